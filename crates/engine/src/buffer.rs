@@ -1,0 +1,82 @@
+//! Page-aligned memory a party sends from or receives into.
+
+use std::ops::{Deref, DerefMut};
+use std::ptr::{NonNull, null_mut};
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+/// An anonymous private mapping, touched by whoever made it.
+///
+/// A party makes its buffers after the fork: touched before, both sides would own the pages
+/// copy-on-write and take the faults again inside the timed region.
+#[derive(Debug)]
+pub struct Buffer {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and access follows Rust's borrow rules.
+unsafe impl Send for Buffer {}
+
+impl Buffer {
+    /// Maps `bytes` (at least 1) and writes `fill` into each, so that every page is present.
+    ///
+    /// # Errors
+    /// `ENOMEM` where the system has no room for it.
+    pub fn touched(bytes: usize, fill: u8) -> Result<Self, Errno> {
+        let bytes = bytes.max(1);
+        let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice aliases nothing.
+        let start = unsafe { mmap_anonymous(null_mut(), bytes, access, kind) }?;
+        let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
+        let mut buffer = Self { start, bytes };
+        buffer.fill(fill);
+        Ok(buffer)
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the mapping is `bytes` long, readable, initialised by the kernel, and lives as
+        // long as `self`; no one writes to it while this borrow lives.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+}
+
+impl DerefMut for Buffer {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `deref`, and `&mut self` makes this the only access.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `touched` with this length and no borrow outlives `self`.
+        // Unmapping one's own mapping cannot fail; were it to, the process is about to end anyway.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_page_aligned_and_filled() {
+        let buffer = Buffer::touched(10_000, 0xA5).unwrap();
+        assert_eq!(buffer.as_ptr() as usize % 4096, 0);
+        assert_eq!(buffer.len(), 10_000);
+        assert!(buffer.iter().all(|&byte| byte == 0xA5));
+    }
+
+    #[test]
+    fn an_absurd_size_is_an_error() {
+        assert_eq!(Buffer::touched(usize::MAX / 2, 0).unwrap_err(), Errno::NOMEM);
+    }
+}

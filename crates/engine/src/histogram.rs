@@ -1,0 +1,129 @@
+//! Round trips recorded in ticks, reported in nanoseconds.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+
+use crate::{Failure, FailureKind, RoundTrips};
+
+/// Longest value kept apart: about ten minutes in ns, minutes in ticks. Longer ones count as this.
+const HIGHEST: u64 = 1 << 39;
+/// Significant decimal digits: values are kept to 0.1 %.
+const DIGITS: u8 = 3;
+
+/// A histogram of time stamp counter differences, allocated and touched before the timed loop.
+#[derive(Debug)]
+pub struct TickHistogram {
+    ticks: Histogram<u64>,
+}
+
+impl TickHistogram {
+    /// An empty histogram with all of its memory present.
+    ///
+    /// # Panics
+    /// Never: the bounds are constants that HDR accepts.
+    #[must_use]
+    pub fn touched() -> Self {
+        let mut ticks = Histogram::new_with_bounds(1, HIGHEST, DIGITS).expect("constant bounds");
+        ticks.reset();
+        Self { ticks }
+    }
+
+    /// Adds one value: 1 to 5 ns, no allocation.
+    #[inline]
+    pub fn record(&mut self, ticks: u64) {
+        self.ticks.saturating_record(ticks);
+    }
+
+    /// Forgets everything recorded.
+    pub fn clear(&mut self) {
+        self.ticks.reset();
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ticks.is_empty()
+    }
+
+    /// The distribution in ns, its ticks taken as `ns_per_tick` long.
+    ///
+    /// # Errors
+    /// [`FailureKind::Worker`] if HDR refuses to encode, which it does for no histogram of ours.
+    pub fn report(
+        &self,
+        ns_per_tick: f64,
+        timed_every: u64,
+        mean_ns: f64,
+    ) -> Result<RoundTrips, Failure> {
+        let ns = in_nanoseconds(&self.ticks, ns_per_tick);
+        Ok(RoundTrips {
+            timed_every,
+            histogram: encode(&ns)?,
+            p50_ns: ns.value_at_quantile(0.5),
+            p90_ns: ns.value_at_quantile(0.9),
+            p99_ns: ns.value_at_quantile(0.99),
+            p999_ns: ns.value_at_quantile(0.999),
+            max_ns: ns.max(),
+            mean_ns,
+        })
+    }
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "values below 2^39 times a small positive factor, kept to three digits anyway"
+)]
+fn in_nanoseconds(ticks: &Histogram<u64>, ns_per_tick: f64) -> Histogram<u64> {
+    let mut ns = Histogram::new_with_bounds(1, HIGHEST, DIGITS).expect("constant bounds");
+    for step in ticks.iter_recorded() {
+        let value = ticks.median_equivalent(step.value_iterated_to());
+        ns.saturating_record_n((value as f64 * ns_per_tick).round() as u64, step.count_at_value());
+    }
+    ns
+}
+
+fn encode(ns: &Histogram<u64>) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(ns, &mut bytes)
+        .map_err(|error| Failure::new(FailureKind::Worker, format!("encoding: {error}")))?;
+    Ok(STANDARD.encode(bytes))
+}
+
+/// Reads back what a sample's `round_trip_histogram` holds: HDR V2 in base64, values in ns.
+///
+/// # Errors
+/// What is wrong with the text, in a few words.
+pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
+    let bytes = STANDARD.decode(text).map_err(|error| format!("not base64: {error}"))?;
+    Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|error| format!("not an HDR V2 histogram: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_survive_ticks_and_base64_to_a_thousandth() {
+        let mut histogram = TickHistogram::touched();
+        (1..=1_000).for_each(|value| histogram.record(value * 2_000));
+        let trips = histogram.report(0.5, 1, 500.5e3).unwrap();
+        let back = decode(&trips.histogram).unwrap();
+        assert_eq!(back.len(), 1_000);
+        assert_eq!(trips.p50_ns, back.value_at_quantile(0.5));
+        assert!(trips.p50_ns.abs_diff(500_000) <= 1_000, "{}", trips.p50_ns);
+        assert!(trips.max_ns.abs_diff(1_000_000) <= 2_000, "{}", trips.max_ns);
+    }
+
+    #[test]
+    fn foreign_text_is_refused_in_words() {
+        assert!(decode("%%").unwrap_err().contains("base64"));
+        assert!(decode("AAAA").unwrap_err().contains("HDR"));
+    }
+}

@@ -1,0 +1,27 @@
+//! Everything that runs inside a worker.
+//!
+//! A worker is one fresh process for one run of one case. The command hands it a [`RunSpec`] on
+//! standard input; the worker opens the [`mechanism`], starts the parties (one thread, two
+//! threads, or two forked processes), has them play the [`workload`], and prints one [`Report`].
+//!
+//! ```text
+//! RunSpec -> worker -> mechanism (ends) -> party x workload -> PartyReport -> Report
+//! ```
+//!
+//! The engine knows no TOML, no storage and no plots, and nothing of the command above it.
+
+pub mod buffer;
+pub mod clock;
+pub mod histogram;
+pub mod limits;
+pub mod mechanism;
+pub mod payload;
+pub mod placement;
+mod report;
+pub mod ring;
+mod spec;
+pub mod worker;
+pub mod workload;
+
+pub use report::{Failure, FailureKind, Measurement, Report, Role, RoleUsage, RoundTrips};
+pub use spec::{KernelBuffer, Mode, RunSpec, TouchCheck};

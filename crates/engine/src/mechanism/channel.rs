@@ -1,0 +1,147 @@
+//! What a mechanism must provide: two ends that send and receive.
+
+use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+
+use crate::Failure;
+use crate::workload::Kind;
+
+/// Where the parties run in relation to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nearness {
+    /// Both on one CPU: while one runs, the other cannot.
+    OneCpu,
+    /// Each on a CPU of its own.
+    Apart,
+    /// Wherever the scheduler puts them.
+    Unpinned,
+}
+
+/// Whether a call waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocking {
+    /// It waits until something moved.
+    Wait,
+    /// It returns [`Errno::AGAIN`] when nothing can move.
+    Try,
+}
+
+/// What a mechanism is told when it is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The mechanism's options by name.
+    pub options: &'a BTreeMap<String, String>,
+    /// Bytes of one message, or handed to one call.
+    pub buffer_bytes: u64,
+    /// What the kernel shall hold between the parties, bytes; `None` for its default.
+    pub kernel_buffer_asked_bytes: Option<u64>,
+    /// Where the parties will run.
+    pub nearness: Nearness,
+    /// Whether calls wait.
+    pub blocking: Blocking,
+    /// What the parties will do.
+    pub workload: Kind,
+}
+
+impl Setup<'_> {
+    /// The value of option `name`, or `default` where it was not set.
+    #[must_use]
+    pub fn option<'b>(&'b self, name: &str, default: &'b str) -> &'b str {
+        self.options.get(name).map_or(default, String::as_str)
+    }
+}
+
+/// The kernel's answer to what was asked of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// What the kernel says it may hold, bytes; `None` where it holds nothing.
+    pub kernel_buffer_bytes: Option<u64>,
+}
+
+/// The two ends of an open mechanism, made before the parties part.
+#[derive(Debug)]
+pub struct Opened<E> {
+    /// For the party that sends, or starts each round trip.
+    pub sender: E,
+    /// For the party that receives, or answers.
+    pub receiver: E,
+    /// What the kernel granted.
+    pub granted: Granted,
+}
+
+/// A mechanism as the loops see it: something that can be opened.
+pub trait Channel {
+    /// The type of both ends.
+    type End: Endpoint;
+
+    /// Opens both ends, connected to each other, in the worker and before any fork.
+    ///
+    /// # Errors
+    /// [`crate::FailureKind::SetUp`] with the call that failed.
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure>;
+}
+
+/// One end of a mechanism: sends to and receives from the other end.
+pub trait Endpoint: Send + 'static {
+    /// Whether one receive returns one message, whole.
+    const KEEPS_BOUNDARIES: bool;
+    /// Whether messages may be lost.
+    const LOSES: bool = false;
+
+    /// Called by the party that will use this end, after it parted from the other: the place to
+    /// map and touch memory.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    fn prepare(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    /// Hands `bytes` over and returns how many were taken.
+    ///
+    /// # Errors
+    /// `EAGAIN` where nothing can move and calls do not wait; `EPIPE` and its like where the peer
+    /// is gone; else the system's refusal.
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno>;
+
+    /// Fills `bytes` from the front with what has arrived and returns how many; 0 when the peer is
+    /// gone.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::send`].
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno>;
+
+    /// System calls made since this was last asked; `None` where each send and each receive is
+    /// exactly one.
+    fn take_calls(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Throws away what has arrived unread: the end marks of a lossy stream.
+    fn drain(&mut self) {}
+
+    /// The descriptors to poll for room and for data, where there are such.
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        None
+    }
+
+    /// Lets go of an end that belongs to the other process after a fork: descriptors are closed,
+    /// so that end of file and `EPIPE` arrive, and the peer is told nothing.
+    fn disown(self)
+    where
+        Self: Sized,
+    {
+        drop(self);
+    }
+}
+
+/// What to poll before an end can move again.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptors<'a> {
+    /// Readable when data has arrived.
+    pub read: BorrowedFd<'a>,
+    /// Writable when there is room.
+    pub write: BorrowedFd<'a>,
+}

@@ -1,0 +1,127 @@
+//! What is known of a mechanism before it is used.
+
+use crate::mechanism::Setup;
+use crate::{Mode, Report, RunSpec};
+
+/// One mechanism: its facts, its limits, and how to run it.
+#[derive(Debug)]
+pub struct Mechanism {
+    /// Canonical name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Whether messages keep their boundaries.
+    pub boundaries: Boundaries,
+    /// What happens to the payload.
+    pub delivery: Delivery,
+    /// Its options.
+    pub options: &'static [OptionSpec],
+    /// The modes it can run in.
+    pub modes: &'static [Mode],
+    /// The longer text of its documentation page.
+    pub documentation: Documentation,
+    /// Whether it can be used on this machine.
+    pub availability: fn() -> Result<(), Unavailable>,
+    /// The largest message it carries when set up so; `None` where there is no limit.
+    pub limit: fn(&Setup<'_>) -> Option<Limit>,
+    /// Runs one case of it in this process, which must be a fresh worker.
+    pub execute: fn(&RunSpec) -> Report,
+}
+
+/// Whether a read returns one message or whatever has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundaries {
+    /// A stream of bytes.
+    None,
+    /// One read, one message.
+    Kept,
+}
+
+impl Boundaries {
+    /// The word used in lists and documentation.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "byte stream",
+            Self::Kept => "messages",
+        }
+    }
+}
+
+/// What happens to the payload between the parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Every byte arrives, in order.
+    Reliable,
+    /// Messages may be lost, and losses are counted.
+    Lossy,
+    /// Nothing moves: what remains is the harness.
+    Nothing,
+}
+
+impl Delivery {
+    /// The word used in lists and documentation.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reliable => "reliable",
+            Self::Lossy => "may lose messages",
+            Self::Nothing => "moves nothing",
+        }
+    }
+}
+
+/// One option of a mechanism, set with `--set MECHANISM.NAME=VALUE`.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// Its name, without the mechanism's.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// What it takes.
+    pub values: OptionValues,
+    /// The value when it is not set.
+    pub default: &'static str,
+}
+
+/// The values an option takes.
+#[derive(Debug)]
+pub enum OptionValues {
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A number of bytes, or the word `default`.
+    Bytes,
+}
+
+/// The largest message a mechanism carries, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Bytes of the largest message.
+    pub bytes: u64,
+    /// What sets the limit, in a few words.
+    pub because: String,
+}
+
+/// Why a mechanism cannot be used here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// What is missing.
+    pub reason: String,
+    /// What would help.
+    pub remedy: String,
+}
+
+/// The longer text of a mechanism's page; every mechanism has the same headings.
+#[derive(Debug)]
+pub struct Documentation {
+    /// *How it works*.
+    pub how_it_works: &'static str,
+    /// *Message boundaries*.
+    pub message_boundaries: &'static str,
+    /// *Minimum kernel*.
+    pub minimum_kernel: &'static str,
+    /// *Defaults that matter*.
+    pub defaults_that_matter: &'static str,
+    /// *References*: manual pages and papers.
+    pub references: &'static [&'static str],
+}

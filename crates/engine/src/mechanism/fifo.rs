@@ -1,0 +1,57 @@
+//! `fifo`: a pipe with a name in the file system.
+
+use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
+
+use super::descriptor::{Direction, PipeEnd, join, refused};
+use super::pipe::CAPACITY;
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, Scratch, Setup,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `fifo` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "fifo",
+    about: "named pipe, one in each direction",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Reliable,
+    options: &[CAPACITY],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "A pipe that unrelated processes find by its path. Once open it is a pipe \
+            in every respect. ipcperf makes it in a private folder, opens both ends and removes \
+            the name before the parties part.",
+        message_boundaries: "None, as with a pipe.",
+        minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
+        defaults_that_matter: "As with a pipe. The folder is TMPDIR, else /tmp; its file system \
+            carries the name, never the data.",
+        references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    execute: worker::execute::<Fifo>,
+};
+
+struct Fifo;
+
+impl Channel for Fifo {
+    type End = PipeEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
+        let scratch = Scratch::new()?;
+        join(direction(&scratch, "there")?, direction(&scratch, "back")?, setup)
+    }
+}
+
+fn direction(scratch: &Scratch, name: &str) -> Result<Direction, Failure> {
+    let path = scratch.path(name);
+    mknodat(CWD, &path, FileType::Fifo, Access::RUSR | Access::WUSR, 0)
+        .map_err(|e| refused("mkfifo", e))?;
+    // Opened without waiting, the reading end comes first: a writer would find nobody (ENXIO).
+    let flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let read = open(&path, flags | OFlags::RDONLY, Access::empty())
+        .map_err(|e| refused("open(O_RDONLY)", e))?;
+    let write = open(&path, flags | OFlags::WRONLY, Access::empty())
+        .map_err(|e| refused("open(O_WRONLY)", e))?;
+    Ok(Direction { read, write })
+}

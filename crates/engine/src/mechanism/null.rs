@@ -1,0 +1,63 @@
+//! `null`: does nothing, and so measures the harness.
+
+use std::hint::black_box;
+
+use rustix::io::Errno;
+
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `null` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "null",
+    about: "moves nothing: what remains is the harness",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Nothing,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "Send and receive return at once, claiming success. The parties never meet \
+            inside the timed loop, so what is measured is the loop itself: the floor under every \
+            other mechanism. It is never ranked, has no bandwidth, and cannot be verified.",
+        message_boundaries: "Nothing arrives, so none can be lost.",
+        minimum_kernel: "Any.",
+        defaults_that_matter: "None.",
+        references: &[],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    execute: worker::execute::<Null>,
+};
+
+struct Null;
+
+impl Channel for Null {
+    type End = NullEnd;
+
+    fn open(_: &Setup<'_>) -> Result<Opened<NullEnd>, Failure> {
+        Ok(Opened { sender: NullEnd, receiver: NullEnd, granted: Granted::default() })
+    }
+}
+
+#[derive(Debug)]
+struct NullEnd;
+
+impl Endpoint for NullEnd {
+    const KEEPS_BOUNDARIES: bool = true;
+
+    #[inline(always)]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        Ok(black_box(bytes).len())
+    }
+
+    #[inline(always)]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        Ok(black_box(bytes).len())
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        Some(0)
+    }
+}

@@ -1,0 +1,57 @@
+//! `pipe`: an unnamed pipe in either direction.
+
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::descriptor::{Direction, PipeEnd, join, refused};
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
+    Setup,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `pipe` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "pipe",
+    about: "unnamed pipe, one in each direction",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Reliable,
+    options: &[CAPACITY],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "The kernel keeps a ring of pages; write copies into it, read copies out of \
+            it, and either sleeps when it can do nothing. A write of more than the capacity is \
+            taken in pieces, inside one call, as the reader makes room.",
+        message_boundaries: "None: a read returns what has arrived, up to what it asked for. \
+            Writes of at most PIPE_BUF (4096) bytes are not interleaved with others.",
+        minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
+        defaults_that_matter: "Capacity 65536 bytes (16 pages), at most fs.pipe-max-size without \
+            CAP_SYS_RESOURCE. A user above fs.pipe-user-pages-soft gets smaller pipes.",
+        references: &["man:pipe(7)", "man:pipe(2)", "man:fcntl(2), F_SETPIPE_SZ"],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    execute: worker::execute::<Pipe>,
+};
+
+/// The option that pipes and FIFOs share.
+pub(super) const CAPACITY: OptionSpec = OptionSpec {
+    name: "capacity",
+    about: "bytes the kernel holds between the two; goes before --kernel-buffer",
+    values: OptionValues::Bytes,
+    default: "default",
+};
+
+struct Pipe;
+
+impl Channel for Pipe {
+    type End = PipeEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
+        join(direction()?, direction()?, setup)
+    }
+}
+
+fn direction() -> Result<Direction, Failure> {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| refused("pipe2", e))?;
+    Ok(Direction { read, write })
+}

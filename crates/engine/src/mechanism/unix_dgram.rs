@@ -1,0 +1,40 @@
+//! `unix-dgram`: a pair of connected Unix domain datagram sockets.
+
+use rustix::net::SocketType;
+
+use super::socket::{SocketEnd, unix_limit, unix_pair};
+use super::{Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, Setup};
+use crate::{Failure, Mode, worker};
+
+/// What `unix-dgram` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "unix-dgram",
+    about: "Unix domain datagram socket, made by socketpair",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "Each send becomes one socket buffer in the receiver's queue, each receive \
+            takes one off. The sender sleeps when SO_SNDBUF is used up or the queue is full. \
+            Reliable and in order, unlike datagrams on a network.",
+        message_boundaries: "Kept: one receive, one message.",
+        minimum_kernel: "Any.",
+        defaults_that_matter: "At most net.unix.max_dgram_qlen (10) messages wait in the queue. \
+            The largest message is SO_SNDBUF (212992) less 32 bytes.",
+        references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
+    },
+    availability: || Ok(()),
+    limit: |setup| unix_limit(SocketType::DGRAM, setup),
+    execute: worker::execute::<UnixDgram>,
+};
+
+struct UnixDgram;
+
+impl Channel for UnixDgram {
+    type End = SocketEnd<true>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        unix_pair(SocketType::DGRAM, setup)
+    }
+}

@@ -1,0 +1,39 @@
+//! `unix-seqpacket`: a pair of connected Unix domain sequenced-packet sockets.
+
+use rustix::net::SocketType;
+
+use super::socket::{SocketEnd, unix_limit, unix_pair};
+use super::{Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, Setup};
+use crate::{Failure, Mode, worker};
+
+/// What `unix-seqpacket` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "unix-seqpacket",
+    about: "Unix domain sequenced-packet socket, made by socketpair",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "A connection, as with unix-stream, that carries messages, as with \
+            unix-dgram: the peer's end shows as end of file, and each send is one receive.",
+        message_boundaries: "Kept: one receive, one message.",
+        minimum_kernel: "Linux 2.6.4.",
+        defaults_that_matter: "The largest message is SO_SNDBUF (212992) less 32 bytes; what \
+            is queued is bounded by SO_SNDBUF.",
+        references: &["man:unix(7)", "man:socketpair(2)"],
+    },
+    availability: || Ok(()),
+    limit: |setup| unix_limit(SocketType::SEQPACKET, setup),
+    execute: worker::execute::<UnixSeqpacket>,
+};
+
+struct UnixSeqpacket;
+
+impl Channel for UnixSeqpacket {
+    type End = SocketEnd<true>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        unix_pair(SocketType::SEQPACKET, setup)
+    }
+}

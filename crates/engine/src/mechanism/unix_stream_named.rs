@@ -1,0 +1,74 @@
+//! `unix-stream-named`: a Unix domain stream socket that is connected to by name.
+
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketType, accept_with, bind, connect, listen, socket_with,
+};
+
+use super::descriptor::refused;
+use super::socket::{SocketEnd, flags, joined};
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
+    Scratch, Setup,
+};
+use crate::{Failure, FailureKind, Mode, worker};
+
+/// What `unix-stream-named` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "unix-stream-named",
+    about: "Unix domain stream socket, bound to a name and connected to",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Reliable,
+    options: &[OptionSpec {
+        name: "address",
+        about: "a path in the file system, or a name in the abstract namespace",
+        values: OptionValues::OneOf(&["path", "abstract"]),
+        default: "path",
+    }],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "bind, listen, connect and accept instead of socketpair: how unrelated \
+            processes meet. Once connected, data takes the way of unix-stream. The connection is \
+            made before the clock starts, and the name is gone by then.",
+        message_boundaries: "None, as with unix-stream.",
+        minimum_kernel: "Any; abstract names are Linux's own (2.2).",
+        defaults_that_matter: "As with unix-stream. A path is guarded by the permissions of its \
+            folder; an abstract name by the network namespace alone.",
+        references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    execute: worker::execute::<UnixStreamNamed>,
+};
+
+struct UnixStreamNamed;
+
+impl Channel for UnixStreamNamed {
+    type End = SocketEnd<false>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        if setup.option("address", "path") == "abstract" {
+            let name = format!("ipcperf-run-{}", std::process::id());
+            let address = SocketAddrUnix::new_abstract_name(name.as_bytes());
+            return meet(&address.map_err(|e| refused("naming the socket", e))?, setup);
+        }
+        let scratch = Scratch::new()?;
+        let address = SocketAddrUnix::new(scratch.path("socket")).map_err(|_| {
+            Failure::new(FailureKind::SetUp, "the socket's path exceeds 107 bytes")
+                .with_remedy("set TMPDIR to a shorter path")
+        })?;
+        meet(&address, setup)
+    }
+}
+
+fn meet(address: &SocketAddrUnix, setup: &Setup<'_>) -> Result<Opened<SocketEnd<false>>, Failure> {
+    let make = || {
+        socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
+            .map_err(|e| refused("socket(AF_UNIX)", e))
+    };
+    let (listener, sender) = (make()?, make()?);
+    bind(&listener, address).map_err(|e| refused("bind", e))?;
+    listen(&listener, 1).map_err(|e| refused("listen", e))?;
+    connect(&sender, address).map_err(|e| refused("connect", e))?;
+    let receiver = accept_with(&listener, flags(setup)).map_err(|e| refused("accept", e))?;
+    joined(sender, receiver, setup)
+}

@@ -1,0 +1,203 @@
+//! What a worker answers: a measurement, or a typed failure.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Sends the payload, or starts each round trip.
+    Sender,
+    /// Receives the payload, or answers each round trip.
+    Receiver,
+    /// One thread that plays both.
+    Both,
+}
+
+impl Role {
+    /// The word used as a prefix of result keys.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// What one role used between the two marks around the timed region, from its own `getrusage`
+/// ([getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)) and its own counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleUsage {
+    /// The role these figures belong to.
+    pub role: Role,
+    /// CPU time in user mode, ns.
+    pub user_ns: u64,
+    /// CPU time in the kernel, ns.
+    pub system_ns: u64,
+    /// Page faults served without I/O.
+    pub minor_faults: u64,
+    /// Times the role gave up its CPU to wait.
+    pub voluntary_switches: u64,
+    /// Times the role was pushed off its CPU.
+    pub involuntary_switches: u64,
+    /// System calls the role made to move data.
+    pub calls: u64,
+    /// Write calls that took less than they were given.
+    pub short_writes: u64,
+    /// Read calls that returned less than was asked.
+    pub short_reads: u64,
+    /// Time runnable but not running, ns (`/proc/PID/schedstat`); `None` where not kept.
+    pub run_delay_ns: Option<u64>,
+}
+
+/// The distribution of round trips in one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundTrips {
+    /// Every how many trips one was timed on its own; 1 times each.
+    pub timed_every: u64,
+    /// HDR histogram of the timed trips in ns, V2 encoding, base64.
+    pub histogram: String,
+    /// Median of the timed trips, ns.
+    pub p50_ns: u64,
+    /// 90th percentile, ns.
+    pub p90_ns: u64,
+    /// 99th percentile, ns.
+    pub p99_ns: u64,
+    /// 99.9th percentile, ns.
+    pub p999_ns: u64,
+    /// Longest timed trip, ns.
+    pub max_ns: u64,
+    /// Elapsed time over all trips, timed on their own or not, ns.
+    pub mean_ns: f64,
+}
+
+/// What a run that went well yields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// From just before the first byte was sent to just after the last was received, ns.
+    pub elapsed_ns: u64,
+    /// Payload one way that was asked of this run, bytes.
+    pub total_bytes: u64,
+    /// Messages (or round trips) that arrived.
+    pub messages: u64,
+    /// Payload bytes that arrived, one way.
+    pub arrived_bytes: u64,
+    /// Messages sent that never arrived, where the mechanism may lose them.
+    pub lost_messages: Option<u64>,
+    /// Phases run before this one to find the total; 0 where it was given.
+    pub calibration_phases: u32,
+    /// The distribution, for round trips.
+    pub round_trips: Option<RoundTrips>,
+    /// What the kernel granted, bytes; `None` where the mechanism has no such buffer.
+    pub kernel_buffer_granted_bytes: Option<u64>,
+    /// Cache line there and back before and after the run, ns; for parties pinned apart.
+    pub cacheline_round_trip_ns: Option<[f64; 2]>,
+    /// Time stolen by the host on the run's CPUs, ns (the kernel counts it in ticks).
+    pub steal_ns: Option<u64>,
+    /// One entry for each role.
+    pub roles: Vec<RoleUsage>,
+}
+
+/// Why a run yielded nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// The mechanism, a buffer or the placement could not be set up.
+    SetUp,
+    /// A call of the timed loop failed.
+    Call,
+    /// The other party's end was closed in mid-run.
+    PeerGone,
+    /// A message arrived changed, twice, out of order, or not at all where none may be lost.
+    Corrupt,
+    /// A message arrived with another length than it was sent with.
+    Boundary,
+    /// A party was killed or exited without a word.
+    Died,
+    /// A party panicked: a defect of ipcperf.
+    Panicked,
+    /// The run did not end in time.
+    Deadline,
+    /// The worker did not start, or answered nonsense.
+    Worker,
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SetUp => "could not be set up",
+            Self::Call => "a call failed",
+            Self::PeerGone => "the peer's end was closed",
+            Self::Corrupt => "a message was corrupt",
+            Self::Boundary => "a message boundary was lost",
+            Self::Died => "a party died",
+            Self::Panicked => "a party panicked",
+            Self::Deadline => "the deadline passed",
+            Self::Worker => "the worker failed",
+        })
+    }
+}
+
+/// A typed failure of one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{what}: {place}{}", errno_text(*.errno))]
+pub struct Failure {
+    /// The kind of failure.
+    pub what: FailureKind,
+    /// Which role met it, where one did.
+    pub role: Option<Role>,
+    /// Where: the call or step, with what it was given.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// The system's error number, where there is one.
+    pub errno: Option<i32>,
+    /// What the user can do.
+    pub remedy: Option<String>,
+}
+
+fn errno_text(errno: Option<i32>) -> String {
+    errno.map_or_else(String::new, |number| {
+        format!(" ({})", std::io::Error::from_raw_os_error(number))
+    })
+}
+
+impl Failure {
+    /// A failure of `what` at `place`, with nothing else known.
+    #[must_use]
+    pub fn new(what: FailureKind, place: impl Into<String>) -> Self {
+        Self { what, role: None, place: place.into(), errno: None, remedy: None }
+    }
+
+    /// A call that the system refused with `errno`.
+    #[must_use]
+    pub fn from_errno(what: FailureKind, place: impl Into<String>, errno: rustix::io::Errno) -> Self {
+        Self { errno: Some(errno.raw_os_error()), ..Self::new(what, place) }
+    }
+
+    /// The same failure, met by `role`.
+    #[must_use]
+    pub fn by(self, role: Role) -> Self {
+        Self { role: Some(role), ..self }
+    }
+
+    /// The same failure, with what the user can do about it.
+    #[must_use]
+    pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+}
+
+/// The one JSON object a worker prints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Report {
+    /// The run went well.
+    Measured(Box<Measurement>),
+    /// The run failed.
+    Failed(Failure),
+}

@@ -1,0 +1,109 @@
+//! What a worker is told: one run, resolved against the machine beforehand.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::workload;
+
+/// Which parties there are and what separates them.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Mode {
+    /// One thread plays both sides, non-blocking and interleaved.
+    #[serde(rename = "1thread")]
+    OneThread,
+    /// Two threads of one process.
+    #[serde(rename = "2thread")]
+    TwoThreads,
+    /// Two processes, forked from one worker.
+    #[serde(rename = "2proc")]
+    TwoProcesses,
+}
+
+impl Mode {
+    /// Every mode, in the order of the documentation.
+    pub const ALL: [Self; 3] = [Self::OneThread, Self::TwoThreads, Self::TwoProcesses];
+
+    /// The word used on the command line and in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneThread => "1thread",
+            Self::TwoThreads => "2thread",
+            Self::TwoProcesses => "2proc",
+        }
+    }
+}
+
+/// What the kernel shall hold between the two parties.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelBuffer {
+    /// What the system gives unasked.
+    Default,
+    /// As large as the buffer handed to one call.
+    Match,
+    /// This many bytes.
+    Bytes(u64),
+}
+
+impl KernelBuffer {
+    /// The bytes to ask the kernel for; `None` leaves its default.
+    #[must_use]
+    pub const fn asked_bytes(self, buffer_bytes: u64) -> Option<u64> {
+        match self {
+            Self::Default => None,
+            Self::Match => Some(buffer_bytes),
+            Self::Bytes(bytes) => Some(bytes),
+        }
+    }
+}
+
+impl fmt::Display for KernelBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Match => f.write_str("match"),
+            Self::Bytes(bytes) => write!(f, "{bytes}"),
+        }
+    }
+}
+
+/// Whether the receiver checks what it got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TouchCheck {
+    /// Messages are delivered and left alone.
+    Off,
+    /// Each message is stamped by its sender; order, length and content are checked on arrival.
+    Verify,
+}
+
+/// One run, as handed to a worker on its standard input (one JSON object).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// A name from [`crate::mechanism::MECHANISMS`].
+    pub mechanism: String,
+    /// The mechanism's options by name; those left out have their defaults.
+    pub options: BTreeMap<String, String>,
+    /// What the parties do.
+    pub workload: workload::Kind,
+    /// Which parties there are.
+    pub mode: Mode,
+    /// The CPUs of sender and receiver; `None` leaves both to the scheduler.
+    pub cpus: Option<[u32; 2]>,
+    /// Bytes handed to one write or read call, or of one message.
+    pub buffer_bytes: u64,
+    /// Payload one way; `None` has the worker calibrate it.
+    pub total_bytes: Option<u64>,
+    /// What the kernel shall hold between the parties.
+    pub kernel_buffer: KernelBuffer,
+    /// Whether messages are stamped and checked.
+    pub check: TouchCheck,
+}

@@ -1,0 +1,141 @@
+//! What the parties of one run share: where they meet, when the clock started and stopped.
+
+use std::hint::spin_loop;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::event::Timespec;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use rustix::thread::futex;
+
+use crate::clock::now_ns;
+use crate::limits::cacheline::Lines;
+use crate::mechanism::Nearness;
+
+/// How long a party on a CPU of its own looks for the other before it sleeps, so that neither is
+/// still waking up when the clock starts.
+const LOOK_NS: u64 = 200_000;
+
+/// Memory shared by the parties, whether threads or processes. All zero is its initial state.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Control {
+    arrived: AtomicU32,
+    meeting: AtomicU32,
+    stream_ended: AtomicU32,
+    begin_ns: AtomicU64,
+    end_ns: AtomicU64,
+    messages: AtomicU64,
+    ns_per_tick: AtomicU64,
+    lines: Lines,
+}
+
+impl Control {
+    /// Maps it so that forked processes share it. It stays until the worker ends.
+    ///
+    /// # Errors
+    /// `ENOMEM` where the system has no room for it.
+    pub fn shared() -> Result<&'static Self, Errno> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping of the kernel's choice aliases nothing; it is page-aligned, zeroed
+        // (a valid `Control`), reached only through atomics, and never unmapped.
+        unsafe {
+            let start = mmap_anonymous(null_mut(), size_of::<Self>(), access, MapFlags::SHARED)?;
+            Ok(&*start.cast::<Self>())
+        }
+    }
+
+    /// The lines for measuring the distance between the parties' CPUs.
+    pub(super) fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    /// Returns when both parties are here.
+    pub(super) fn meet(&self, nearness: Nearness) {
+        let meeting = self.meeting.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) == 1 {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.meeting.store(meeting.wrapping_add(1), Ordering::Release);
+            // A futex on memory that is mapped cannot fail to be woken.
+            let _ = futex::wake(&self.meeting, futex::Flags::empty(), 1);
+            return;
+        }
+        if nearness == Nearness::Apart {
+            self.look_for(meeting);
+        }
+        while self.meeting.load(Ordering::Acquire) == meeting {
+            // Whatever ends the sleep, the loop looks again.
+            let _ = futex::wait(&self.meeting, futex::Flags::empty(), meeting, None);
+        }
+    }
+
+    fn look_for(&self, meeting: u32) {
+        let end = now_ns() + LOOK_NS;
+        while self.meeting.load(Ordering::Acquire) == meeting && now_ns() < end {
+            spin_loop();
+        }
+    }
+
+    /// The first byte is about to be sent: the clock, read just before, said `now_ns`.
+    #[inline]
+    pub fn begin(&self, now_ns: u64) {
+        self.begin_ns.store(now_ns, Ordering::Release);
+    }
+
+    /// The last of `messages` has arrived: the clock, read just after, said `now_ns`.
+    pub fn finish(&self, now_ns: u64, messages: u64) {
+        self.messages.store(messages, Ordering::Relaxed);
+        self.end_ns.store(now_ns, Ordering::Release);
+    }
+
+    /// How long a tick of the time stamp counter was during this phase.
+    pub fn calibrate(&self, ns_per_tick: f64) {
+        self.ns_per_tick.store(ns_per_tick.to_bits(), Ordering::Relaxed);
+    }
+
+    /// What the last call of [`Control::calibrate`] was given, ns.
+    #[must_use]
+    pub fn ns_per_tick(&self) -> f64 {
+        f64::from_bits(self.ns_per_tick.load(Ordering::Relaxed))
+    }
+
+    /// Time between the last [`Control::begin`] and [`Control::finish`], ns; at least 1.
+    #[must_use]
+    pub fn elapsed_ns(&self) -> u64 {
+        let begin_ns = self.begin_ns.load(Ordering::Acquire);
+        self.end_ns.load(Ordering::Acquire).saturating_sub(begin_ns).max(1)
+    }
+
+    /// Messages that arrived in the last phase.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.messages.load(Ordering::Relaxed)
+    }
+
+    /// Whether the receiver of a lossy stream has seen its end.
+    #[must_use]
+    pub fn stream_has_ended(&self) -> bool {
+        self.stream_ended.load(Ordering::Acquire) != 0
+    }
+
+    /// The receiver of a lossy stream has seen its end.
+    pub fn end_stream(&self) {
+        self.stream_ended.store(1, Ordering::Release);
+        // A futex on memory that is mapped cannot fail to be woken.
+        let _ = futex::wake(&self.stream_ended, futex::Flags::empty(), 1);
+    }
+
+    /// Waits until the receiver has seen the end, or for `limit`, which is below one second.
+    pub fn wait_for_stream_end(&self, limit: Duration) {
+        let limit = Timespec { tv_sec: 0, tv_nsec: i64::from(limit.subsec_nanos()) };
+        // Whatever ends the sleep, the caller looks.
+        let _ = futex::wait(&self.stream_ended, futex::Flags::empty(), 0, Some(&limit));
+    }
+
+    /// Makes ready for the next phase; called by the sender before the parties meet.
+    pub(super) fn open_phase(&self) {
+        self.stream_ended.store(0, Ordering::Release);
+    }
+}

@@ -1,0 +1,149 @@
+//! The worker: a fresh process that carries out one run.
+//!
+//! It opens the mechanism while it has one thread, then starts the parties: itself (one thread),
+//! two threads, or two forked processes, which it only watches. The parties meet at a barrier,
+//! touch their own buffers after the fork, and report; the worker prints one [`Report`].
+
+mod calibration;
+mod control;
+mod party;
+mod processes;
+mod threads;
+mod usage;
+
+use std::io::{Read, Write};
+
+pub use calibration::LEAST_NS;
+pub use control::Control;
+use party::{Party, PartyReport};
+
+use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
+use crate::payload::{Payload, Stamped, Unchecked};
+use crate::workload::{Kind, RoundTrip, Stream, Workload};
+use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RunSpec, TouchCheck};
+
+/// What a worker process does: reads one [`RunSpec`] from `input`, carries it out, writes one
+/// [`Report`] to `output`.
+///
+/// # Errors
+/// What went wrong in reading or writing; a run that failed is a report like any other.
+pub fn serve(input: &mut impl Read, output: &mut impl Write) -> std::io::Result<()> {
+    let spec: RunSpec = serde_json::from_reader(input)?;
+    let report = match mechanism::find(&spec.mechanism) {
+        Some(mechanism) => (mechanism.execute)(&spec),
+        None => Report::Failed(Failure::new(
+            FailureKind::Worker,
+            format!("no mechanism is called {}", spec.mechanism),
+        )),
+    };
+    serde_json::to_writer(&mut *output, &report)?;
+    output.flush()
+}
+
+impl RunSpec {
+    /// Where the parties are in relation to each other.
+    #[must_use]
+    pub fn nearness(&self) -> Nearness {
+        match self.cpus {
+            _ if self.mode == Mode::OneThread => Nearness::OneCpu,
+            None => Nearness::Unpinned,
+            Some([sender, receiver]) if sender == receiver => Nearness::OneCpu,
+            Some(_) => Nearness::Apart,
+        }
+    }
+
+    /// What the mechanism is told.
+    #[must_use]
+    pub fn setup(&self) -> Setup<'_> {
+        Setup {
+            options: &self.options,
+            buffer_bytes: self.buffer_bytes,
+            kernel_buffer_asked_bytes: self.kernel_buffer.asked_bytes(self.buffer_bytes),
+            nearness: self.nearness(),
+            blocking: match self.mode {
+                Mode::OneThread => Blocking::Try,
+                Mode::TwoThreads | Mode::TwoProcesses => Blocking::Wait,
+            },
+            workload: self.workload,
+        }
+    }
+}
+
+/// Carries out one run of mechanism `M`. The one place where the types of mechanism, workload and
+/// payload are chosen; from here on the loops are generic.
+pub(crate) fn execute<M: Channel>(spec: &RunSpec) -> Report {
+    let measured = M::open(&spec.setup()).and_then(|opened| match (spec.workload, spec.check) {
+        (Kind::Stream, TouchCheck::Off) => measure::<_, Stream, _>(spec, opened, Unchecked),
+        (Kind::Stream, TouchCheck::Verify) => measure::<_, Stream, _>(spec, opened, Stamped),
+        (Kind::RoundTrip, TouchCheck::Off) => measure::<_, RoundTrip, _>(spec, opened, Unchecked),
+        (Kind::RoundTrip, TouchCheck::Verify) => measure::<_, RoundTrip, _>(spec, opened, Stamped),
+    });
+    match measured {
+        Ok(measurement) => Report::Measured(Box::new(measurement)),
+        Err(failure) => Report::Failed(failure),
+    }
+}
+
+fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
+    spec: &RunSpec,
+    opened: Opened<E>,
+    payload: P,
+) -> Result<Measurement, Failure> {
+    let control = Control::shared()
+        .map_err(|errno| Failure::from_errno(FailureKind::SetUp, "mmap", errno))?;
+    let cpus = spec.cpus.map_or(Vec::new(), |[sender, receiver]| {
+        if sender == receiver { vec![sender] } else { vec![sender, receiver] }
+    });
+    let steal_before_ns = usage::steal_ns(&cpus);
+    let granted = opened.granted;
+    let parties = match spec.mode {
+        Mode::OneThread => vec![alone::<E, W, P>(spec, opened, payload, control)?],
+        Mode::TwoThreads => threads::run::<E, W, P>(spec, opened, payload, control)?,
+        Mode::TwoProcesses => processes::run::<E, W, P>(spec, opened, payload, control)?,
+    };
+    let steal_ns = steal_before_ns
+        .zip(usage::steal_ns(&cpus))
+        .map(|(before, after)| after.saturating_sub(before));
+    Ok(Measurement { steal_ns, ..combine::<E>(parties, granted, spec) })
+}
+
+fn alone<E: Endpoint, W: Workload, P: Payload>(
+    spec: &RunSpec,
+    opened: Opened<E>,
+    payload: P,
+    control: &Control,
+) -> Result<PartyReport, Failure> {
+    let party = Party {
+        spec,
+        role: Role::Both,
+        end: opened.sender,
+        other: Some(opened.receiver),
+        control,
+        nearness: Nearness::OneCpu,
+    };
+    party.play::<W, P>(payload).map_err(|failure| failure.by(Role::Both))
+}
+
+/// Puts the reports of the parties (the sender's first) together.
+fn combine<E: Endpoint>(
+    mut parties: Vec<PartyReport>,
+    granted: Granted,
+    spec: &RunSpec,
+) -> Measurement {
+    let roles = parties.iter().map(|party| party.usage.clone()).collect();
+    let first = parties.swap_remove(0);
+    let lost = first.messages - first.arrived;
+    Measurement {
+        elapsed_ns: first.elapsed_ns,
+        total_bytes: first.total_bytes,
+        messages: first.arrived,
+        arrived_bytes: first.total_bytes.saturating_sub(lost * spec.buffer_bytes),
+        lost_messages: E::LOSES.then_some(lost),
+        calibration_phases: first.calibration_phases,
+        round_trips: first.round_trips,
+        kernel_buffer_granted_bytes: granted.kernel_buffer_bytes,
+        cacheline_round_trip_ns: first.cacheline_round_trip_ns,
+        steal_ns: None,
+        roles,
+    }
+}

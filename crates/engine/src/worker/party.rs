@@ -1,0 +1,206 @@
+//! One party of a run, from its pinning to its report.
+
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde::{Deserialize, Serialize};
+
+use super::calibration::Calibration;
+use super::control::Control;
+use super::usage::{Usage, run_delay_ns};
+use crate::buffer::Buffer;
+use crate::histogram::TickHistogram;
+use crate::limits::cacheline;
+use crate::mechanism::{Endpoint, Nearness};
+use crate::payload::Payload;
+use crate::workload::{Extent, Meter, Task, Workload};
+use crate::{Failure, FailureKind, Role, RoleUsage, RoundTrips, RunSpec};
+
+/// How long the cache-line probe before and after a run lasts.
+const PROBE: Duration = Duration::from_millis(5);
+
+/// What a party says at its end. What both know (elapsed time, messages) is the same in both.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PartyReport {
+    pub(super) usage: RoleUsage,
+    pub(super) elapsed_ns: u64,
+    pub(super) arrived: u64,
+    pub(super) messages: u64,
+    pub(super) total_bytes: u64,
+    pub(super) calibration_phases: u32,
+    pub(super) round_trips: Option<RoundTrips>,
+    pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
+}
+
+/// A party about to play.
+#[derive(Debug)]
+pub(super) struct Party<'a, E> {
+    pub(super) spec: &'a RunSpec,
+    pub(super) role: Role,
+    pub(super) end: E,
+    /// The other end, where one thread plays both.
+    pub(super) other: Option<E>,
+    pub(super) control: &'a Control,
+    pub(super) nearness: Nearness,
+}
+
+/// What a party has at hand while it plays.
+struct Kit {
+    outgoing: Buffer,
+    incoming: Buffer,
+    trips: TickHistogram,
+}
+
+/// One phase, over.
+struct Phase {
+    usage: RoleUsage,
+    timed_every: u64,
+}
+
+impl<E: Endpoint> Party<'_, E> {
+    /// Plays workload `W` with payload `payload` to the end.
+    pub(super) fn play<W: Workload, P: Payload>(mut self, payload: P) -> Result<PartyReport, Failure> {
+        self.pin()?;
+        let mut kit = self.prepare()?;
+        let mut calibration = Calibration::start::<W>(self.spec, kit.outgoing.len());
+        let before_ns = self.probe();
+        let phase = loop {
+            let phase = self.phase::<W, P>(calibration.extent, payload, &mut kit)?;
+            if calibration.settles(self.control.elapsed_ns()) {
+                break phase;
+            }
+        };
+        let after_ns = self.probe();
+        let probes = before_ns.zip(after_ns).map(|(before, after)| [before, after]);
+        self.report(phase, &calibration, &kit, probes)
+    }
+
+    /// Puts the calling thread on its CPU, for good.
+    fn pin(&self) -> Result<(), Failure> {
+        let Some(cpus) = self.spec.cpus else { return Ok(()) };
+        let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
+        let mut set = CpuSet::new();
+        set.set(cpu as usize);
+        sched_setaffinity(None, &set).map_err(|errno| {
+            Failure::from_errno(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
+                .with_remedy("choose CPUs that this process may use: taskset -p $$")
+        })
+    }
+
+    fn prepare(&mut self) -> Result<Kit, Failure> {
+        let bytes = usize::try_from(self.spec.buffer_bytes).unwrap_or(usize::MAX);
+        let no_memory = |errno: Errno| {
+            Failure::from_errno(FailureKind::SetUp, format!("a buffer of {bytes} bytes"), errno)
+                .with_remedy("use smaller messages")
+        };
+        let outgoing = Buffer::touched(bytes, 0x5A).map_err(no_memory)?;
+        let incoming = Buffer::touched(bytes, 0xA5).map_err(no_memory)?;
+        for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
+            end.prepare().map_err(no_memory)?;
+        }
+        Ok(Kit { outgoing, incoming, trips: TickHistogram::touched() })
+    }
+
+    fn meet(&self) {
+        if self.role != Role::Both {
+            self.control.meet(self.nearness);
+        }
+    }
+
+    /// The distance of the two CPUs, as the sender sees it.
+    fn probe(&self) -> Option<f64> {
+        if self.nearness != Nearness::Apart || self.role == Role::Both {
+            return None;
+        }
+        self.meet();
+        if self.role == Role::Receiver {
+            cacheline::follow(self.control.lines());
+            return None;
+        }
+        Some(cacheline::lead(self.control.lines(), PROBE))
+    }
+
+    fn phase<W: Workload, P: Payload>(
+        &mut self,
+        extent: Extent,
+        payload: P,
+        kit: &mut Kit,
+    ) -> Result<Phase, Failure> {
+        if self.role != Role::Receiver {
+            self.control.open_phase();
+        }
+        kit.trips.clear();
+        self.take_calls();
+        let delay_before_ns = run_delay_ns();
+        self.meet();
+        let start = Usage::now();
+        let (meter, timed_every) = self.moved::<W, P>(extent, payload, kit)?;
+        let end = Usage::now();
+        self.meet();
+        let calls = self.take_calls().unwrap_or(meter.transfers);
+        self.end.drain();
+        let mut usage = start.until(end, self.role, meter, calls);
+        usage.run_delay_ns =
+            delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
+        Ok(Phase { usage, timed_every })
+    }
+
+    /// The timed region.
+    fn moved<W: Workload, P: Payload>(
+        &mut self,
+        extent: Extent,
+        payload: P,
+        kit: &mut Kit,
+    ) -> Result<(Meter, u64), Failure> {
+        let mut task = Task {
+            end: &mut self.end,
+            outgoing: &mut kit.outgoing,
+            incoming: &mut kit.incoming,
+            payload,
+            extent,
+            control: self.control,
+            meter: Meter::default(),
+            trips: &mut kit.trips,
+            timed_every: 1,
+        };
+        match (self.role, &mut self.other) {
+            (Role::Both, Some(other)) => W::both(&mut task, other)?,
+            (Role::Receiver, _) => W::receive(&mut task)?,
+            (Role::Sender | Role::Both, _) => W::send(&mut task)?,
+        }
+        Ok((task.meter, task.timed_every))
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        let other = self.other.as_mut().map_or(Some(0), Endpoint::take_calls);
+        self.end.take_calls().zip(other).map(|(own, other)| own + other)
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
+    fn report(
+        &self,
+        phase: Phase,
+        calibration: &Calibration,
+        kit: &Kit,
+        probes: Option<[f64; 2]>,
+    ) -> Result<PartyReport, Failure> {
+        let (elapsed_ns, arrived) = (self.control.elapsed_ns(), self.control.messages());
+        let mean_ns = elapsed_ns as f64 / arrived.max(1) as f64;
+        let ns_per_tick = self.control.ns_per_tick();
+        let trips = &kit.trips;
+        let round_trips = (!trips.is_empty())
+            .then(|| trips.report(ns_per_tick, phase.timed_every, mean_ns))
+            .transpose()?;
+        Ok(PartyReport {
+            usage: phase.usage,
+            elapsed_ns,
+            arrived,
+            messages: calibration.extent.messages,
+            total_bytes: calibration.extent.total_bytes(),
+            calibration_phases: calibration.phases,
+            round_trips,
+            cacheline_round_trip_ns: probes,
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! Two parties as two processes, forked from the worker, which only watches them.
+//!
+//! Each party writes its report into a pipe. An end of file without a report means that it died;
+//! the worker then ends the other and says who died of what.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
+    set_parent_process_death_signal, waitpid,
+};
+
+use super::control::Control;
+use super::party::{Party, PartyReport};
+use super::threads::panicked;
+use crate::mechanism::{Endpoint, Opened};
+use crate::payload::Payload;
+use crate::workload::Workload;
+use crate::{Failure, FailureKind, Role, RunSpec};
+
+/// How long the other party gets to say what it met, once one has failed.
+const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+type Answer = Result<PartyReport, Failure>;
+
+/// A forked party, as the worker sees it.
+#[derive(Debug)]
+struct Child {
+    role: Role,
+    pid: Pid,
+    report: OwnedFd,
+}
+
+/// Forks both parties and returns their reports, the sender's first.
+pub(super) fn run<E: Endpoint, W: Workload, P: Payload>(
+    spec: &RunSpec,
+    opened: Opened<E>,
+    payload: P,
+    control: &Control,
+) -> Result<Vec<PartyReport>, Failure> {
+    let party = |role, end: Option<E>| {
+        let end = end.ok_or_else(no_end)?;
+        let nearness = spec.nearness();
+        Party { spec, role, end, other: None, control, nearness }.play::<W, P>(payload)
+    };
+    // Each fork takes both ends along; each side gives up what is not its own.
+    let (mut sender, mut receiver) = (Some(opened.sender), Some(opened.receiver));
+    let first = fork(Role::Sender, || {
+        give_up(receiver.take());
+        party(Role::Sender, sender.take())
+    })?;
+    let second = fork(Role::Receiver, || {
+        give_up(sender.take());
+        party(Role::Receiver, receiver.take())
+    });
+    give_up(sender);
+    give_up(receiver);
+    match second {
+        Ok(second) => watch(&[first, second]),
+        Err(failure) => {
+            end(&first);
+            Err(failure)
+        }
+    }
+}
+
+fn give_up<E: Endpoint>(end: Option<E>) {
+    if let Some(end) = end {
+        end.disown();
+    }
+}
+
+fn no_end() -> Failure {
+    Failure::new(FailureKind::Worker, "the party was forked without its end")
+}
+
+/// Forks a process that runs `play`, reports, and exits.
+fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
+    let set_up = |call: &str, errno| Failure::from_errno(FailureKind::SetUp, call, errno);
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| set_up("pipe2", e))?;
+    let worker = getpid();
+    // SAFETY: the worker has one thread, so the child's copy of memory and locks is consistent;
+    // the child leaves by `_exit` and never returns into the worker's frames.
+    match unsafe { libc::fork() } {
+        0 => {
+            drop(read);
+            become_party(worker, role, play, write)
+        }
+        pid => match Pid::from_raw(pid) {
+            Some(pid) if pid.as_raw_nonzero().get() > 0 => Ok(Child { role, pid, report: read }),
+            _ => Err(set_up("fork", last_errno())
+                .with_remedy("raise the limit on processes: ulimit -u")),
+        },
+    }
+}
+
+fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)
+}
+
+/// The life of a forked party. It dies with the worker, whatever happens.
+fn become_party(worker: Pid, role: Role, play: impl FnOnce() -> Answer, write: OwnedFd) -> ! {
+    // Refused only for a number that is no signal.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let orphaned = getppid() != Some(worker);
+    if !orphaned {
+        let answer = catch_unwind(AssertUnwindSafe(play))
+            .unwrap_or_else(|panic| Err(panicked(&*panic)))
+            .map_err(|failure| failure.by(role));
+        let text = serde_json::to_vec(&answer).unwrap_or_default();
+        // A worker that no longer reads has given this run up.
+        let _ = File::from(write).write_all(&text);
+    }
+    // SAFETY: ends the process at once; `exit` would flush buffers copied from the worker.
+    unsafe { libc::_exit(0) }
+}
+
+/// Waits for both reports, or for the first failure and, for a moment, what the other makes of it.
+fn watch(children: &[Child; 2]) -> Result<Vec<PartyReport>, Failure> {
+    let mut answers: [Option<Answer>; 2] = [None, None];
+    while answers.iter().any(Option::is_none) {
+        let failed = answers.iter().flatten().any(Result::is_err);
+        let Some(index) = next_report(children, &answers, failed.then_some(&GRACE)) else { break };
+        answers[index] = Some(listen(&children[index]));
+    }
+    for (child, answer) in children.iter().zip(&answers) {
+        if answer.is_none() {
+            end(child);
+        }
+    }
+    settle(answers)
+}
+
+/// Which child that has not answered can be read from; `None` when `limit` has passed.
+fn next_report(
+    children: &[Child; 2],
+    answers: &[Option<Answer>; 2],
+    limit: Option<&Timespec>,
+) -> Option<usize> {
+    let open: Vec<usize> = (0..2).filter(|&index| answers[index].is_none()).collect();
+    loop {
+        let mut watched: Vec<PollFd<'_>> =
+            open.iter().map(|&i| PollFd::new(&children[i].report, PollFlags::IN)).collect();
+        match poll(&mut watched, limit) {
+            Ok(0) => return None,
+            Ok(_) => {
+                let ready = watched.iter().position(|one| !one.revents().is_empty());
+                return ready.map(|position| open[position]);
+            }
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Reads the answer of a child and reaps it.
+fn listen(child: &Child) -> Answer {
+    let mut text = Vec::new();
+    let read = child.report.try_clone().and_then(|fd| File::from(fd).read_to_end(&mut text));
+    let status = reap(child);
+    if read.is_err() || text.is_empty() {
+        return Err(died(child.role, status));
+    }
+    serde_json::from_slice(&text).unwrap_or_else(|_| Err(died(child.role, status)))
+}
+
+fn died(role: Role, status: Option<WaitStatus>) -> Failure {
+    let how = match status {
+        Some(status) if status.signaled() => {
+            format!("killed by signal {}", status.terminating_signal().unwrap_or_default())
+        }
+        Some(status) => format!("exited with status {}", status.exit_status().unwrap_or_default()),
+        None => "gone".to_owned(),
+    };
+    Failure::new(FailureKind::Died, format!("the {} was {how}", role.name())).by(role)
+}
+
+fn reap(child: &Child) -> Option<WaitStatus> {
+    loop {
+        match waitpid(Some(child.pid), WaitOptions::empty()) {
+            Ok(status) => return status.map(|(_, status)| status),
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+fn end(child: &Child) {
+    // A child that is already gone needs no signal.
+    let _ = kill_process(child.pid, Signal::KILL);
+    reap(child);
+}
+
+/// Both reports, or the failure that explains the other: a peer found gone is an effect.
+fn settle(answers: [Option<Answer>; 2]) -> Result<Vec<PartyReport>, Failure> {
+    let (mut reports, mut failures) = (Vec::new(), Vec::new());
+    for answer in answers.into_iter().flatten() {
+        match answer {
+            Ok(report) => reports.push(report),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    failures.sort_by_key(|failure| match failure.what {
+        FailureKind::Died => 0,
+        FailureKind::PeerGone => 2,
+        _ => 1,
+    });
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None => Ok(reports),
+    }
+}

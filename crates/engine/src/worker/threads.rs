@@ -1,0 +1,58 @@
+//! Two parties as two threads of the worker.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
+
+use super::control::Control;
+use super::party::{Party, PartyReport};
+use crate::mechanism::{Endpoint, Opened};
+use crate::payload::Payload;
+use crate::workload::Workload;
+use crate::{Failure, FailureKind, Role, RunSpec};
+
+/// Plays both parties and returns their reports, the sender's first. On the first failure the other
+/// thread is left as it is: the worker ends with this run.
+pub(super) fn run<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
+    spec: &RunSpec,
+    opened: Opened<E>,
+    payload: P,
+    control: &'static Control,
+) -> Result<Vec<PartyReport>, Failure> {
+    let (report, reports) = mpsc::channel();
+    for (role, end) in [(Role::Sender, opened.sender), (Role::Receiver, opened.receiver)] {
+        let (report, spec) = (report.clone(), spec.clone());
+        let play = move || {
+            let nearness = spec.nearness();
+            let party = Party { spec: &spec, role, end, other: None, control, nearness };
+            let played = catch_unwind(AssertUnwindSafe(|| party.play::<W, P>(payload)))
+                .unwrap_or_else(|panic| Err(panicked(&*panic)))
+                .map_err(|failure| failure.by(role));
+            // The worker has stopped listening only if it is about to end.
+            let _ = report.send(played);
+        };
+        thread::Builder::new().name(role.name().to_owned()).spawn(play).map_err(|error| no_thread(&error))?;
+    }
+    drop(report);
+    let mut done = reports.iter().take(2).collect::<Result<Vec<_>, _>>()?;
+    done.sort_by_key(|report| report.usage.role == Role::Receiver);
+    Ok(done)
+}
+
+fn no_thread(error: &std::io::Error) -> Failure {
+    Failure {
+        errno: error.raw_os_error(),
+        ..Failure::new(FailureKind::SetUp, "starting a thread")
+            .with_remedy("raise the limit on processes: ulimit -u")
+    }
+}
+
+/// A party's panic as a failure.
+pub(super) fn panicked(panic: &(dyn std::any::Any + Send)) -> Failure {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("without a word");
+    Failure::new(FailureKind::Panicked, words).with_remedy("this is a defect: please report it")
+}

@@ -1,0 +1,105 @@
+//! What a party used: its own `getrusage` before and after, and what the kernel's books say.
+//!
+//! The two calls of `getrusage` also mark the timed region in a trace: between them a party makes
+//! the calls of its workload and no other.
+
+use std::fs;
+use std::mem::MaybeUninit;
+
+use crate::workload::Meter;
+use crate::{Role, RoleUsage};
+
+/// One reading of `getrusage(RUSAGE_THREAD)`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    user_ns: u64,
+    system_ns: u64,
+    minor_faults: u64,
+    voluntary_switches: u64,
+    involuntary_switches: u64,
+}
+
+impl Usage {
+    /// Reads what the calling thread has used so far.
+    pub(super) fn now() -> Self {
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the pointer is to a whole rusage; the call can only fail for a bad pointer or an
+        // unknown `who`, and then leaves the zeroes, which are a valid rusage too.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        Self {
+            user_ns: nanoseconds(usage.ru_utime),
+            system_ns: nanoseconds(usage.ru_stime),
+            minor_faults: usage.ru_minflt.unsigned_abs(),
+            voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
+            involuntary_switches: usage.ru_nivcsw.unsigned_abs(),
+        }
+    }
+
+    /// What was used from `self` to `end`, with what the party counted itself.
+    pub(super) fn until(self, end: Self, role: Role, meter: Meter, calls: u64) -> RoleUsage {
+        RoleUsage {
+            role,
+            user_ns: end.user_ns.saturating_sub(self.user_ns),
+            system_ns: end.system_ns.saturating_sub(self.system_ns),
+            minor_faults: end.minor_faults - self.minor_faults,
+            voluntary_switches: end.voluntary_switches - self.voluntary_switches,
+            involuntary_switches: end.involuntary_switches - self.involuntary_switches,
+            calls,
+            short_writes: meter.short_writes,
+            short_reads: meter.short_reads,
+            run_delay_ns: None,
+        }
+    }
+}
+
+fn nanoseconds(time: libc::timeval) -> u64 {
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1_000
+}
+
+/// Time the calling thread was runnable but not running, ns: the second field of its `schedstat`.
+pub(super) fn run_delay_ns() -> Option<u64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Time the host has stolen from `cpus` (all, where empty), ns: the eighth field of their lines in
+/// `/proc/stat`, in ticks.
+pub(super) fn steal_ns(cpus: &[u32]) -> Option<u64> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let ticks_per_s = rustix::param::clock_ticks_per_second();
+    let names: Vec<String> = match cpus {
+        [] => vec!["cpu".to_owned()],
+        cpus => cpus.iter().map(|cpu| format!("cpu{cpu}")).collect(),
+    };
+    let mut ticks = 0_u64;
+    for line in text.lines() {
+        let mut fields = line.split_ascii_whitespace();
+        if fields.next().is_some_and(|name| names.iter().any(|wanted| wanted == name)) {
+            ticks += fields.nth(7)?.parse::<u64>().ok()?;
+        }
+    }
+    Some(ticks * 1_000_000_000 / ticks_per_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_is_seen_by_the_thread_that_used_it() {
+        let start = Usage::now();
+        let begin = crate::clock::now_ns();
+        while crate::clock::now_ns() - begin < 20_000_000 {}
+        let used = start.until(Usage::now(), Role::Both, Meter::default(), 0);
+        assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
+    }
+
+    #[test]
+    fn the_kernels_books_can_be_read() {
+        assert!(steal_ns(&[]).is_some());
+        assert!(steal_ns(&[0]) <= steal_ns(&[]));
+    }
+}

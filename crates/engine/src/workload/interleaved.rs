@@ -1,0 +1,174 @@
+//! One thread that plays both parties: calls do not wait, sending and receiving take turns, and
+//! the thread sleeps only when neither side can move.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::transfer::{boundary_lost, call_failed, peer_gone};
+use super::{Task, lossy};
+use crate::Failure;
+use crate::mechanism::Endpoint;
+use crate::payload::{Payload, Way};
+
+/// How long silence must last, once all was sent, for the rest to count as lost.
+const SILENCE: Duration = Duration::from_millis(20);
+
+/// Where one direction stands: the message and the offset in it.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    number: u64,
+    offset: usize,
+}
+
+/// Whether a side could move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Moved,
+    Stuck,
+}
+
+/// Whether there is anything left to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Remaining {
+    Some,
+    Nothing,
+}
+
+/// Carries the messages `numbers` over, from the task's end to `other` or back, and returns how
+/// many arrived: all of them, unless the mechanism loses messages.
+pub(super) fn carry<E: Endpoint, P: Payload>(
+    task: &mut Task<'_, E, P>,
+    other: &mut E,
+    numbers: Range<u64>,
+    way: Way,
+) -> Result<u64, Failure> {
+    let mut out = Cursor { number: numbers.start, offset: 0 };
+    let mut into = out;
+    let (wanted, mut arrived) = (numbers.end - numbers.start, 0);
+    while arrived < wanted {
+        let remaining =
+            if out.number < numbers.end { Remaining::Some } else { Remaining::Nothing };
+        let sent = match remaining {
+            Remaining::Some => send_step(task, other, &mut out, way)?,
+            Remaining::Nothing => Step::Stuck,
+        };
+        let before = into.number;
+        let received = receive_step(task, other, &mut into, way)?;
+        arrived += u64::from(into.number > before);
+        if sent == Step::Stuck
+            && received == Step::Stuck
+            && wait(task, other, way, remaining)? == Step::Stuck
+        {
+            break;
+        }
+    }
+    Ok(arrived)
+}
+
+fn send_step<E: Endpoint, P: Payload>(
+    task: &mut Task<'_, E, P>,
+    other: &mut E,
+    at: &mut Cursor,
+    way: Way,
+) -> Result<Step, Failure> {
+    let message = &mut task.outgoing[..task.extent.bytes_of(at.number)];
+    if at.offset == 0 {
+        task.payload.stamp(message, at.number, way);
+    }
+    let rest = &message[at.offset..];
+    let end = if way == Way::There { &mut *task.end } else { other };
+    task.meter.transfers += 1;
+    match end.send(rest) {
+        Ok(sent) => {
+            task.meter.short_writes += u64::from(sent < rest.len());
+            advance(at, sent, rest.len());
+            Ok(Step::Moved)
+        }
+        Err(Errno::AGAIN | Errno::INTR) => Ok(Step::Stuck),
+        Err(errno) => Err(call_failed("send", rest.len(), errno)),
+    }
+}
+
+fn receive_step<E: Endpoint, P: Payload>(
+    task: &mut Task<'_, E, P>,
+    other: &mut E,
+    at: &mut Cursor,
+    way: Way,
+) -> Result<Step, Failure> {
+    let bytes = task.extent.bytes_of(at.number);
+    let end = if way == Way::There { other } else { &mut *task.end };
+    let rest = &mut task.incoming[at.offset..bytes];
+    task.meter.transfers += 1;
+    match end.recv(rest) {
+        Ok(0) => Err(peer_gone(rest.len())),
+        Ok(got) if E::LOSES && way == Way::There => {
+            at.number = lossy::check(task, got, at.number)? + 1;
+            Ok(Step::Moved)
+        }
+        Ok(got) => {
+            let asked = rest.len();
+            task.meter.short_reads += u64::from(got < asked);
+            if got < asked && E::KEEPS_BOUNDARIES {
+                return Err(boundary_lost(asked, got));
+            }
+            arrive(task, at, got, way)?;
+            Ok(Step::Moved)
+        }
+        Err(Errno::AGAIN | Errno::INTR) => Ok(Step::Stuck),
+        Err(errno) => Err(call_failed("receive", bytes - at.offset, errno)),
+    }
+}
+
+/// Moves the cursor past `got` received bytes and checks the message they complete.
+fn arrive<E: Endpoint, P: Payload>(
+    task: &Task<'_, E, P>,
+    at: &mut Cursor,
+    got: usize,
+    way: Way,
+) -> Result<(), Failure> {
+    let (number, bytes) = (at.number, task.extent.bytes_of(at.number));
+    advance(at, got, bytes - at.offset);
+    if at.number > number {
+        task.payload.check(&task.incoming[..bytes], number, way)?;
+    }
+    Ok(())
+}
+
+fn advance(at: &mut Cursor, moved: usize, rest: usize) {
+    if moved == rest {
+        *at = Cursor { number: at.number + 1, offset: 0 };
+    } else {
+        at.offset += moved;
+    }
+}
+
+/// Sleeps until a side can move. [`Step::Stuck`] when a mechanism that loses messages has been
+/// silent for [`SILENCE`] after everything was sent.
+fn wait<E: Endpoint, P>(
+    task: &mut Task<'_, E, P>,
+    other: &E,
+    way: Way,
+    remaining: Remaining,
+) -> Result<Step, Failure> {
+    let (from, to) = if way == Way::There { (&*task.end, other) } else { (other, &*task.end) };
+    let (Some(from), Some(to)) = (from.descriptors(), to.descriptors()) else {
+        rustix::thread::sched_yield();
+        return Ok(Step::Moved);
+    };
+    let arrives = PollFd::from_borrowed_fd(to.read, PollFlags::IN);
+    let room = PollFd::from_borrowed_fd(from.write, PollFlags::OUT);
+    let mut both = [arrives, room];
+    let all_sent = remaining == Remaining::Nothing;
+    let watched = if all_sent { &mut both[..1] } else { &mut both[..] };
+    let silence = Timespec { tv_sec: 0, tv_nsec: i64::from(SILENCE.subsec_nanos()) };
+    let limit = (E::LOSES && all_sent).then_some(&silence);
+    task.meter.transfers += 1;
+    match poll(watched, limit) {
+        Ok(0) => Ok(Step::Stuck),
+        Ok(_) | Err(Errno::INTR) => Ok(Step::Moved),
+        Err(errno) => Err(call_failed("poll", 0, errno)),
+    }
+}

@@ -1,0 +1,142 @@
+//! `round-trip`: each message is answered by one of the same size before the next is sent.
+//!
+//! Trips of a microsecond or more are timed each, with one reading of the time stamp counter.
+//! Shorter ones would feel the reading: they run in batches for the mean, of which one trip is
+//! timed on its own for the distribution.
+
+use std::ops::Range;
+
+use super::interleaved::carry;
+use super::transfer::{receive_message, send_message};
+use super::{Extent, Facts, Kind, Task, Workload};
+use crate::clock::{Stamp, now_ns, ticks};
+use crate::mechanism::Endpoint;
+use crate::payload::{Payload, Way};
+use crate::{Failure, FailureKind};
+
+/// What `round-trip` is.
+pub(super) const FACTS: Facts = Facts {
+    kind: Kind::RoundTrip,
+    name: "round-trip",
+    about: "each message is answered by one of the same size before the next is sent",
+    measures: "time there and back in ns: mean (elapsed time over trips) and distribution",
+};
+
+/// Trips timed to find out how long one takes; they count like any other.
+const FIRST: u64 = 64;
+/// Trips shorter than this are timed by sample.
+const SHORT_NS: u64 = 1_000;
+/// Of short trips, one in this many is timed on its own.
+const BATCH: u64 = 64;
+
+/// The workload `round-trip`.
+#[derive(Debug)]
+pub struct RoundTrip;
+
+impl Workload for RoundTrip {
+    fn extent(buffer_bytes: usize, total_bytes: u64) -> Extent {
+        Extent::whole(buffer_bytes, total_bytes.div_ceil(buffer_bytes as u64))
+    }
+
+    fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+        timed(task, |task, number| {
+            let bytes = task.extent.buffer_bytes;
+            task.payload.stamp(&mut task.outgoing[..bytes], number, Way::There);
+            send_message(task.end, &task.outgoing[..bytes], &mut task.meter)?;
+            receive_message(task.end, &mut task.incoming[..bytes], &mut task.meter)?;
+            task.payload.check(&task.incoming[..bytes], number, Way::Back)
+        })
+    }
+
+    fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+        let bytes = task.extent.buffer_bytes;
+        for number in task.extent.numbers() {
+            receive_message(task.end, &mut task.incoming[..bytes], &mut task.meter)?;
+            task.payload.check(&task.incoming[..bytes], number, Way::There)?;
+            task.payload.stamp(&mut task.outgoing[..bytes], number, Way::Back);
+            send_message(task.end, &task.outgoing[..bytes], &mut task.meter)?;
+        }
+        Ok(())
+    }
+
+    fn both<E: Endpoint, P: Payload>(
+        task: &mut Task<'_, E, P>,
+        receiver: &mut E,
+    ) -> Result<(), Failure> {
+        timed(task, |task, number| {
+            let there = carry(task, receiver, number..number + 1, Way::There)?;
+            let back = carry(task, receiver, number..number + 1, Way::Back)?;
+            if there + back == 2 { Ok(()) } else { Err(lost(number)) }
+        })
+    }
+}
+
+#[cold]
+fn lost(number: u64) -> Failure {
+    Failure::new(FailureKind::Corrupt, format!("round trip {number} was lost on the way"))
+}
+
+/// Runs every trip, timing each or some of them.
+fn timed<E, P>(
+    task: &mut Task<'_, E, P>,
+    mut trip: impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let messages = task.extent.messages;
+    let first = messages.min(FIRST);
+    let start = Stamp::take();
+    task.control.begin(start.ns);
+    time_each(task, 0..first, &mut trip)?;
+    if first < messages {
+        if now_ns() - start.ns < first * SHORT_NS {
+            // The first trips are all in the histogram; left there, they would weigh too much.
+            task.trips.clear();
+            task.timed_every = BATCH;
+            time_some(task, first..messages, &mut trip)?;
+        } else {
+            time_each(task, first..messages, &mut trip)?;
+        }
+    }
+    let end = Stamp::take();
+    task.control.finish(end.ns, messages);
+    task.control.calibrate(start.ns_per_tick(end));
+    Ok(())
+}
+
+/// Times each trip by one reading: a trip ends where the next begins.
+#[inline]
+fn time_each<E, P>(
+    task: &mut Task<'_, E, P>,
+    numbers: Range<u64>,
+    trip: &mut impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut last = ticks();
+    for number in numbers {
+        trip(task, number)?;
+        let now = ticks();
+        task.trips.record(now.saturating_sub(last));
+        last = now;
+    }
+    Ok(())
+}
+
+/// Times the last trip of each batch on its own.
+#[inline]
+fn time_some<E, P>(
+    task: &mut Task<'_, E, P>,
+    numbers: Range<u64>,
+    trip: &mut impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut number = numbers.start;
+    while number < numbers.end {
+        let last = (number + BATCH - 1).min(numbers.end - 1);
+        while number < last {
+            trip(task, number)?;
+            number += 1;
+        }
+        let before = ticks();
+        trip(task, number)?;
+        task.trips.record(ticks().saturating_sub(before));
+        number += 1;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `stream`: one party sends, the other receives.
+//!
+//! The clock starts just before the first byte is sent and stops just after the last is received.
+//! Nothing is timed in between.
+
+use super::interleaved::carry;
+use super::transfer::{receive_message, send_message};
+use super::{Extent, Facts, Kind, Task, Workload, lossy};
+use crate::Failure;
+use crate::clock::now_ns;
+use crate::mechanism::Endpoint;
+use crate::payload::{Payload, Way};
+
+/// What `stream` is.
+pub(super) const FACTS: Facts = Facts {
+    kind: Kind::Stream,
+    name: "stream",
+    about: "one party sends, the other receives, until the total has arrived",
+    measures: "bandwidth in bytes per second, from just before the first byte is sent to just \
+        after the last is received",
+};
+
+/// The workload `stream`.
+#[derive(Debug)]
+pub struct Stream;
+
+impl Workload for Stream {
+    fn extent(buffer_bytes: usize, total_bytes: u64) -> Extent {
+        Extent::of_total(buffer_bytes, total_bytes)
+    }
+
+    fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+        task.control.begin(now_ns());
+        for number in task.extent.numbers() {
+            let message = &mut task.outgoing[..task.extent.bytes_of(number)];
+            task.payload.stamp(message, number, Way::There);
+            send_message(task.end, message, &mut task.meter)?;
+        }
+        if E::LOSES {
+            lossy::send_end(task)?;
+        }
+        Ok(())
+    }
+
+    fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+        if E::LOSES {
+            return lossy::receive(task);
+        }
+        for number in task.extent.numbers() {
+            let message = &mut task.incoming[..task.extent.bytes_of(number)];
+            receive_message(task.end, message, &mut task.meter)?;
+            task.payload.check(message, number, Way::There)?;
+        }
+        task.control.finish(now_ns(), task.extent.messages);
+        Ok(())
+    }
+
+    fn both<E: Endpoint, P: Payload>(
+        task: &mut Task<'_, E, P>,
+        receiver: &mut E,
+    ) -> Result<(), Failure> {
+        task.control.begin(now_ns());
+        let arrived = carry(task, receiver, task.extent.numbers(), Way::There)?;
+        task.control.finish(now_ns(), arrived);
+        Ok(())
+    }
+}

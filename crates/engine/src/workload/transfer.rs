@@ -1,0 +1,88 @@
+//! One message, sent or received whole: short transfers are continued where they stopped.
+
+use rustix::io::Errno;
+
+use super::Meter;
+use crate::mechanism::Endpoint;
+use crate::{Failure, FailureKind};
+
+/// Sends `message` whole.
+#[inline]
+pub(super) fn send_message<E: Endpoint>(
+    end: &mut E,
+    message: &[u8],
+    meter: &mut Meter,
+) -> Result<(), Failure> {
+    let mut rest = message;
+    while !rest.is_empty() {
+        meter.transfers += 1;
+        match end.send(rest) {
+            Ok(sent) if sent == rest.len() => return Ok(()),
+            Ok(sent) => {
+                meter.short_writes += 1;
+                rest = &rest[sent..];
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(call_failed("send", rest.len(), errno)),
+        }
+    }
+    Ok(())
+}
+
+/// Receives a message that fills `message`.
+#[inline]
+pub(super) fn receive_message<E: Endpoint>(
+    end: &mut E,
+    message: &mut [u8],
+    meter: &mut Meter,
+) -> Result<(), Failure> {
+    let mut filled = 0;
+    while filled < message.len() {
+        filled += receive_once(end, &mut message[filled..], meter)?;
+    }
+    Ok(())
+}
+
+/// Receives once: a whole message where boundaries are kept, else what has arrived.
+#[inline]
+pub(super) fn receive_once<E: Endpoint>(
+    end: &mut E,
+    into: &mut [u8],
+    meter: &mut Meter,
+) -> Result<usize, Failure> {
+    meter.transfers += 1;
+    match end.recv(into) {
+        Ok(got) if got == into.len() => Ok(got),
+        Ok(0) => Err(peer_gone(into.len())),
+        Ok(got) if E::KEEPS_BOUNDARIES => Err(boundary_lost(into.len(), got)),
+        Ok(got) => {
+            meter.short_reads += 1;
+            Ok(got)
+        }
+        Err(Errno::INTR) => Ok(0),
+        Err(errno) => Err(call_failed("receive", into.len(), errno)),
+    }
+}
+
+#[cold]
+pub(super) fn peer_gone(bytes: usize) -> Failure {
+    Failure::new(FailureKind::PeerGone, format!("receive of {bytes} bytes found end of file"))
+}
+
+#[cold]
+pub(super) fn boundary_lost(asked: usize, got: usize) -> Failure {
+    let place = format!("a message of {asked} bytes arrived as one of {got}");
+    Failure::new(FailureKind::Boundary, place)
+}
+
+#[cold]
+pub(super) fn call_failed(call: &str, bytes: usize, errno: Errno) -> Failure {
+    let what = match errno {
+        Errno::PIPE | Errno::CONNRESET | Errno::CONNREFUSED | Errno::NOTCONN => {
+            FailureKind::PeerGone
+        }
+        Errno::MSGSIZE if call == "receive" => FailureKind::Boundary,
+        _ => FailureKind::Call,
+    };
+    Failure::from_errno(what, format!("{call} of {bytes} bytes"), errno)
+}

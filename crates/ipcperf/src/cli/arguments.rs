@@ -1,0 +1,164 @@
+//! What can be typed. Help is made from here and, for names, from the registries.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::plan::Typed;
+
+/// Measures every local way of inter-process communication on one harness.
+#[derive(Debug, Parser)]
+#[command(name = "ipcperf", version, about, after_help = AFTER_HELP)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+const AFTER_HELP: &str = "\
+Without a command, ipcperf surveys this machine: every mechanism, about a minute.
+
+Exit codes: 0 done; 2 usage or bad input; 3 nothing of what was asked can run here;
+4 some runs failed, the rest is kept; 5 results could not be written; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Survey this machine: every mechanism, four sizes, on one CPU and on two
+    Survey(SurveyArguments),
+    /// Measure the cases you name
+    Run(RunArguments),
+    /// Print the matrix and the time it will take; run nothing
+    Plan(PlanArguments),
+    /// List what there is
+    List(ListArguments),
+    /// Print the tables of results files
+    Show(ShowArguments),
+}
+
+#[derive(Args, Debug, Default)]
+pub(super) struct SurveyArguments {
+    /// Every second size only
+    #[arg(long)]
+    pub(super) quick: bool,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct RunArguments {
+    #[command(flatten)]
+    pub(super) matrix: MatrixArguments,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct PlanArguments {
+    #[command(flatten)]
+    pub(super) matrix: MatrixArguments,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Where results go and what is printed.
+#[derive(Args, Debug, Default)]
+pub(super) struct OutputArguments {
+    /// Write results here [default: a new file in ~/.local/share/ipcperf]
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Print a JSON array with a summary of each case instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No progress bar, no tables
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+/// The matrix: lists are comma-separated, and every combination is a case.
+#[derive(Args, Debug)]
+pub(super) struct MatrixArguments {
+    /// Mechanisms, or `all` (see ipcperf list)
+    #[arg(short, long, value_name = "NAMES")]
+    mechanism: String,
+    /// Workloads: stream, round-trip
+    #[arg(short, long, value_name = "NAMES", default_value = "stream")]
+    workload: String,
+    /// Bytes handed to one call, or of one message: 64, 64KiB, 1MB, lists, and ranges:
+    /// 512..16MiB (powers of two), 1MB..100MB:10 (ten values), 1kB..100MB*10 (times ten)
+    #[arg(short, long, value_name = "SIZES", default_value = "64KiB")]
+    buffer: String,
+    /// Payload one way in a run [default: found so that a run lasts at least 16 ms]
+    #[arg(long, value_name = "BYTES")]
+    total: Option<String>,
+    /// Parties: 1thread, 2thread, 2proc
+    #[arg(long, value_name = "MODES", default_value = "2proc")]
+    mode: String,
+    /// CPUs: same, split, smt, llc, numa, free, or a pair such as 0:1
+    #[arg(long, value_name = "PLACES", default_value = "same")]
+    placement: String,
+    /// Kept repetitions of each case; one more comes first and is set aside [default: 10]
+    #[arg(long, value_name = "N")]
+    repetitions: Option<u32>,
+    /// Options of mechanisms, such as pipe.capacity=4KiB,1MiB; several values make a matrix
+    #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
+    set: Vec<String>,
+    /// What the kernel shall hold between the parties: default, match (the buffer), or BYTES
+    #[arg(long, value_name = "SIZES", default_value = "default")]
+    kernel_buffer: String,
+    /// Stamp every message and check order, length and content on arrival
+    #[arg(long)]
+    pub(super) verify: bool,
+    /// Shuffles the blocks; stored with the results [default: a new one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// The most a run may last, s [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    deadline: Option<f64>,
+}
+
+impl MatrixArguments {
+    /// What was typed, for parsing.
+    pub(super) fn typed(&self) -> Typed<'_> {
+        Typed {
+            mechanisms: &self.mechanism,
+            workloads: &self.workload,
+            buffers: &self.buffer,
+            total: self.total.as_deref(),
+            modes: &self.mode,
+            placements: &self.placement,
+            kernel_buffers: &self.kernel_buffer,
+            set: &self.set,
+            repetitions: self.repetitions,
+            seed: self.seed,
+            deadline_s: self.deadline,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ListArguments {
+    /// Of what [default: mechanisms and workloads]
+    pub(super) what: Option<Listed>,
+    /// Print a JSON array instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Listed {
+    Mechanisms,
+    Workloads,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ShowArguments {
+    /// Results files
+    #[arg(required = true, value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// Print a JSON array with a summary of each case instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
+}

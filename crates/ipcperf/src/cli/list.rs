@@ -1,0 +1,25 @@
+//! `ipcperf list`.
+
+use serde_json::Value;
+
+use super::arguments::{ListArguments, Listed};
+use crate::error::{Ending, Error};
+use crate::output::{mechanism_list, mechanisms_json, print, workload_list, workloads_json};
+
+pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
+    let wanted = |what| arguments.what.is_none_or(|asked| asked == what);
+    let (mut tables, mut entries) = (Vec::new(), Vec::new());
+    if wanted(Listed::Mechanisms) {
+        tables.push(mechanism_list as fn() -> String);
+        entries.push(mechanisms_json as fn() -> Value);
+    }
+    if wanted(Listed::Workloads) {
+        tables.push(workload_list);
+        entries.push(workloads_json);
+    }
+    if !arguments.json {
+        return print(&tables.iter().map(|table| table()).collect::<Vec<_>>().join("\n\n"));
+    }
+    let all = entries.iter().flat_map(|list| list().as_array().cloned().unwrap_or_default());
+    print(&format!("{:#}", Value::Array(all.collect())))
+}

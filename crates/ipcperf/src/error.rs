@@ -1,0 +1,73 @@
+//! What can end the command, with the exit code and what to do about it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Why the command could not do what was asked. Printed once, by [`crate::cli::main`].
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// Wrong arguments, a file that is no results file, or a matrix of nothing but refusals.
+    #[error("{0}")]
+    Usage(String),
+    /// A file that was named cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Nothing of what was asked can run on this machine.
+    #[error("nothing of what was asked can run here: {0}")]
+    NothingRuns(String),
+    /// The results file cannot be written.
+    #[error("cannot write results to {}: {source}; what was written before is kept", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Standard output cannot be written.
+    #[error("cannot write to standard output: {0}")]
+    Output(std::io::Error),
+    /// The machine refuses what every run needs.
+    #[error("{0}")]
+    Machine(String),
+}
+
+impl Error {
+    pub(crate) fn usage(words: impl Into<String>) -> Self {
+        Self::Usage(words.into())
+    }
+
+    /// The exit code of INTERFACE: 2 bad input, 3 nothing can run, 5 results cannot be written.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Usage(_) | Self::Unreadable { .. } => 2,
+            Self::NothingRuns(_) | Self::Machine(_) => 3,
+            Self::Unwritable { .. } | Self::Output(_) => 5,
+        })
+    }
+}
+
+/// How a command that did what was asked ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// All went well.
+    Done,
+    /// Some runs failed; the rest is kept.
+    SomeFailed,
+    /// Interrupted; what was measured is kept.
+    Interrupted,
+}
+
+impl From<Ending> for ExitCode {
+    fn from(ending: Ending) -> Self {
+        Self::from(match ending {
+            Ending::Done => 0,
+            Ending::SomeFailed => 4,
+            Ending::Interrupted => 130,
+        })
+    }
+}

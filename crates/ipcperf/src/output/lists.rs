@@ -1,0 +1,133 @@
+//! Lists of what there is, made from the registries.
+
+use ipcperf_engine::mechanism::{MECHANISMS, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::workload::WORKLOADS;
+use serde_json::{Value, json};
+
+use super::table::new_table;
+
+/// Mechanisms, as a table.
+pub(crate) fn mechanism_list() -> String {
+    let mut table = new_table();
+    table.set_header(["mechanism", "about", "boundaries", "options", "here"]);
+    for mechanism in MECHANISMS {
+        let here = match (mechanism.availability)() {
+            Ok(()) => "yes".to_owned(),
+            Err(why) => format!("no: {} ({})", why.reason, why.remedy),
+        };
+        let options: Vec<String> = mechanism.options.iter().map(option_words).collect();
+        table.add_row([
+            mechanism.name,
+            mechanism.about,
+            mechanism.boundaries.name(),
+            &options.join("\n"),
+            &here,
+        ]);
+    }
+    table.to_string()
+}
+
+/// Workloads, as a table.
+pub(crate) fn workload_list() -> String {
+    let mut table = new_table();
+    table.set_header(["workload", "about", "measures"]);
+    for facts in WORKLOADS {
+        table.add_row([facts.name, facts.about, facts.measures]);
+    }
+    table.to_string()
+}
+
+fn option_words(option: &OptionSpec) -> String {
+    format!("{}={}", option.name, values_words(option))
+}
+
+fn values_words(option: &OptionSpec) -> String {
+    match option.values {
+        OptionValues::OneOf(words) => words.join("|"),
+        OptionValues::Bytes => format!("{}|BYTES", option.default),
+    }
+}
+
+/// Mechanisms, for scripts.
+pub(crate) fn mechanisms_json() -> Value {
+    MECHANISMS.iter().map(|mechanism| mechanism_json(mechanism)).collect()
+}
+
+fn mechanism_json(mechanism: &Mechanism) -> Value {
+    let unavailable = (mechanism.availability)().err();
+    let options: Vec<Value> = mechanism
+        .options
+        .iter()
+        .map(|option| {
+            json!({
+                "name": option.name,
+                "about": option.about,
+                "values": values_words(option),
+                "default": option.default,
+            })
+        })
+        .collect();
+    let modes: Vec<&str> = mechanism.modes.iter().map(|mode| mode.name()).collect();
+    json!({
+        "name": mechanism.name,
+        "about": mechanism.about,
+        "available": unavailable.is_none(),
+        "reason": unavailable.as_ref().map(|why| why.reason.clone()),
+        "remedy": unavailable.as_ref().map(|why| why.remedy.clone()),
+        "boundaries": mechanism.boundaries.name(),
+        "delivery": mechanism.delivery.name(),
+        "modes": modes,
+        "options": options,
+        "minimum_kernel": mechanism.documentation.minimum_kernel,
+    })
+}
+
+/// Workloads, for scripts.
+pub(crate) fn workloads_json() -> Value {
+    let entry = |facts: &&ipcperf_engine::workload::Facts| {
+        json!({
+            "name": facts.name,
+            "about": facts.about,
+            "available": true,
+            "reason": null,
+            "measures": facts.measures,
+        })
+    };
+    WORKLOADS.iter().map(entry).collect()
+}
+
+/// The documentation page of a mechanism, in Markdown.
+#[cfg(test)]
+pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
+    let text = &mechanism.documentation;
+    let mut page = format!("## `{}`\n\n{}\n", mechanism.name, capitalised(mechanism.about));
+    let sections = [
+        ("How it works", text.how_it_works),
+        ("Message boundaries", text.message_boundaries),
+        ("Minimum kernel", text.minimum_kernel),
+        ("Defaults that matter", text.defaults_that_matter),
+    ];
+    for (title, words) in sections {
+        page += &format!("\n**{title}.** {words}\n");
+    }
+    if !mechanism.options.is_empty() {
+        page += "\n| option | values | default | about |\n|---|---|---|---|\n";
+    }
+    for option in mechanism.options {
+        let values = values_words(option).replace('|', "\\|");
+        let (name, default, about) = (option.name, option.default, option.about);
+        page += &format!("| `{}.{name}` | {values} | {default} | {about} |\n", mechanism.name);
+    }
+    if !text.references.is_empty() {
+        page += &format!("\n**References.** {}\n", text.references.join("; ").replace("man:", ""));
+    }
+    page
+}
+
+#[cfg(test)]
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        format!("{}{}.", first.to_uppercase(), letters.as_str())
+    })
+}

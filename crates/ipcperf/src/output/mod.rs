@@ -1,0 +1,35 @@
+//! What people see: tables, words, progress.
+
+mod lists;
+mod plan;
+mod progress;
+mod table;
+mod units;
+mod words;
+
+pub(crate) use lists::{mechanism_list, mechanisms_json, workload_list, workloads_json};
+#[cfg(test)]
+pub(crate) use lists::mechanism_page;
+pub(crate) use plan::plan_table;
+pub(crate) use progress::{Progress, Visibility};
+pub(crate) use table::tables;
+pub(crate) use words::{closing_words, survey_words};
+
+use std::io::Write;
+
+use crate::error::{Ending, Error};
+
+/// Prints `text` and a newline to standard output. A reader that has gone away, as in
+/// `ipcperf show FILE | head`, is a clean end.
+pub(crate) fn print(text: &str) -> Result<Ending, Error> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
+        _ => Ok(Ending::Done),
+    }
+}
+
+/// Tells the user something beside the results, on standard error.
+#[allow(clippy::print_stderr, reason = "the one place for words beside the results")]
+pub(crate) fn tell(words: &str) {
+    eprintln!("{words}");
+}

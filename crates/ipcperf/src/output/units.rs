@@ -1,0 +1,80 @@
+//! Figures with their units, for people: three significant digits.
+
+use crate::summary::{Figure, Spread};
+
+/// `value` in the largest of `units` (factor and name, ascending) that leaves at least 1.
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let fitting = units.iter().rev().find(|(factor, _)| value >= *factor * 0.9995);
+    let (factor, name) = fitting.or_else(|| units.first()).copied().unwrap_or((1.0, ""));
+    let value = value / factor;
+    let digits = match value {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {name}")
+}
+
+/// Bytes per second, decimal units.
+pub(crate) fn bandwidth(bytes_per_s: f64) -> String {
+    scaled(bytes_per_s, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")])
+}
+
+/// A time given in ns.
+pub(crate) fn time(ns: f64) -> String {
+    scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
+}
+
+/// A share as per cent.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// The median with its unit.
+pub(crate) fn median(figure: &Figure) -> String {
+    match figure {
+        Figure::Bandwidth(spread) => bandwidth(spread.median),
+        Figure::RoundTrip(spread) | Figure::PerMessage(spread) => time(spread.median),
+    }
+}
+
+/// The interquartile range as a share of the median.
+pub(crate) fn relative_iqr(spread: &Spread) -> String {
+    percent(spread.relative_iqr())
+}
+
+/// A duration in seconds or minutes, for people who wait.
+pub(crate) fn duration(duration: std::time::Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match seconds {
+        s if s < 9.95 => format!("{s:.1} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7_200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3_600.0),
+    }
+}
+
+/// A factor such as `3.4 times`.
+pub(crate) fn factor(factor: f64) -> String {
+    if factor < 9.95 { format!("{factor:.1} times") } else { format!("{factor:.0} times") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_the_right_unit() {
+        assert_eq!(time(0.856), "0.86 ns");
+        assert_eq!(time(83.44), "83.4 ns");
+        assert_eq!(time(999.96), "1.00 us");
+        assert_eq!(time(28_400.0), "28.4 us");
+        assert_eq!(bandwidth(4.612e9), "4.61 GB/s");
+        assert_eq!(bandwidth(129.6e9), "130 GB/s");
+        assert_eq!(bandwidth(512.0), "512 B/s");
+        assert_eq!(percent(0.0214), "2.1 %");
+        assert_eq!(percent(0.25), "25 %");
+        assert_eq!(factor(1.23), "1.2 times");
+    }
+}

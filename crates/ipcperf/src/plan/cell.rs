@@ -1,0 +1,116 @@
+//! One cell of the matrix: a case that will be run, or a refusal with its reason.
+
+use std::fmt;
+
+use ipcperf_engine::mechanism::{self, Delivery, Mechanism};
+use ipcperf_engine::placement::{Placement, PlacementError, Topology};
+use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
+
+use super::size::Bytes;
+use crate::error::Error;
+use crate::machine;
+
+/// A cell that will be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Case {
+    /// Names the case in results: everything that distinguishes it, readable.
+    pub(crate) id: String,
+    pub(crate) placement: Placement,
+    pub(crate) spec: RunSpec,
+}
+
+/// A cell that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) id: String,
+    pub(crate) spec: RunSpec,
+    pub(crate) placement: Placement,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.id, self.reason)
+    }
+}
+
+/// Holds a cell, complete but for its CPUs, against mechanism, mode and machine.
+///
+/// # Errors
+/// Usage where a CPU was named that is outside the cpuset: that is no limit but a slip.
+pub(super) fn resolve(
+    mut spec: RunSpec,
+    placement: Placement,
+    topology: &Topology,
+) -> Result<Result<Case, Refused>, Error> {
+    let id = identify(&spec, placement);
+    let refused = |spec, reason| Ok(Err(Refused { id: id.clone(), spec, placement, reason }));
+    match topology.resolve(placement) {
+        Ok(cpus) => spec.cpus = cpus,
+        Err(error @ PlacementError::OutsideCpuset { .. }) => {
+            return Err(Error::usage(error.to_string()));
+        }
+        Err(error) => return refused(spec, error.to_string()),
+    }
+    match refusal(&spec) {
+        Some(reason) => refused(spec, reason),
+        None => Ok(Ok(Case { id, placement, spec })),
+    }
+}
+
+fn refusal(spec: &RunSpec) -> Option<String> {
+    let mechanism = mechanism::find(&spec.mechanism)?;
+    refused_by_mode(mechanism, spec)
+        .or_else(|| refused_by_memory(spec))
+        .or_else(|| refused_by_limit(mechanism, spec))
+}
+
+fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+    if !mechanism.modes.contains(&spec.mode) {
+        return Some(format!("{} cannot run in {}", mechanism.name, spec.mode.name()));
+    }
+    if mechanism.delivery == Delivery::Nothing && spec.check == TouchCheck::Verify {
+        return Some(format!("{} moves nothing that could be verified", mechanism.name));
+    }
+    match spec.cpus {
+        Some([sender, receiver]) if spec.mode == Mode::OneThread && sender != receiver => {
+            Some("one thread cannot be on two CPUs".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Two parties with two buffers each, and as much again for what the mechanism maps.
+fn refused_by_memory(spec: &RunSpec) -> Option<String> {
+    let available = machine::available_memory_bytes()?;
+    let largest = available / 8;
+    (spec.buffer_bytes > largest).then(|| {
+        format!("this machine has memory for messages of at most {}", Bytes(largest >> 20 << 20))
+    })
+}
+
+fn refused_by_limit(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+    let limit = (mechanism.limit)(&spec.setup())?;
+    (spec.buffer_bytes > limit.bytes).then(|| {
+        let (name, bytes, because) = (mechanism.name, limit.bytes, limit.because);
+        format!("{name} carries at most {bytes} bytes a message ({because})")
+    })
+}
+
+/// `pipe[capacity=4096]/stream/2proc/same/65536`, and what else is not as usual.
+fn identify(spec: &RunSpec, placement: Placement) -> String {
+    let mut name = spec.mechanism.clone();
+    if !spec.options.is_empty() {
+        let options = spec.options.iter().map(|(name, value)| format!("{name}={value}"));
+        name = format!("{name}[{}]", options.collect::<Vec<_>>().join(","));
+    }
+    let (workload, mode, bytes) = (spec.workload.name(), spec.mode.name(), spec.buffer_bytes);
+    let mut id = format!("{name}/{workload}/{mode}/{placement}/{bytes}");
+    if spec.kernel_buffer != KernelBuffer::Default {
+        id += &format!("/kernel-buffer={}", spec.kernel_buffer);
+    }
+    if spec.check == TouchCheck::Verify {
+        id += "/verify";
+    }
+    id
+}

@@ -1,0 +1,214 @@
+//! The matrix: every combination of the levels that were asked for.
+
+use std::collections::BTreeMap;
+
+use ipcperf_engine::mechanism::Mechanism;
+use ipcperf_engine::placement::Topology;
+use ipcperf_engine::{KernelBuffer, Mode, RunSpec};
+
+use super::cell::{self, Case, Refused};
+use super::request::Request;
+use crate::error::Error;
+
+/// More cells than this is a slip, not a plan.
+const MOST_CELLS: usize = 100_000;
+
+type Options = BTreeMap<String, String>;
+
+/// Every cell of the matrix, mechanisms first, in the order of the request.
+pub(super) fn cells(
+    request: &Request,
+    mechanisms: &[&'static Mechanism],
+    topology: &Topology,
+) -> Result<Vec<Result<Case, Refused>>, Error> {
+    let variants: Vec<(&Mechanism, Options)> = mechanisms
+        .iter()
+        .flat_map(|mechanism| option_sets(mechanism, request).into_iter().map(|o| (*mechanism, o)))
+        .collect();
+    check_size(variants.len(), request)?;
+    let mut cells = Vec::new();
+    for (mechanism, options) in &variants {
+        for outline in outlines(mechanism, options, request) {
+            for &placement in &request.placements {
+                cells.push(cell::resolve(outline.clone(), placement, topology)?);
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn check_size(variants: usize, request: &Request) -> Result<(), Error> {
+    let factors = [
+        request.workloads.len(),
+        request.modes.len(),
+        request.buffers.len(),
+        request.kernel_buffers.len(),
+        request.placements.len(),
+    ];
+    let count = factors.iter().fold(variants, |count, levels| count.saturating_mul(*levels));
+    if count > MOST_CELLS {
+        let words = format!("the matrix has {count} cells; {MOST_CELLS} are the most");
+        return Err(Error::usage(words));
+    }
+    Ok(())
+}
+
+/// The cells of one mechanism with one set of options, but for their placement.
+fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<RunSpec> {
+    let mut outlines = Vec::new();
+    for &workload in &request.workloads {
+        for &mode in &request.modes {
+            for &buffer_bytes in &request.buffers {
+                for &kernel_buffer in &request.kernel_buffers {
+                    let outline = RunSpec {
+                        mechanism: mechanism.name.to_owned(),
+                        options: options.clone(),
+                        workload,
+                        buffer_bytes,
+                        ..outline(request, mode, kernel_buffer)
+                    };
+                    outlines.push(outline);
+                }
+            }
+        }
+    }
+    outlines
+}
+
+fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpec {
+    RunSpec {
+        mechanism: String::new(),
+        options: Options::new(),
+        workload: request.workloads[0],
+        mode,
+        cpus: None,
+        buffer_bytes: 0,
+        total_bytes: request.total_bytes,
+        kernel_buffer,
+        check: request.check,
+    }
+}
+
+/// Every combination of the values that were set for the mechanism's options.
+fn option_sets(mechanism: &Mechanism, request: &Request) -> Vec<Options> {
+    let mut sets = vec![Options::new()];
+    for option in mechanism.options {
+        let Some(values) = request.options.get(&(mechanism.name, option.name)) else { continue };
+        let with = |set: &Options, value: &String| {
+            let mut set = set.clone();
+            set.insert(option.name.to_owned(), value.clone());
+            set
+        };
+        sets = sets.iter().flat_map(|set| values.iter().map(|v| with(set, v))).collect();
+    }
+    sets
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ipcperf_engine::TouchCheck;
+    use ipcperf_engine::placement::Cpu;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::{Plan, Typed};
+
+    fn two_cpus() -> Topology {
+        let alone = |number| BTreeSet::from([number]);
+        let cpu = |number| Cpu { number, core: alone(number), llc: alone(number), node: None };
+        Topology { cpus: vec![cpu(0), cpu(1)] }
+    }
+
+    fn plan(typed: &Typed<'_>) -> Result<Plan, Error> {
+        Plan::resolve(&Request::parse(typed, TouchCheck::Off)?, &two_cpus())
+    }
+
+    const NULL: Typed<'_> = Typed {
+        mechanisms: "null",
+        workloads: "stream",
+        buffers: "64",
+        total: None,
+        modes: "2proc",
+        placements: "same",
+        kernel_buffers: "default",
+        set: &[],
+        repetitions: None,
+        seed: Some(1),
+        deadline_s: None,
+    };
+
+    fn words(typed: &Typed<'_>) -> String {
+        plan(typed).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn options_make_a_matrix_and_have_their_own_case() {
+        let set = ["pipe.capacity=4KiB..16KiB,default".to_owned()];
+        let typed = Typed { mechanisms: "pipe", set: &set, ..NULL };
+        let ids: Vec<String> = plan(&typed).unwrap().cases.into_iter().map(|case| case.id).collect();
+        assert_eq!(ids[0], "pipe[capacity=4096]/stream/2proc/same/64");
+        assert_eq!(ids[3], "pipe[capacity=default]/stream/2proc/same/64");
+        assert_eq!(ids.len(), 4);
+    }
+
+    #[test]
+    fn mistakes_in_options_are_named() {
+        let with = |set: &str, mechanisms| {
+            words(&Typed { mechanisms, set: &[set.to_owned()], ..NULL })
+        };
+        assert_eq!(with("tcp.nodelay", "tcp"), "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`");
+        assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which -m does not");
+        assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
+        assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
+        assert_eq!(with("udp.x=1", "udp"), "udp has no options");
+        assert!(with("pipe.capacity=0", "pipe").contains("at least 1 byte"));
+    }
+
+    #[test]
+    fn a_message_above_the_limit_is_refused_and_the_rest_is_run() {
+        let typed = Typed { mechanisms: "udp", buffers: "64,65507,65508", ..NULL };
+        let plan = plan(&typed).unwrap();
+        assert_eq!(plan.cases.len(), 2);
+        let reason = plan.refused[0].to_string();
+        assert!(reason.starts_with("udp/stream/2proc/same/65508: udp carries at most 65507"), "{reason}");
+    }
+
+    #[test]
+    fn a_matrix_of_refusals_is_a_mistake() {
+        let typed = Typed { mechanisms: "udp", buffers: "1MiB", ..NULL };
+        assert!(words(&typed).starts_with("every cell is refused (1)"));
+        let typed = Typed { modes: "1thread", placements: "split", ..NULL };
+        assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
+        let typed = Typed { buffers: "1000000GiB", ..NULL };
+        assert!(words(&typed).contains("memory"));
+    }
+
+    #[test]
+    fn a_cpu_outside_the_cpuset_is_a_mistake() {
+        let typed = Typed { placements: "same,0:7", ..NULL };
+        assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
+    }
+
+    #[test]
+    fn an_absurd_matrix_is_refused_before_it_is_made() {
+        let all = "1..9999:4096";
+        let typed = Typed { buffers: all, kernel_buffers: "1,2,3,4,5,6,7,8,9,10,11,12", placements: "same,split,free", ..NULL };
+        assert!(words(&typed).contains("147456 cells"), "{}", words(&typed));
+    }
+
+    proptest! {
+        #[test]
+        fn every_combination_is_there_once(sizes in 1_u64..6, modes in 1_usize..3, places in 1_usize..4) {
+            let buffers = (1..=sizes).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+            let modes_text = ["2thread", "2proc"][..modes].join(",");
+            let places_text = ["same", "split", "free"][..places].join(",");
+            let typed = Typed { buffers: &buffers, modes: &modes_text, placements: &places_text, ..NULL };
+            let cases = plan(&typed).unwrap().cases;
+            let ids: BTreeSet<&String> = cases.iter().map(|case| &case.id).collect();
+            prop_assert_eq!(cases.len(), usize::try_from(sizes).unwrap() * modes * places);
+            prop_assert_eq!(ids.len(), cases.len());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The plan: every cell of the matrix, resolved against this machine before anything runs.
+
+mod cell;
+mod matrix;
+mod order;
+mod request;
+mod size;
+mod words;
+
+pub(crate) use cell::{Case, Refused};
+pub(crate) use order::block_order;
+pub(crate) use request::{Request, SurveyLength, Typed};
+pub(crate) use size::Bytes;
+
+
+use std::time::Duration;
+
+use ipcperf_engine::mechanism::{Mechanism, Nearness};
+use ipcperf_engine::placement::Topology;
+
+use crate::error::Error;
+
+/// What a run costs beside its sample: starting processes, touching memory, calibration.
+const OVERHEAD: Duration = Duration::from_millis(8);
+/// The two cache-line probes around a run on two CPUs.
+const PROBES: Duration = Duration::from_millis(10);
+/// What a calibrated sample lasts.
+const SAMPLE: Duration = Duration::from_millis(22);
+/// Where a total is given, it is taken to flow at 1 GB/s.
+const ASSUMED_BYTES_PER_NS: u64 = 1;
+
+/// What will be run, and what of the request will not.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// The cases, in the order of the request.
+    pub(crate) cases: Vec<Case>,
+    /// Cells that a mechanism, a mode or the machine cannot carry.
+    pub(crate) refused: Vec<Refused>,
+    /// Mechanisms that cannot be used here, with the reason and the remedy.
+    pub(crate) unavailable: Vec<Absent>,
+    /// Kept repetitions of each case.
+    pub(crate) repetitions: u32,
+    /// What shuffles the blocks.
+    pub(crate) seed: u64,
+    /// The most a run may last.
+    pub(crate) deadline: Duration,
+}
+
+/// A mechanism that cannot be used here.
+#[derive(Clone, Debug)]
+pub(crate) struct Absent {
+    pub(crate) mechanism: &'static str,
+    pub(crate) reason: String,
+    pub(crate) remedy: String,
+}
+
+impl Plan {
+    /// Resolves `request` against this machine.
+    ///
+    /// # Errors
+    /// Usage for a CPU outside the cpuset or where every cell is refused; nothing-runs where no
+    /// mechanism that was asked for is available.
+    pub(crate) fn resolve(request: &Request, topology: &Topology) -> Result<Self, Error> {
+        let (available, unavailable) = sort_out(&request.mechanisms);
+        let cells = matrix::cells(request, &available, topology)?;
+        let (mut cases, mut refused) = (Vec::new(), Vec::new());
+        for cell in cells {
+            match cell {
+                Ok(case) => cases.push(case),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        let plan = Self {
+            cases,
+            refused,
+            unavailable,
+            repetitions: request.repetitions,
+            seed: request.seed,
+            deadline: request.deadline,
+        };
+        plan.has_something_to_run()
+    }
+
+    fn has_something_to_run(self) -> Result<Self, Error> {
+        if !self.cases.is_empty() {
+            return Ok(self);
+        }
+        if let Some(refused) = self.refused.first() {
+            let count = self.refused.len();
+            let words = format!("every cell is refused ({count}); the first: {refused}");
+            return Err(Error::usage(words));
+        }
+        let reasons = self.unavailable.iter().map(|absent| {
+            format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
+        });
+        Err(Error::NothingRuns(reasons.collect::<Vec<_>>().join("; ")))
+    }
+
+    /// Blocks: the one set aside and one for each repetition.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.repetitions.saturating_add(1)
+    }
+
+    /// Runs in all.
+    pub(crate) fn runs(&self) -> u64 {
+        self.cases.len() as u64 * u64::from(self.blocks())
+    }
+
+    /// How long all of it will take, roughly.
+    pub(crate) fn estimate(&self) -> Duration {
+        let one_block: Duration = self.cases.iter().map(estimate_run).sum();
+        one_block.saturating_mul(self.blocks())
+    }
+}
+
+fn estimate_run(case: &Case) -> Duration {
+    let sample = case.spec.total_bytes.map_or(SAMPLE, |total| {
+        Duration::from_nanos(total / ASSUMED_BYTES_PER_NS)
+    });
+    let probes = match case.spec.nearness() {
+        Nearness::Apart => PROBES,
+        Nearness::OneCpu | Nearness::Unpinned => Duration::ZERO,
+    };
+    OVERHEAD + probes + sample
+}
+
+fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absent>) {
+    let (mut available, mut unavailable) = (Vec::new(), Vec::new());
+    for mechanism in asked.iter().copied() {
+        match (mechanism.availability)() {
+            Ok(()) => available.push(mechanism),
+            Err(why) => unavailable.push(Absent {
+                mechanism: mechanism.name,
+                reason: why.reason,
+                remedy: why.remedy,
+            }),
+        }
+    }
+    (available, unavailable)
+}

@@ -1,0 +1,203 @@
+//! What was asked for, parsed but not yet held against the machine.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ipcperf_engine::mechanism::{MECHANISMS, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::{Kind, WORKLOADS};
+use ipcperf_engine::{KernelBuffer, Mode, TouchCheck};
+
+use super::{size, words};
+use crate::error::Error;
+
+/// Kept repetitions where none are asked for.
+const REPETITIONS: u32 = 10;
+/// Kept repetitions of the survey, so that it ends within a minute.
+const SURVEY_REPETITIONS: u32 = 7;
+/// Buffer sizes of the survey.
+const SURVEY_BUFFERS: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
+/// A longer deadline than a day is a slip.
+const LONGEST_DEADLINE_S: f64 = 86_400.0;
+
+/// The levels of each factor, and what is fixed. An option with several values is a factor.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) mechanisms: Vec<&'static Mechanism>,
+    /// Values by mechanism and option.
+    pub(crate) options: BTreeMap<(&'static str, &'static str), Vec<String>>,
+    pub(crate) workloads: Vec<Kind>,
+    pub(crate) buffers: Vec<u64>,
+    pub(crate) total_bytes: Option<u64>,
+    pub(crate) modes: Vec<Mode>,
+    pub(crate) placements: Vec<Placement>,
+    pub(crate) kernel_buffers: Vec<KernelBuffer>,
+    pub(crate) check: TouchCheck,
+    pub(crate) repetitions: u32,
+    pub(crate) seed: u64,
+    pub(crate) deadline: Duration,
+}
+
+/// The arguments of `run` and `plan` as they were typed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Typed<'a> {
+    pub(crate) mechanisms: &'a str,
+    pub(crate) workloads: &'a str,
+    pub(crate) buffers: &'a str,
+    pub(crate) total: Option<&'a str>,
+    pub(crate) modes: &'a str,
+    pub(crate) placements: &'a str,
+    pub(crate) kernel_buffers: &'a str,
+    pub(crate) set: &'a [String],
+    pub(crate) repetitions: Option<u32>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) deadline_s: Option<f64>,
+}
+
+impl Request {
+    /// Parses what was typed.
+    pub(crate) fn parse(typed: &Typed<'_>, check: TouchCheck) -> Result<Self, Error> {
+        let mechanisms = words::mechanisms(typed.mechanisms)?;
+        let options = parse_options(typed.set, &mechanisms)?;
+        let bad_size = |flag: &'static str| move |error| Error::usage(format!("{flag}: {error}"));
+        Ok(Self {
+            options,
+            mechanisms,
+            workloads: words::list(typed.workloads, words::workload)?,
+            buffers: size::parse_list(typed.buffers).map_err(bad_size("--buffer"))?,
+            total_bytes: typed.total.map(size::parse).transpose().map_err(bad_size("--total"))?,
+            modes: words::list(typed.modes, words::mode)?,
+            placements: words::list(typed.placements, |word| {
+                word.parse::<Placement>().map_err(|error| Error::usage(error.to_string()))
+            })?,
+            kernel_buffers: words::list(typed.kernel_buffers, words::kernel_buffer)?,
+            check,
+            repetitions: at_least_one(typed.repetitions.unwrap_or(REPETITIONS))?,
+            seed: typed.seed.unwrap_or_else(fresh_seed),
+            deadline: deadline(typed.deadline_s.unwrap_or(10.0))?,
+        })
+    }
+
+    /// Every mechanism, both workloads, four sizes, on one CPU and on two.
+    pub(crate) fn survey(length: SurveyLength) -> Self {
+        let step = match length {
+            SurveyLength::Full => 1,
+            SurveyLength::Quick => 2,
+        };
+        Self {
+            mechanisms: MECHANISMS.to_vec(),
+            options: BTreeMap::new(),
+            workloads: WORKLOADS.iter().map(|facts| facts.kind).collect(),
+            buffers: SURVEY_BUFFERS.into_iter().step_by(step).collect(),
+            total_bytes: None,
+            modes: vec![Mode::TwoProcesses],
+            placements: vec![Placement::Same, Placement::Split],
+            kernel_buffers: vec![KernelBuffer::Default],
+            check: TouchCheck::Off,
+            repetitions: SURVEY_REPETITIONS,
+            seed: fresh_seed(),
+            deadline: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How much the survey measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SurveyLength {
+    /// Every size.
+    Full,
+    /// Every second size.
+    Quick,
+}
+
+fn at_least_one(repetitions: u32) -> Result<u32, Error> {
+    if repetitions == 0 {
+        return Err(Error::usage("--repetitions must be at least 1"));
+    }
+    Ok(repetitions)
+}
+
+fn deadline(seconds: f64) -> Result<Duration, Error> {
+    if !(seconds > 0.0 && seconds <= LONGEST_DEADLINE_S) {
+        let words = format!("--deadline must be above 0 and at most {LONGEST_DEADLINE_S} s");
+        return Err(Error::usage(words));
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A seed nobody chose: from the clock, and stored, so that the order can be had again.
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |since| u64::from(since.subsec_nanos()) ^ (since.as_secs() << 30))
+}
+
+type Options = BTreeMap<(&'static str, &'static str), Vec<String>>;
+
+fn parse_options(set: &[String], mechanisms: &[&'static Mechanism]) -> Result<Options, Error> {
+    let mut options = Options::new();
+    for text in set {
+        let (mechanism, option, values) = parse_setting(text, mechanisms)?;
+        if options.insert((mechanism, option), values).is_some() {
+            return Err(Error::usage(format!("{mechanism}.{option} is set twice")));
+        }
+    }
+    Ok(options)
+}
+
+fn parse_setting(
+    text: &str,
+    mechanisms: &[&'static Mechanism],
+) -> Result<(&'static str, &'static str, Vec<String>), Error> {
+    let shape = || Error::usage(format!("--set takes MECHANISM.OPTION=VALUES, not `{text}`"));
+    let (name, values) = text.split_once('=').ok_or_else(shape)?;
+    let (mechanism, option) = name.trim().split_once('.').ok_or_else(shape)?;
+    let mechanism = words::mechanism(mechanism)?;
+    if !mechanisms.iter().any(|asked| asked.name == mechanism.name) {
+        let words = format!("--set names {}, which -m does not", mechanism.name);
+        return Err(Error::usage(words));
+    }
+    let spec = find_option(mechanism, option)?;
+    Ok((mechanism.name, spec.name, parse_values(mechanism, spec, values)?))
+}
+
+fn find_option(mechanism: &Mechanism, option: &str) -> Result<&'static OptionSpec, Error> {
+    let known = mechanism.options.iter().find(|spec| spec.name == option);
+    known.ok_or_else(|| {
+        if mechanism.options.is_empty() {
+            return Error::usage(format!("{} has no options", mechanism.name));
+        }
+        let names = mechanism.options.iter().map(|spec| spec.name);
+        words::unknown(&format!("option of {}", mechanism.name), option, names)
+    })
+}
+
+/// The values of an option in canonical form: sizes as plain bytes.
+fn parse_values(
+    mechanism: &Mechanism,
+    spec: &OptionSpec,
+    values: &str,
+) -> Result<Vec<String>, Error> {
+    let full = format!("{}.{}", mechanism.name, spec.name);
+    match spec.values {
+        OptionValues::OneOf(known) => words::list(values, |word| {
+            if known.contains(&word) {
+                return Ok(word.to_owned());
+            }
+            Err(words::unknown(&format!("value of {full}"), word, known.iter().copied()))
+        }),
+        OptionValues::Bytes => {
+            let mut bytes = Vec::new();
+            for item in values.split(',').map(str::trim) {
+                if item == spec.default {
+                    bytes.push(item.to_owned());
+                    continue;
+                }
+                let sizes = size::parse_list(item)
+                    .map_err(|error| Error::usage(format!("{full}: {error}")))?;
+                bytes.extend(sizes.iter().map(u64::to_string));
+            }
+            bytes.dedup();
+            Ok(bytes)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Words that name something known: looked up, or refused with the nearest one.
+
+use ipcperf_engine::mechanism::{self, MECHANISMS, Mechanism};
+use ipcperf_engine::workload::{self, WORKLOADS};
+use ipcperf_engine::{KernelBuffer, Mode};
+
+use super::size;
+use crate::error::Error;
+
+/// Below this similarity (Jaro-Winkler) a suggestion would only puzzle.
+const SIMILAR: f64 = 0.7;
+
+/// The comma-separated items of `text`, each turned into a value; repeated ones count once.
+pub(super) fn list<T: PartialEq>(
+    text: &str,
+    item: impl Fn(&str) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let mut values = Vec::new();
+    for word in text.split(',') {
+        let value = item(word.trim())?;
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    Ok(values)
+}
+
+/// The mechanisms named in `text`; the word `all` is each of them.
+pub(super) fn mechanisms(text: &str) -> Result<Vec<&'static Mechanism>, Error> {
+    if text.trim() == "all" {
+        return Ok(MECHANISMS.to_vec());
+    }
+    let names = list(text, |word| mechanism(word).map(|known| known.name))?;
+    Ok(names.into_iter().filter_map(mechanism::find).collect())
+}
+
+/// The mechanism called `word`.
+pub(super) fn mechanism(word: &str) -> Result<&'static Mechanism, Error> {
+    mechanism::find(word)
+        .ok_or_else(|| unknown("mechanism", word, MECHANISMS.iter().map(|known| known.name)))
+}
+
+pub(super) fn workload(word: &str) -> Result<workload::Kind, Error> {
+    let known = WORKLOADS.iter().find(|facts| facts.name == word);
+    known
+        .map(|facts| facts.kind)
+        .ok_or_else(|| unknown("workload", word, WORKLOADS.iter().map(|facts| facts.name)))
+}
+
+pub(super) fn mode(word: &str) -> Result<Mode, Error> {
+    let known = Mode::ALL.into_iter().find(|mode| mode.name() == word);
+    known.ok_or_else(|| unknown("mode", word, Mode::ALL.into_iter().map(Mode::name)))
+}
+
+pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, Error> {
+    match word {
+        "default" => Ok(KernelBuffer::Default),
+        "match" => Ok(KernelBuffer::Match),
+        bytes => size::parse(bytes).map(KernelBuffer::Bytes).map_err(|error| {
+            Error::usage(format!("--kernel-buffer takes default, match or a size: {error}"))
+        }),
+    }
+}
+
+/// The error for a word that is not known, with the nearest that is.
+pub(crate) fn unknown<'a>(
+    what: &str,
+    word: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Error {
+    let nearest = known
+        .clone()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= SIMILAR)
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    Error::usage(match nearest {
+        Some((_, nearest)) => format!("unknown {what} `{word}`; did you mean `{nearest}`?"),
+        None => {
+            let known: Vec<&str> = known.collect();
+            format!("unknown {what} `{word}`; known are {}", known.join(", "))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_miss_gets_a_suggestion_and_a_far_one_the_list() {
+        let near = mechanism("unix-steam").unwrap_err().to_string();
+        assert_eq!(near, "unknown mechanism `unix-steam`; did you mean `unix-stream`?");
+        let far = workload("zzz").unwrap_err().to_string();
+        assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip");
+    }
+
+    #[test]
+    fn all_is_every_mechanism_and_repeats_count_once() {
+        assert_eq!(mechanisms("all").unwrap().len(), MECHANISMS.len());
+        assert_eq!(mechanisms("pipe,tcp,pipe").unwrap().len(), 2);
+    }
+}

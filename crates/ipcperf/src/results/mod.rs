@@ -1,0 +1,18 @@
+//! Results files: lines of JSON, appended as a run of the command goes.
+
+mod read;
+mod record;
+mod write;
+
+pub(crate) use read::{Results, read};
+pub(crate) use record::{
+    CaseIdentity, FailedRun, Footer, Header, Line, PlanRecord, RefusedRecord, RunIdentity, Sample,
+    UnavailableRecord,
+};
+pub(crate) use write::{Overwrite, Writer, default_path};
+
+/// The version of the format this ipcperf writes; it reads this and older ones.
+pub(crate) const SCHEMA: u32 = 1;
+
+#[cfg(test)]
+pub(crate) use record::tests::sample;

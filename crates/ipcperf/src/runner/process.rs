@@ -1,0 +1,165 @@
+//! One worker process: started, waited for without polling, ended in time, and cleaned up after.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ipcperf_engine::mechanism::scratch_path;
+use ipcperf_engine::{Failure, FailureKind, Report, RunSpec};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, kill_process_group, set_child_subreaper, waitpgid,
+};
+
+use super::interrupt::Interrupt;
+use super::worker_failed;
+
+/// What ended the wait for a worker.
+enum Wait {
+    /// It closed its output: this is all it said.
+    Said(Vec<u8>),
+    /// The deadline passed.
+    TooLong,
+    /// A signal asked the command to end.
+    Interrupted,
+}
+
+/// From now on orphaned parties become children of this process, so that it can wait for them.
+pub(super) fn adopt_orphans() {
+    // Refused only by kernels before 3.4; then init reaps what a killed worker leaves.
+    let _ = set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Carries out one run in a fresh worker. `None` when a signal asked the command to end.
+pub(super) fn carry_out(
+    spec: &RunSpec,
+    deadline: Duration,
+    interrupt: &mut Interrupt,
+) -> Option<Report> {
+    let started = Instant::now();
+    let (mut worker, mut output) = match start(spec) {
+        Ok(worker) => worker,
+        Err(failure) => return Some(Report::Failed(failure)),
+    };
+    let waited = wait(&mut output, started + deadline, interrupt);
+    let status = clean_up(&mut worker);
+    match waited {
+        Wait::Said(text) => Some(understand(&text, status)),
+        Wait::TooLong => Some(Report::Failed(too_long(deadline))),
+        Wait::Interrupted => None,
+    }
+}
+
+/// Starts this program as a worker, in a process group of its own, and tells it what to do.
+fn start(spec: &RunSpec) -> Result<(Child, ChildStdout), Failure> {
+    let failed = |what: &str, error: std::io::Error| Failure {
+        errno: error.raw_os_error(),
+        ..worker_failed(what).with_remedy("free memory, or raise the limit on processes (ulimit -u)")
+    };
+    let program = std::env::current_exe().map_err(|e| failed("finding this program", e))?;
+    let mut worker = Command::new(program)
+        .arg(crate::WORKER)
+        .arg(std::process::id().to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|e| failed("starting a worker", e))?;
+    let told = worker.stdin.take().map(|mut input| {
+        let text = serde_json::to_vec(spec).map_err(std::io::Error::from)?;
+        input.write_all(&text)
+    });
+    match (told, worker.stdout.take()) {
+        (Some(Ok(())), Some(output)) => Ok((worker, output)),
+        _ => {
+            clean_up(&mut worker);
+            Err(worker_failed("a worker that would not listen"))
+        }
+    }
+}
+
+/// Sleeps until the worker has closed its output, a signal arrives, or `end` has come.
+fn wait(output: &mut ChildStdout, end: Instant, interrupt: &mut Interrupt) -> Wait {
+    let mut text = Vec::new();
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let mut watched = [
+            PollFd::new(output, PollFlags::IN),
+            PollFd::from_borrowed_fd(interrupt.descriptor(), PollFlags::IN),
+        ];
+        let polled = poll(&mut watched, Some(&timespec(left)));
+        let (spoke, signalled) = (!watched[0].revents().is_empty(), !watched[1].revents().is_empty());
+        match polled {
+            Ok(0) => return Wait::TooLong,
+            Err(Errno::INTR) => {}
+            _ if signalled && interrupt.has_arrived() => return Wait::Interrupted,
+            _ if spoke => {
+                if !listen(output, &mut text) {
+                    return Wait::Said(text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn timespec(left: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(left.subsec_nanos()),
+    }
+}
+
+/// Reads what is there; false at the end.
+fn listen(output: &mut ChildStdout, text: &mut Vec<u8>) -> bool {
+    let mut piece = [0; 16 * 1024];
+    match output.read(&mut piece) {
+        Ok(0) | Err(_) => false,
+        Ok(count) => {
+            text.extend_from_slice(&piece[..count]);
+            true
+        }
+    }
+}
+
+/// Ends whatever is left of the worker's process group, reaps all of it, and removes the names it
+/// may have left. Returns how the worker itself ended.
+fn clean_up(worker: &mut Child) -> Option<WaitStatus> {
+    let group = Pid::from_raw(i32::try_from(worker.id()).ok()?)?;
+    // The worker is not reaped yet, so the group is still this one. Gone already is as good.
+    let _ = kill_process_group(group, Signal::KILL);
+    let mut ended = None;
+    loop {
+        match waitpgid(group, WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == group => ended = Some(status),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => break,
+        }
+    }
+    // Most workers made no folder, and those that did have removed it.
+    let _ = std::fs::remove_dir_all(scratch_path(worker.id()));
+    ended
+}
+
+fn understand(text: &[u8], status: Option<WaitStatus>) -> Report {
+    serde_json::from_slice(text).unwrap_or_else(|_| Report::Failed(died(status)))
+}
+
+fn died(status: Option<WaitStatus>) -> Failure {
+    let how = match status {
+        Some(status) if status.signaled() => {
+            format!("killed by signal {}", status.terminating_signal().unwrap_or_default())
+        }
+        Some(status) => format!("ended with status {}", status.exit_status().unwrap_or_default()),
+        None => "gone".to_owned(),
+    };
+    Failure::new(FailureKind::Died, format!("the worker was {how}"))
+}
+
+fn too_long(deadline: Duration) -> Failure {
+    let place = format!("no end after {} s", deadline.as_secs_f64());
+    Failure::new(FailureKind::Deadline, place)
+        .with_remedy("raise --deadline, or lower --total")
+}

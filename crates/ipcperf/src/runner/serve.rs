@@ -1,0 +1,22 @@
+//! The worker's side: this same program, started by itself for one run.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use ipcperf_engine::worker;
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
+/// Serves one run on standard input and output. `parent` is the process that started it; should
+/// that be gone, so is the worker.
+pub(crate) fn serve_as_worker(parent: Option<OsString>) -> ExitCode {
+    // Refused only for a number that is no signal.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let expected = parent.and_then(|text| text.to_str()?.parse().ok()).and_then(Pid::from_raw);
+    if expected.is_some() && getppid() != expected {
+        return ExitCode::FAILURE;
+    }
+    match worker::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,10 @@
+//! Pure numbers for ipcperf: no input or output, no clock, no unsafe, no randomness but what is
+//! handed in.
+
+#![forbid(unsafe_code)]
+
+mod mean;
+mod quantile;
+
+pub use mean::geometric_mean;
+pub use quantile::{Quartiles, quantile, quartiles};
