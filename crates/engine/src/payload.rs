@@ -65,8 +65,8 @@ impl Stamped {
         }
         // Two rounds of multiply and shift, the odd constants of SplitMix64 (Steele et al. 2014):
         // neighbouring numbers and offsets give unrelated words.
-        let mixed = (first ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-            .wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed =
+            (first ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (mixed ^ (mixed >> 29)).wrapping_mul(0x94D0_49BB_1331_11EB)
     }
 }

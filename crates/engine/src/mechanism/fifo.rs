@@ -4,9 +4,7 @@ use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 
 use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::pipe::CAPACITY;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, Scratch, Setup,
-};
+use super::{Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, Scratch, Setup};
 use crate::{Failure, Mode, worker};
 
 /// What `fifo` is.
@@ -39,7 +37,11 @@ impl Channel for Fifo {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
         let scratch = Scratch::new()?;
-        join(direction(&scratch, "there")?, direction(&scratch, "back")?, setup)
+        join(
+            direction(&scratch, "there")?,
+            direction(&scratch, "back")?,
+            setup,
+        )
     }
 }
 

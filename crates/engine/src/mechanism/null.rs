@@ -37,7 +37,11 @@ impl Channel for Null {
     type End = NullEnd;
 
     fn open(_: &Setup<'_>) -> Result<Opened<NullEnd>, Failure> {
-        Ok(Opened { sender: NullEnd, receiver: NullEnd, granted: Granted::default() })
+        Ok(Opened {
+            sender: NullEnd,
+            receiver: NullEnd,
+            granted: Granted::default(),
+        })
     }
 }
 
@@ -49,12 +53,14 @@ impl Endpoint for NullEnd {
 
     #[inline(always)]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        Ok(black_box(bytes).len())
+        black_box(bytes.as_ptr());
+        Ok(bytes.len())
     }
 
     #[inline(always)]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        Ok(black_box(bytes).len())
+        black_box(bytes.as_ptr());
+        Ok(bytes.len())
     }
 
     fn take_calls(&mut self) -> Option<u64> {

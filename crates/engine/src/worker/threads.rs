@@ -20,18 +20,31 @@ pub(super) fn run<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     control: &'static Control,
 ) -> Result<Vec<PartyReport>, Failure> {
     let (report, reports) = mpsc::channel();
-    for (role, end) in [(Role::Sender, opened.sender), (Role::Receiver, opened.receiver)] {
+    for (role, end) in [
+        (Role::Sender, opened.sender),
+        (Role::Receiver, opened.receiver),
+    ] {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
             let nearness = spec.nearness();
-            let party = Party { spec: &spec, role, end, other: None, control, nearness };
+            let party = Party {
+                spec: &spec,
+                role,
+                end,
+                other: None,
+                control,
+                nearness,
+            };
             let played = catch_unwind(AssertUnwindSafe(|| party.play::<W, P>(payload)))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|failure| failure.by(role));
             // The worker has stopped listening only if it is about to end.
             let _ = report.send(played);
         };
-        thread::Builder::new().name(role.name().to_owned()).spawn(play).map_err(|error| no_thread(&error))?;
+        thread::Builder::new()
+            .name(role.name().to_owned())
+            .spawn(play)
+            .map_err(|error| no_thread(&error))?;
     }
     drop(report);
     let mut done = reports.iter().take(2).collect::<Result<Vec<_>, _>>()?;

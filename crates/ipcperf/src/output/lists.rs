@@ -50,7 +50,10 @@ fn values_words(option: &OptionSpec) -> String {
 
 /// Mechanisms, for scripts.
 pub(crate) fn mechanisms_json() -> Value {
-    MECHANISMS.iter().map(|mechanism| mechanism_json(mechanism)).collect()
+    MECHANISMS
+        .iter()
+        .map(|mechanism| mechanism_json(mechanism))
+        .collect()
 }
 
 fn mechanism_json(mechanism: &Mechanism) -> Value {
@@ -100,7 +103,11 @@ pub(crate) fn workloads_json() -> Value {
 #[cfg(test)]
 pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
     let text = &mechanism.documentation;
-    let mut page = format!("## `{}`\n\n{}\n", mechanism.name, capitalised(mechanism.about));
+    let mut page = format!(
+        "## `{}`\n\n{}\n",
+        mechanism.name,
+        capitalised(mechanism.about)
+    );
     let sections = [
         ("How it works", text.how_it_works),
         ("Message boundaries", text.message_boundaries),
@@ -116,10 +123,16 @@ pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
     for option in mechanism.options {
         let values = values_words(option).replace('|', "\\|");
         let (name, default, about) = (option.name, option.default, option.about);
-        page += &format!("| `{}.{name}` | {values} | {default} | {about} |\n", mechanism.name);
+        page += &format!(
+            "| `{}.{name}` | {values} | {default} | {about} |\n",
+            mechanism.name
+        );
     }
     if !text.references.is_empty() {
-        page += &format!("\n**References.** {}\n", text.references.join("; ").replace("man:", ""));
+        page += &format!(
+            "\n**References.** {}\n",
+            text.references.join("; ").replace("man:", "")
+        );
     }
     page
 }

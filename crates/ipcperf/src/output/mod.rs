@@ -7,9 +7,9 @@ mod table;
 mod units;
 mod words;
 
-pub(crate) use lists::{mechanism_list, mechanisms_json, workload_list, workloads_json};
 #[cfg(test)]
 pub(crate) use lists::mechanism_page;
+pub(crate) use lists::{mechanism_list, mechanisms_json, workload_list, workloads_json};
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};
 pub(crate) use table::tables;
@@ -29,7 +29,10 @@ pub(crate) fn print(text: &str) -> Result<Ending, Error> {
 }
 
 /// Tells the user something beside the results, on standard error.
-#[allow(clippy::print_stderr, reason = "the one place for words beside the results")]
+#[allow(
+    clippy::print_stderr,
+    reason = "the one place for words beside the results"
+)]
 pub(crate) fn tell(words: &str) {
     eprintln!("{words}");
 }

@@ -41,7 +41,12 @@ impl Heading {
     fn covers(&self, summary: &CaseSummary) -> bool {
         let other = Self::of(summary);
         // A refused cell has no CPUs; it belongs where the rest is the same.
-        other == *self || (other.cpus.is_empty() && Self { cpus: self.cpus.clone(), ..other } == *self)
+        other == *self
+            || (other.cpus.is_empty()
+                && Self {
+                    cpus: self.cpus.clone(),
+                    ..other
+                } == *self)
     }
 
     fn text(&self, repetitions: usize) -> String {
@@ -77,18 +82,30 @@ pub(crate) fn tables(summaries: &[CaseSummary]) -> String {
         }
     }
     headings.sort_by_key(|heading| heading.workload);
-    let mut parts: Vec<String> = headings.iter().map(|heading| group(heading, summaries)).collect();
+    let mut parts: Vec<String> = headings
+        .iter()
+        .map(|heading| group(heading, summaries))
+        .collect();
     parts.extend(refusals(summaries));
     parts.join("\n\n")
 }
 
 fn group(heading: &Heading, summaries: &[CaseSummary]) -> String {
-    let cases: Vec<&CaseSummary> =
-        summaries.iter().filter(|summary| heading.covers(summary)).collect();
-    let repetitions = cases.iter().filter_map(|case| case.main()).map(|f| f.spread().n).max();
+    let cases: Vec<&CaseSummary> = summaries
+        .iter()
+        .filter(|summary| heading.covers(summary))
+        .collect();
+    let repetitions = cases
+        .iter()
+        .filter_map(|case| case.main())
+        .map(|f| f.spread().n)
+        .max();
     let text = heading.text(repetitions.unwrap_or(0));
     let tables = grids(&cases).into_iter().map(|table| table.to_string());
-    std::iter::once(text).chain(tables).collect::<Vec<_>>().join("\n")
+    std::iter::once(text)
+        .chain(tables)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The cells of one heading, in tables of at most [`COLUMNS`] columns of figures.
@@ -122,7 +139,9 @@ fn grids(cases: &[&CaseSummary]) -> Vec<Table> {
     chunks
         .map(|part| {
             let row = |bytes: u64| part.iter().map(|name| cell(name, bytes)).collect();
-            let rows = sizes.iter().map(|&bytes| (Bytes(bytes).to_string(), row(bytes)));
+            let rows = sizes
+                .iter()
+                .map(|&bytes| (Bytes(bytes).to_string(), row(bytes)));
             table("buffer", part.to_vec(), rows.collect())
         })
         .collect()
@@ -144,7 +163,9 @@ fn table(corner: &str, head: Vec<String>, rows: Vec<(String, Vec<String>)>) -> T
 /// An empty table in the one style all have.
 pub(super) fn new_table() -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table
+        .load_style(UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic);
     if table.width().is_none() {
         table.set_width(WIDTH);
     }
@@ -156,9 +177,17 @@ fn cell(case: &CaseSummary) -> String {
         return "refused".to_owned();
     }
     let Some(figure) = case.main() else {
-        return if case.failed > 0 { "failed".to_owned() } else { "none kept".to_owned() };
+        return if case.failed > 0 {
+            "failed".to_owned()
+        } else {
+            "none kept".to_owned()
+        };
     };
-    let unit = if matches!(figure, Figure::PerMessage(_)) { " a message" } else { "" };
+    let unit = if matches!(figure, Figure::PerMessage(_)) {
+        " a message"
+    } else {
+        ""
+    };
     let mut text = format!(
         "{}{unit} ({})",
         units::median(&figure),
@@ -177,7 +206,9 @@ fn cell(case: &CaseSummary) -> String {
 fn refusals(summaries: &[CaseSummary]) -> Option<String> {
     let mut reasons: Vec<(&str, BTreeSet<u64>)> = Vec::new();
     for summary in summaries {
-        let Some(reason) = &summary.refused else { continue };
+        let Some(reason) = &summary.refused else {
+            continue;
+        };
         let bytes = summary.case.buffer_bytes;
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, sizes)) => {
@@ -187,7 +218,10 @@ fn refusals(summaries: &[CaseSummary]) -> Option<String> {
         }
     }
     let line = |(reason, sizes): &(&str, BTreeSet<u64>)| {
-        let sizes: Vec<String> = sizes.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
+        let sizes: Vec<String> = sizes
+            .iter()
+            .map(|&bytes| Bytes(bytes).to_string())
+            .collect();
         format!("refused at {}: {reason}", sizes.join(", "))
     };
     (!reasons.is_empty()).then(|| reasons.iter().map(line).collect::<Vec<_>>().join("\n"))

@@ -23,7 +23,11 @@ pub(super) fn cells(
 ) -> Result<Vec<Result<Case, Refused>>, Error> {
     let variants: Vec<(&Mechanism, Options)> = mechanisms
         .iter()
-        .flat_map(|mechanism| option_sets(mechanism, request).into_iter().map(|o| (*mechanism, o)))
+        .flat_map(|mechanism| {
+            option_sets(mechanism, request)
+                .into_iter()
+                .map(|o| (*mechanism, o))
+        })
         .collect();
     check_size(variants.len(), request)?;
     let mut cells = Vec::new();
@@ -45,7 +49,9 @@ fn check_size(variants: usize, request: &Request) -> Result<(), Error> {
         request.kernel_buffers.len(),
         request.placements.len(),
     ];
-    let count = factors.iter().fold(variants, |count, levels| count.saturating_mul(*levels));
+    let count = factors
+        .iter()
+        .fold(variants, |count, levels| count.saturating_mul(*levels));
     if count > MOST_CELLS {
         let words = format!("the matrix has {count} cells; {MOST_CELLS} are the most");
         return Err(Error::usage(words));
@@ -93,13 +99,18 @@ fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpe
 fn option_sets(mechanism: &Mechanism, request: &Request) -> Vec<Options> {
     let mut sets = vec![Options::new()];
     for option in mechanism.options {
-        let Some(values) = request.options.get(&(mechanism.name, option.name)) else { continue };
+        let Some(values) = request.options.get(&(mechanism.name, option.name)) else {
+            continue;
+        };
         let with = |set: &Options, value: &String| {
             let mut set = set.clone();
             set.insert(option.name.to_owned(), value.clone());
             set
         };
-        sets = sets.iter().flat_map(|set| values.iter().map(|v| with(set, v))).collect();
+        sets = sets
+            .iter()
+            .flat_map(|set| values.iter().map(|v| with(set, v)))
+            .collect();
     }
     sets
 }
@@ -117,8 +128,15 @@ mod tests {
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
-        let cpu = |number| Cpu { number, core: alone(number), llc: alone(number), node: None };
-        Topology { cpus: vec![cpu(0), cpu(1)] }
+        let cpu = |number| Cpu {
+            number,
+            core: alone(number),
+            llc: alone(number),
+            node: None,
+        };
+        Topology {
+            cpus: vec![cpu(0), cpu(1)],
+        }
     }
 
     fn plan(typed: &Typed<'_>) -> Result<Plan, Error> {
@@ -146,8 +164,17 @@ mod tests {
     #[test]
     fn options_make_a_matrix_and_have_their_own_case() {
         let set = ["pipe.capacity=4KiB..16KiB,default".to_owned()];
-        let typed = Typed { mechanisms: "pipe", set: &set, ..NULL };
-        let ids: Vec<String> = plan(&typed).unwrap().cases.into_iter().map(|case| case.id).collect();
+        let typed = Typed {
+            mechanisms: "pipe",
+            set: &set,
+            ..NULL
+        };
+        let ids: Vec<String> = plan(&typed)
+            .unwrap()
+            .cases
+            .into_iter()
+            .map(|case| case.id)
+            .collect();
         assert_eq!(ids[0], "pipe[capacity=4096]/stream/2proc/same/64");
         assert_eq!(ids[3], "pipe[capacity=default]/stream/2proc/same/64");
         assert_eq!(ids.len(), 4);
@@ -156,10 +183,20 @@ mod tests {
     #[test]
     fn mistakes_in_options_are_named() {
         let with = |set: &str, mechanisms| {
-            words(&Typed { mechanisms, set: &[set.to_owned()], ..NULL })
+            words(&Typed {
+                mechanisms,
+                set: &[set.to_owned()],
+                ..NULL
+            })
         };
-        assert_eq!(with("tcp.nodelay", "tcp"), "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`");
-        assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which -m does not");
+        assert_eq!(
+            with("tcp.nodelay", "tcp"),
+            "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`"
+        );
+        assert_eq!(
+            with("tcp.nodelay=on", "pipe"),
+            "--set names tcp, which -m does not"
+        );
         assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
         assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
         assert_eq!(with("udp.x=1", "udp"), "udp has no options");
@@ -168,33 +205,59 @@ mod tests {
 
     #[test]
     fn a_message_above_the_limit_is_refused_and_the_rest_is_run() {
-        let typed = Typed { mechanisms: "udp", buffers: "64,65507,65508", ..NULL };
+        let typed = Typed {
+            mechanisms: "udp",
+            buffers: "64,65507,65508",
+            ..NULL
+        };
         let plan = plan(&typed).unwrap();
         assert_eq!(plan.cases.len(), 2);
         let reason = plan.refused[0].to_string();
-        assert!(reason.starts_with("udp/stream/2proc/same/65508: udp carries at most 65507"), "{reason}");
+        assert!(
+            reason.starts_with("udp/stream/2proc/same/65508: udp carries at most 65507"),
+            "{reason}"
+        );
     }
 
     #[test]
     fn a_matrix_of_refusals_is_a_mistake() {
-        let typed = Typed { mechanisms: "udp", buffers: "1MiB", ..NULL };
+        let typed = Typed {
+            mechanisms: "udp",
+            buffers: "1MiB",
+            ..NULL
+        };
         assert!(words(&typed).starts_with("every cell is refused (1)"));
-        let typed = Typed { modes: "1thread", placements: "split", ..NULL };
+        let typed = Typed {
+            modes: "1thread",
+            placements: "split",
+            ..NULL
+        };
         assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
-        let typed = Typed { buffers: "1000000GiB", ..NULL };
+        let typed = Typed {
+            buffers: "1000000GiB",
+            ..NULL
+        };
         assert!(words(&typed).contains("memory"));
     }
 
     #[test]
     fn a_cpu_outside_the_cpuset_is_a_mistake() {
-        let typed = Typed { placements: "same,0:7", ..NULL };
+        let typed = Typed {
+            placements: "same,0:7",
+            ..NULL
+        };
         assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
     }
 
     #[test]
     fn an_absurd_matrix_is_refused_before_it_is_made() {
         let all = "1..9999:4096";
-        let typed = Typed { buffers: all, kernel_buffers: "1,2,3,4,5,6,7,8,9,10,11,12", placements: "same,split,free", ..NULL };
+        let typed = Typed {
+            buffers: all,
+            kernel_buffers: "1,2,3,4,5,6,7,8,9,10,11,12",
+            placements: "same,split,free",
+            ..NULL
+        };
         assert!(words(&typed).contains("147456 cells"), "{}", words(&typed));
     }
 

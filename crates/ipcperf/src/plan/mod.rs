@@ -12,7 +12,6 @@ pub(crate) use order::block_order;
 pub(crate) use request::{Request, SurveyLength, Typed};
 pub(crate) use size::Bytes;
 
-
 use std::time::Duration;
 
 use ipcperf_engine::mechanism::{Mechanism, Nearness};
@@ -91,7 +90,10 @@ impl Plan {
             return Err(Error::usage(words));
         }
         let reasons = self.unavailable.iter().map(|absent| {
-            format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
+            format!(
+                "{}: {} ({})",
+                absent.mechanism, absent.reason, absent.remedy
+            )
         });
         Err(Error::NothingRuns(reasons.collect::<Vec<_>>().join("; ")))
     }

@@ -37,5 +37,5 @@ mod tests {
         assert_ne!(block_order(8, 1, 0), block_order(8, 2, 0));
     }
 
-    const RECORDED: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+    const RECORDED: [usize; 8] = [3, 4, 5, 2, 7, 1, 6, 0];
 }

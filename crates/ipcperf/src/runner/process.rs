@@ -56,7 +56,8 @@ pub(super) fn carry_out(
 fn start(spec: &RunSpec) -> Result<(Child, ChildStdout), Failure> {
     let failed = |what: &str, error: std::io::Error| Failure {
         errno: error.raw_os_error(),
-        ..worker_failed(what).with_remedy("free memory, or raise the limit on processes (ulimit -u)")
+        ..worker_failed(what)
+            .with_remedy("free memory, or raise the limit on processes (ulimit -u)")
     };
     let program = std::env::current_exe().map_err(|e| failed("finding this program", e))?;
     let mut worker = Command::new(program)
@@ -90,7 +91,10 @@ fn wait(output: &mut ChildStdout, end: Instant, interrupt: &mut Interrupt) -> Wa
             PollFd::from_borrowed_fd(interrupt.descriptor(), PollFlags::IN),
         ];
         let polled = poll(&mut watched, Some(&timespec(left)));
-        let (spoke, signalled) = (!watched[0].revents().is_empty(), !watched[1].revents().is_empty());
+        let (spoke, signalled) = (
+            !watched[0].revents().is_empty(),
+            !watched[1].revents().is_empty(),
+        );
         match polled {
             Ok(0) => return Wait::TooLong,
             Err(Errno::INTR) => {}
@@ -150,9 +154,15 @@ fn understand(text: &[u8], status: Option<WaitStatus>) -> Report {
 fn died(status: Option<WaitStatus>) -> Failure {
     let how = match status {
         Some(status) if status.signaled() => {
-            format!("killed by signal {}", status.terminating_signal().unwrap_or_default())
+            format!(
+                "killed by signal {}",
+                status.terminating_signal().unwrap_or_default()
+            )
         }
-        Some(status) => format!("ended with status {}", status.exit_status().unwrap_or_default()),
+        Some(status) => format!(
+            "ended with status {}",
+            status.exit_status().unwrap_or_default()
+        ),
         None => "gone".to_owned(),
     };
     Failure::new(FailureKind::Died, format!("the worker was {how}"))
@@ -160,6 +170,5 @@ fn died(status: Option<WaitStatus>) -> Failure {
 
 fn too_long(deadline: Duration) -> Failure {
     let place = format!("no end after {} s", deadline.as_secs_f64());
-    Failure::new(FailureKind::Deadline, place)
-        .with_remedy("raise --deadline, or lower --total")
+    Failure::new(FailureKind::Deadline, place).with_remedy("raise --deadline, or lower --total")
 }

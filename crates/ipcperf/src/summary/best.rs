@@ -22,7 +22,9 @@ pub(crate) struct Ranking {
 /// the largest, among mechanisms that move something. Cases with kernel buffers other than the
 /// default, or in another mode than the first, are left to the tables.
 pub(crate) fn rankings(summaries: &[CaseSummary]) -> Vec<Ranking> {
-    let Some(mode) = summaries.first().map(|summary| summary.case.mode) else { return Vec::new() };
+    let Some(mode) = summaries.first().map(|summary| summary.case.mode) else {
+        return Vec::new();
+    };
     let comparable: Vec<&CaseSummary> = summaries
         .iter()
         .filter(|case| case.case.mode == mode && case.case.kernel_buffer_asked_bytes.is_none())
@@ -34,9 +36,15 @@ pub(crate) fn rankings(summaries: &[CaseSummary]) -> Vec<Ranking> {
             placements.push(&case.case.placement);
         }
     }
-    let both = [(Kind::RoundTrip, Side::Smallest), (Kind::Stream, Side::Largest)];
-    let all = both.iter().flat_map(|both| placements.iter().map(move |place| (both, place)));
-    all.filter_map(|((workload, side), place)| rank(&comparable, *workload, *side, place)).collect()
+    let both = [
+        (Kind::RoundTrip, Side::Smallest),
+        (Kind::Stream, Side::Largest),
+    ];
+    let all = both
+        .iter()
+        .flat_map(|both| placements.iter().map(move |place| (both, place)));
+    all.filter_map(|((workload, side), place)| rank(&comparable, *workload, *side, place))
+        .collect()
 }
 
 #[derive(Clone, Copy)]
@@ -67,8 +75,18 @@ fn rank(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> 
     let mut ranked = ranked.into_iter();
     let best = ranked.next()?;
     let second = ranked.next().map(|(name, median)| {
-        let factor = if workload == Kind::Stream { best.1 / median } else { median / best.1 };
+        let factor = if workload == Kind::Stream {
+            best.1 / median
+        } else {
+            median / best.1
+        };
         (name, factor)
     });
-    Some(Ranking { workload, placement: placement.to_owned(), buffer_bytes, best, second })
+    Some(Ranking {
+        workload,
+        placement: placement.to_owned(),
+        buffer_bytes,
+        best,
+        second,
+    })
 }
