@@ -57,7 +57,8 @@ impl Calibration {
 }
 
 fn scaled(messages: u64, elapsed_ns: u64) -> u64 {
-    let scaled = u128::from(messages) * u128::from(AIM_NS) / u128::from(elapsed_ns.max(1));
+    let scaled =
+        (u128::from(messages) * u128::from(AIM_NS)).div_ceil(u128::from(elapsed_ns.max(1)));
     let most = messages.saturating_mul(GROWTH);
     u64::try_from(scaled).unwrap_or(u64::MAX).clamp(1, most)
 }
