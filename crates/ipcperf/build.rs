@@ -4,10 +4,7 @@ use std::process::Command;
 
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn main() {
@@ -20,8 +17,5 @@ fn main() {
         return;
     };
     let changed = git(&["status", "--porcelain"]).is_some_and(|changes| !changes.is_empty());
-    println!(
-        "cargo::rustc-env=IPCPERF_COMMIT={commit}{}",
-        if changed { "+" } else { "" }
-    );
+    println!("cargo::rustc-env=IPCPERF_COMMIT={commit}{}", if changed { "+" } else { "" });
 }

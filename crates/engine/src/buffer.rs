@@ -77,9 +77,6 @@ mod tests {
 
     #[test]
     fn an_absurd_size_is_an_error() {
-        assert_eq!(
-            Buffer::touched(usize::MAX / 2, 0).unwrap_err(),
-            Errno::NOMEM
-        );
+        assert_eq!(Buffer::touched(usize::MAX / 2, 0).unwrap_err(), Errno::NOMEM);
     }
 }

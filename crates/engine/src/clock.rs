@@ -59,18 +59,12 @@ impl Stamp {
     /// Reads both clocks.
     #[must_use]
     pub fn take() -> Self {
-        Self {
-            ns: now_ns(),
-            ticks: ticks(),
-        }
+        Self { ns: now_ns(), ticks: ticks() }
     }
 
     /// How long a tick was between `self` and the later `end`, in ns.
     #[must_use]
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "a run's duration fits 53 bits by far"
-    )]
+    #[allow(clippy::cast_precision_loss, reason = "a run's duration fits 53 bits by far")]
     pub fn ns_per_tick(self, end: Self) -> f64 {
         let ticks = end.ticks.saturating_sub(self.ticks).max(1);
         end.ns.saturating_sub(self.ns).max(1) as f64 / ticks as f64
@@ -99,10 +93,7 @@ pub fn measure() -> ClockFacts {
         }
         last = now;
     }
-    ClockFacts {
-        step_ns,
-        cost_ns: (last - start) / READINGS,
-    }
+    ClockFacts { step_ns, cost_ns: (last - start) / READINGS }
 }
 
 #[cfg(test)]

@@ -81,10 +81,7 @@ fn in_nanoseconds(ticks: &Histogram<u64>, ns_per_tick: f64) -> Histogram<u64> {
     let mut ns = Histogram::new_with_bounds(1, HIGHEST, DIGITS).expect("constant bounds");
     for step in ticks.iter_recorded() {
         let value = ticks.median_equivalent(step.value_iterated_to());
-        ns.saturating_record_n(
-            (value as f64 * ns_per_tick).round() as u64,
-            step.count_at_value(),
-        );
+        ns.saturating_record_n((value as f64 * ns_per_tick).round() as u64, step.count_at_value());
     }
     ns
 }
@@ -102,9 +99,7 @@ fn encode(ns: &Histogram<u64>) -> Result<String, Failure> {
 /// # Errors
 /// What is wrong with the text, in a few words.
 pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
-    let bytes = STANDARD
-        .decode(text)
-        .map_err(|error| format!("not base64: {error}"))?;
+    let bytes = STANDARD.decode(text).map_err(|error| format!("not base64: {error}"))?;
     Deserializer::new()
         .deserialize(&mut bytes.as_slice())
         .map_err(|error| format!("not an HDR V2 histogram: {error}"))
@@ -123,11 +118,7 @@ mod tests {
         assert_eq!(back.len(), 1_000);
         assert_eq!(trips.p50_ns, back.value_at_quantile(0.5));
         assert!(trips.p50_ns.abs_diff(500_000) <= 1_000, "{}", trips.p50_ns);
-        assert!(
-            trips.max_ns.abs_diff(1_000_000) <= 2_000,
-            "{}",
-            trips.max_ns
-        );
+        assert!(trips.max_ns.abs_diff(1_000_000) <= 2_000, "{}", trips.max_ns);
     }
 
     #[test]

@@ -120,10 +120,7 @@ impl Topology {
     pub fn read() -> Result<Self, rustix::io::Errno> {
         let allowed = sched_getaffinity(None)?;
         let numbers = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
-        let cpus = numbers
-            .filter_map(|cpu| u32::try_from(cpu).ok())
-            .map(read_cpu)
-            .collect();
+        let cpus = numbers.filter_map(|cpu| u32::try_from(cpu).ok()).map(read_cpu).collect();
         Ok(Self { cpus })
     }
 
@@ -149,11 +146,8 @@ impl Topology {
     /// # Errors
     /// A CPU outside the cpuset, or a pair that the topology does not have.
     pub fn resolve(&self, placement: Placement) -> Result<Option<[u32; 2]>, PlacementError> {
-        let no_such = |needs| PlacementError::NoSuchPair {
-            placement,
-            needs,
-            allowed: self.allowed(),
-        };
+        let no_such =
+            |needs| PlacementError::NoSuchPair { placement, needs, allowed: self.allowed() };
         match placement {
             Placement::Free => Ok(None),
             Placement::Same => {
@@ -161,10 +155,9 @@ impl Topology {
                 Ok(Some([first.number; 2]))
             }
             Placement::Split => self.pair(|_, _| true, || no_such("two CPUs")),
-            Placement::Smt => self.pair(
-                |a, b| a.core.contains(&b.number),
-                || no_such("two threads of one core"),
-            ),
+            Placement::Smt => {
+                self.pair(|a, b| a.core.contains(&b.number), || no_such("two threads of one core"))
+            }
             Placement::Llc => self.pair(
                 |a, b| !a.core.contains(&b.number) && a.llc.contains(&b.number),
                 || no_such("two cores that share a last-level cache"),
@@ -183,25 +176,16 @@ impl Topology {
         none: impl FnOnce() -> PlacementError,
     ) -> Result<Option<[u32; 2]>, PlacementError> {
         let pairs = self.cpus.iter().enumerate().flat_map(|(index, first)| {
-            self.cpus[index + 1..]
-                .iter()
-                .map(move |second| (first, second))
+            self.cpus[index + 1..].iter().map(move |second| (first, second))
         });
-        let found = pairs
-            .into_iter()
-            .find(|(first, second)| fits(first, second));
-        found
-            .map(|(first, second)| Some([first.number, second.number]))
-            .ok_or_else(none)
+        let found = pairs.into_iter().find(|(first, second)| fits(first, second));
+        found.map(|(first, second)| Some([first.number, second.number])).ok_or_else(none)
     }
 
     fn explicit(&self, sender: u32, receiver: u32) -> Result<Option<[u32; 2]>, PlacementError> {
         for cpu in [sender, receiver] {
             if !self.cpus.iter().any(|allowed| allowed.number == cpu) {
-                return Err(PlacementError::OutsideCpuset {
-                    cpu,
-                    allowed: self.allowed(),
-                });
+                return Err(PlacementError::OutsideCpuset { cpu, allowed: self.allowed() });
             }
         }
         Ok(Some([sender, receiver]))
@@ -213,32 +197,18 @@ fn read_cpu(number: u32) -> Cpu {
     let folder = Path::new(&folder);
     let alone = || BTreeSet::from([number]);
     let core = read_list(&folder.join("topology/thread_siblings_list")).unwrap_or_else(alone);
-    let caches = (0..8)
-        .rev()
-        .map(|index| folder.join(format!("cache/index{index}/shared_cpu_list")));
-    let llc = caches
-        .into_iter()
-        .find_map(|path| read_list(&path))
-        .unwrap_or_else(alone);
-    Cpu {
-        number,
-        core,
-        llc,
-        node: read_node(folder),
-    }
+    let caches =
+        (0..8).rev().map(|index| folder.join(format!("cache/index{index}/shared_cpu_list")));
+    let llc = caches.into_iter().find_map(|path| read_list(&path)).unwrap_or_else(alone);
+    Cpu { number, core, llc, node: read_node(folder) }
 }
 
 /// The NUMA node of a CPU: its folder has a link called `nodeN`.
 fn read_node(folder: &Path) -> Option<u32> {
     let entries = fs::read_dir(folder).ok()?;
-    entries.flatten().find_map(|entry| {
-        entry
-            .file_name()
-            .to_str()?
-            .strip_prefix("node")?
-            .parse()
-            .ok()
-    })
+    entries
+        .flatten()
+        .find_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok())
 }
 
 fn read_list(path: &Path) -> Option<BTreeSet<u32>> {
@@ -267,9 +237,7 @@ mod tests {
             llc: (number / 4 * 4..number / 4 * 4 + 4).collect(),
             node: Some(number / 4),
         };
-        Topology {
-            cpus: (1..8).map(cpu).collect(),
-        }
+        Topology { cpus: (1..8).map(cpu).collect() }
     }
 
     #[test]
@@ -287,22 +255,12 @@ mod tests {
 
     #[test]
     fn what_the_topology_lacks_is_said() {
-        let one = Topology {
-            cpus: eight().cpus[..1].to_vec(),
-        };
-        for placement in [
-            Placement::Split,
-            Placement::Smt,
-            Placement::Llc,
-            Placement::Numa,
-        ] {
+        let one = Topology { cpus: eight().cpus[..1].to_vec() };
+        for placement in [Placement::Split, Placement::Smt, Placement::Llc, Placement::Numa] {
             let error = one.resolve(placement).unwrap_err().to_string();
             assert!(error.contains("allowed CPUs (1)"), "{error}");
         }
-        let error = eight()
-            .resolve(Placement::Pair(0, 1))
-            .unwrap_err()
-            .to_string();
+        let error = eight().resolve(Placement::Pair(0, 1)).unwrap_err().to_string();
         assert_eq!(error, "CPU 0 is outside the allowed CPUs (1-7)");
     }
 
@@ -312,13 +270,7 @@ mod tests {
             assert_eq!(word.parse::<Placement>().unwrap().to_string(), word);
         }
         assert!("0:".parse::<Placement>().is_err());
-        assert!(
-            "splti"
-                .parse::<Placement>()
-                .unwrap_err()
-                .to_string()
-                .contains("`splti`")
-        );
+        assert!("splti".parse::<Placement>().unwrap_err().to_string().contains("`splti`"));
     }
 
     #[test]

@@ -170,13 +170,7 @@ impl Failure {
     /// A failure of `what` at `place`, with nothing else known.
     #[must_use]
     pub fn new(what: FailureKind, place: impl Into<String>) -> Self {
-        Self {
-            what,
-            role: None,
-            place: place.into(),
-            errno: None,
-            remedy: None,
-        }
+        Self { what, role: None, place: place.into(), errno: None, remedy: None }
     }
 
     /// A call that the system refused with `errno`.
@@ -186,28 +180,19 @@ impl Failure {
         place: impl Into<String>,
         errno: rustix::io::Errno,
     ) -> Self {
-        Self {
-            errno: Some(errno.raw_os_error()),
-            ..Self::new(what, place)
-        }
+        Self { errno: Some(errno.raw_os_error()), ..Self::new(what, place) }
     }
 
     /// The same failure, met by `role`.
     #[must_use]
     pub fn by(self, role: Role) -> Self {
-        Self {
-            role: Some(role),
-            ..self
-        }
+        Self { role: Some(role), ..self }
     }
 
     /// The same failure, with what the user can do about it.
     #[must_use]
     pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
-        Self {
-            remedy: Some(remedy.into()),
-            ..self
-        }
+        Self { remedy: Some(remedy.into()), ..self }
     }
 }
 

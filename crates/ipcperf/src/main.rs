@@ -13,6 +13,8 @@ mod error;
 mod machine;
 mod output;
 mod plan;
+#[cfg(test)]
+mod published;
 mod results;
 mod runner;
 mod summary;

@@ -29,10 +29,7 @@ impl Endpoint for PipeEnd {
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
-        Some(Descriptors {
-            read: self.read.as_fd(),
-            write: self.write.as_fd(),
-        })
+        Some(Descriptors { read: self.read.as_fd(), write: self.write.as_fd() })
     }
 }
 
@@ -56,17 +53,9 @@ pub(super) fn join(
         set_blocking(end, setup.blocking)?;
     }
     Ok(Opened {
-        sender: PipeEnd {
-            read: back.read,
-            write: there.write,
-        },
-        receiver: PipeEnd {
-            read: there.read,
-            write: back.write,
-        },
-        granted: Granted {
-            kernel_buffer_bytes: Some(capacity_bytes),
-        },
+        sender: PipeEnd { read: back.read, write: there.write },
+        receiver: PipeEnd { read: there.read, write: back.write },
+        granted: Granted { kernel_buffer_bytes: Some(capacity_bytes) },
     })
 }
 
@@ -75,10 +64,7 @@ fn asked_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
     match setup.option("capacity", "default") {
         "default" => Ok(setup.kernel_buffer_asked_bytes),
         bytes => bytes.parse().map(Some).map_err(|_| {
-            Failure::new(
-                FailureKind::SetUp,
-                format!("capacity={bytes} is no number of bytes"),
-            )
+            Failure::new(FailureKind::SetUp, format!("capacity={bytes} is no number of bytes"))
         }),
     }
 }
@@ -103,12 +89,10 @@ fn set_largest(pipe: &OwnedFd) -> Result<(), Failure> {
         .ok()
         .and_then(|text| text.trim().parse().ok())
         .unwrap_or(1 << 20);
-    fcntl_setpipe_size(pipe, largest)
-        .map(drop)
-        .map_err(|errno| {
-            refused("fcntl(F_SETPIPE_SZ)", errno)
-                .with_remedy("ask for less, or raise fs.pipe-user-pages-soft with sysctl")
-        })
+    fcntl_setpipe_size(pipe, largest).map(drop).map_err(|errno| {
+        refused("fcntl(F_SETPIPE_SZ)", errno)
+            .with_remedy("ask for less, or raise fs.pipe-user-pages-soft with sysctl")
+    })
 }
 
 fn set_blocking(descriptor: &OwnedFd, blocking: Blocking) -> Result<(), Failure> {

@@ -37,11 +37,7 @@ impl Channel for Fifo {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
         let scratch = Scratch::new()?;
-        join(
-            direction(&scratch, "there")?,
-            direction(&scratch, "back")?,
-            setup,
-        )
+        join(direction(&scratch, "there")?, direction(&scratch, "back")?, setup)
     }
 }
 

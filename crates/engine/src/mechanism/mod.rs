@@ -45,8 +45,5 @@ pub const MECHANISMS: &[&Mechanism] = &[
 /// The mechanism called `name`, if there is one.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Mechanism> {
-    MECHANISMS
-        .iter()
-        .copied()
-        .find(|mechanism| mechanism.name == name)
+    MECHANISMS.iter().copied().find(|mechanism| mechanism.name == name)
 }

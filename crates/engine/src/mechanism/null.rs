@@ -37,11 +37,7 @@ impl Channel for Null {
     type End = NullEnd;
 
     fn open(_: &Setup<'_>) -> Result<Opened<NullEnd>, Failure> {
-        Ok(Opened {
-            sender: NullEnd,
-            receiver: NullEnd,
-            granted: Granted::default(),
-        })
+        Ok(Opened { sender: NullEnd, receiver: NullEnd, granted: Granted::default() })
     }
 }
 

@@ -26,17 +26,11 @@ impl Scratch {
     /// [`FailureKind::SetUp`] where the folder for temporary files cannot be written.
     pub fn new() -> Result<Self, Failure> {
         let path = scratch_path(std::process::id());
-        DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .map_err(|error| Failure {
-                errno: error.raw_os_error(),
-                ..Failure::new(
-                    FailureKind::SetUp,
-                    format!("making the folder {}", path.display()),
-                )
+        DirBuilder::new().mode(0o700).create(&path).map_err(|error| Failure {
+            errno: error.raw_os_error(),
+            ..Failure::new(FailureKind::SetUp, format!("making the folder {}", path.display()))
                 .with_remedy("set TMPDIR to a folder you may write to")
-            })?;
+        })?;
         Ok(Self { path })
     }
 

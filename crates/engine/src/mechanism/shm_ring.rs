@@ -45,13 +45,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 fn available() -> Result<(), Unavailable> {
-    memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC)
-        .map(drop)
-        .map_err(|errno| Unavailable {
-            reason: format!("memfd_create: {errno}"),
-            remedy: "needs Linux 3.17 and a seccomp filter that lets memfd_create through"
-                .to_owned(),
-        })
+    memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
+        reason: format!("memfd_create: {errno}"),
+        remedy: "needs Linux 3.17 and a seccomp filter that lets memfd_create through".to_owned(),
+    })
 }
 
 /// How large the ring is, and how much of a message goes into one record.
@@ -68,16 +65,10 @@ fn geometry(setup: &Setup<'_>) -> Geometry {
         Kind::RoundTrip => (256 * KIB, 32 * KIB),
     };
     if setup.nearness != Nearness::OneCpu && setup.blocking == Blocking::Wait {
-        return Geometry {
-            capacity_bytes,
-            chunk_bytes,
-        };
+        return Geometry { capacity_bytes, chunk_bytes };
     }
     let message = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
-    Geometry {
-        capacity_bytes: capacity_bytes.max(capacity_for(message)),
-        chunk_bytes: message,
-    }
+    Geometry { capacity_bytes: capacity_bytes.max(capacity_for(message)), chunk_bytes: message }
 }
 
 fn waiting(options: &BTreeMap<String, String>, setup: &Setup<'_>) -> Waiting {
@@ -97,30 +88,15 @@ impl Channel for ShmRing {
     type End = RingEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<RingEnd>, Failure> {
-        let Geometry {
-            capacity_bytes,
-            chunk_bytes,
-        } = geometry(setup);
+        let Geometry { capacity_bytes, chunk_bytes } = geometry(setup);
         let waiting = waiting(setup.options, setup);
         // A stream never goes back: one page is all that way needs.
-        let back_bytes = if setup.workload == Kind::Stream {
-            1
-        } else {
-            capacity_bytes
-        };
+        let back_bytes = if setup.workload == Kind::Stream { 1 } else { capacity_bytes };
         let (there, arrives_there) = ring(capacity_bytes, waiting).map_err(no_memory)?;
         let (back, arrives_back) = ring(back_bytes, waiting).map_err(no_memory)?;
         Ok(Opened {
-            sender: RingEnd {
-                outgoing: there,
-                incoming: arrives_back,
-                chunk_bytes,
-            },
-            receiver: RingEnd {
-                outgoing: back,
-                incoming: arrives_there,
-                chunk_bytes,
-            },
+            sender: RingEnd { outgoing: there, incoming: arrives_back, chunk_bytes },
+            receiver: RingEnd { outgoing: back, incoming: arrives_there, chunk_bytes },
             granted: Granted::default(),
         })
     }

@@ -33,10 +33,7 @@ impl<const KEEPS_BOUNDARIES: bool> Endpoint for SocketEnd<KEEPS_BOUNDARIES> {
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
-        Some(Descriptors {
-            read: self.socket.as_fd(),
-            write: self.socket.as_fd(),
-        })
+        Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
     }
 }
 
@@ -70,9 +67,7 @@ pub(super) fn joined<const KEEPS_BOUNDARIES: bool>(
     Ok(Opened {
         sender: SocketEnd { socket: sender },
         receiver: SocketEnd { socket: receiver },
-        granted: Granted {
-            kernel_buffer_bytes: Some(granted_bytes),
-        },
+        granted: Granted { kernel_buffer_bytes: Some(granted_bytes) },
     })
 }
 
@@ -91,9 +86,7 @@ pub(super) fn set_buffers(
     asked_bytes: Option<u64>,
 ) -> Result<SocketBuffers, Failure> {
     if let Some(bytes) = asked_bytes {
-        let bytes = usize::try_from(bytes)
-            .unwrap_or(usize::MAX)
-            .min(i32::MAX as usize / 2);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(i32::MAX as usize / 2);
         set_socket_send_buffer_size(socket, bytes).map_err(|e| refused("SO_SNDBUF", e))?;
         set_socket_recv_buffer_size(socket, bytes).map_err(|e| refused("SO_RCVBUF", e))?;
         if granted(socket)?.send_bytes < bytes as u64 {
@@ -109,10 +102,7 @@ pub(super) fn set_buffers(
 fn granted(socket: &OwnedFd) -> Result<SocketBuffers, Failure> {
     let send = socket_send_buffer_size(socket).map_err(|e| refused("SO_SNDBUF", e))?;
     let receive = socket_recv_buffer_size(socket).map_err(|e| refused("SO_RCVBUF", e))?;
-    Ok(SocketBuffers {
-        send_bytes: send as u64,
-        receive_bytes: receive as u64,
-    })
+    Ok(SocketBuffers { send_bytes: send as u64, receive_bytes: receive as u64 })
 }
 
 /// The largest message of a Unix domain socket that keeps boundaries: `unix_dgram_sendmsg` refuses
@@ -120,18 +110,13 @@ fn granted(socket: &OwnedFd) -> Result<SocketBuffers, Failure> {
 /// which the run will then report.
 pub(super) fn unix_limit(kind: SocketType, setup: &Setup<'_>) -> Option<Limit> {
     let (socket, peer) = socketpair(AddressFamily::UNIX, kind, flags(setup), None).ok()?;
-    let send_bytes = set_buffers(&socket, setup.kernel_buffer_asked_bytes)
-        .ok()?
-        .send_bytes;
+    let send_bytes = set_buffers(&socket, setup.kernel_buffer_asked_bytes).ok()?.send_bytes;
     let limit_bytes = send_bytes.saturating_sub(32);
     if setup.buffer_bytes <= limit_bytes && !takes(&socket, setup.buffer_bytes) {
         return largest_taken(&socket, &peer, limit_bytes);
     }
     let because = format!("SO_SNDBUF is {send_bytes} bytes, 32 of them the kernel's");
-    Some(Limit {
-        bytes: limit_bytes,
-        because,
-    })
+    Some(Limit { bytes: limit_bytes, because })
 }
 
 /// Whether one message of `bytes` goes into `socket` now.
@@ -153,8 +138,5 @@ fn largest_taken(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<L
             fails = middle;
         }
     }
-    Some(Limit {
-        bytes: fits,
-        because: "the kernel allocates no larger one".to_owned(),
-    })
+    Some(Limit { bytes: fits, because: "the kernel allocates no larger one".to_owned() })
 }

@@ -48,12 +48,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 /// Whether a socket can be bound to the loopback address.
 pub(super) fn available(kind: SocketType) -> Result<(), Unavailable> {
-    loopback(kind, SocketFlags::CLOEXEC)
-        .map(drop)
-        .map_err(|errno| Unavailable {
-            reason: format!("no socket on 127.0.0.1: {errno}"),
-            remedy: "bring the loopback interface up: ip link set lo up".to_owned(),
-        })
+    loopback(kind, SocketFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
+        reason: format!("no socket on 127.0.0.1: {errno}"),
+        remedy: "bring the loopback interface up: ip link set lo up".to_owned(),
+    })
 }
 
 /// A socket bound to a free port of the loopback address.
@@ -83,12 +81,7 @@ impl Channel for Tcp {
 fn connected() -> Result<(OwnedFd, OwnedFd), Errno> {
     let listener = loopback(SocketType::STREAM, SocketFlags::CLOEXEC)?;
     listen(&listener, 1)?;
-    let sender = socket_with(
-        AddressFamily::INET,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        None,
-    )?;
+    let sender = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     connect(&sender, &getsockname(&listener)?)?;
     Ok((sender, accept_with(&listener, SocketFlags::CLOEXEC)?))
 }

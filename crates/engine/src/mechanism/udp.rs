@@ -35,12 +35,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:udp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::DGRAM),
-    limit: |_| {
-        Some(Limit {
-            bytes: 65_507,
-            because: "UDP over IPv4 carries no more".to_owned(),
-        })
-    },
+    limit: |_| Some(Limit { bytes: 65_507, because: "UDP over IPv4 carries no more".to_owned() }),
     execute: worker::execute::<Udp>,
 };
 
@@ -56,9 +51,7 @@ impl Channel for Udp {
         Ok(Opened {
             sender: UdpEnd { socket: sender },
             receiver: UdpEnd { socket: receiver },
-            granted: Granted {
-                kernel_buffer_bytes: Some(granted_bytes),
-            },
+            granted: Granted { kernel_buffer_bytes: Some(granted_bytes) },
         })
     }
 }
@@ -95,9 +88,6 @@ impl Endpoint for UdpEnd {
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
-        Some(Descriptors {
-            read: self.socket.as_fd(),
-            write: self.socket.as_fd(),
-        })
+        Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
     }
 }

@@ -49,10 +49,7 @@ impl Channel for UnixStreamNamed {
         if setup.option("address", "path") == "abstract" {
             let name = format!("ipcperf-run-{}", std::process::id());
             let address = SocketAddrUnix::new_abstract_name(name.as_bytes());
-            return meet(
-                &address.map_err(|e| refused("naming the socket", e))?,
-                setup,
-            );
+            return meet(&address.map_err(|e| refused("naming the socket", e))?, setup);
         }
         let scratch = Scratch::new()?;
         let address = SocketAddrUnix::new(scratch.path("socket")).map_err(|_| {

@@ -31,13 +31,7 @@ pub struct Piece {
 
 impl Consumer {
     pub(super) fn new(memory: Arc<Memory>, waiting: Waiting) -> Self {
-        Self {
-            memory,
-            position: 0,
-            published: 0,
-            waiter: Waiter::new(waiting),
-            armed: true,
-        }
+        Self { memory, position: 0, published: 0, waiter: Waiter::new(waiting), armed: true }
     }
 
     /// Makes the memory present in this process.
@@ -76,15 +70,8 @@ impl Consumer {
         }
         self.advance(record_bytes(bytes));
         let more = word & MORE != 0;
-        let continuation = if more {
-            Continuation::More
-        } else {
-            Continuation::Last
-        };
-        Ok(Piece {
-            bytes,
-            continuation,
-        })
+        let continuation = if more { Continuation::More } else { Continuation::Last };
+        Ok(Piece { bytes, continuation })
     }
 
     #[inline]
@@ -110,8 +97,7 @@ impl Consumer {
         }
         let (header, word) = (self.memory.header(), self.memory.word(self.position));
         let ready = || word.load(Ordering::Acquire) != 0;
-        self.waiter
-            .until(ready, &header.consumer_sleeps.0, &header.closed.0)?;
+        self.waiter.until(ready, &header.consumer_sleeps.0, &header.closed.0)?;
         Ok(word.load(Ordering::Acquire))
     }
 

@@ -46,10 +46,8 @@ impl Memory {
     /// Maps a new ring of the power of two not below `capacity_bytes` and one page.
     pub(super) fn map(capacity_bytes: usize) -> Result<Self, Errno> {
         let page = rustix::param::page_size();
-        let capacity_bytes = capacity_bytes
-            .max(page)
-            .checked_next_power_of_two()
-            .ok_or(Errno::NOMEM)?;
+        let capacity_bytes =
+            capacity_bytes.max(page).checked_next_power_of_two().ok_or(Errno::NOMEM)?;
         let header_bytes = size_of::<Header>().next_multiple_of(page);
         let file = memfd_create("ipcperf-ring", MemfdFlags::CLOEXEC)?;
         ftruncate(&file, (header_bytes + capacity_bytes) as u64)?;
@@ -58,18 +56,9 @@ impl Memory {
         let start =
             unsafe { mmap_anonymous(null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE) }?;
         let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
-        let memory = Self {
-            start,
-            header_bytes,
-            capacity_bytes,
-        };
+        let memory = Self { start, header_bytes, capacity_bytes };
         memory.place(&file, 0, 0, header_bytes + capacity_bytes)?;
-        memory.place(
-            &file,
-            header_bytes + capacity_bytes,
-            header_bytes,
-            capacity_bytes,
-        )?;
+        memory.place(&file, header_bytes + capacity_bytes, header_bytes, capacity_bytes)?;
         Ok(memory)
     }
 
@@ -90,13 +79,8 @@ impl Memory {
     pub(super) fn populate(&self) -> Result<(), Errno> {
         let bytes = self.header_bytes + 2 * self.capacity_bytes;
         // SAFETY: the range is this mapping; populating does not change its contents.
-        let done = unsafe {
-            madvise(
-                self.start.as_ptr().cast(),
-                bytes,
-                Advice::LinuxPopulateWrite,
-            )
-        };
+        let done =
+            unsafe { madvise(self.start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) };
         match done {
             // Before Linux 5.14 reading each page has to do.
             Err(Errno::INVAL) => {
@@ -130,10 +114,7 @@ impl Memory {
     /// capacity is addressable from there on.
     #[inline]
     pub(super) fn address(&self, position: u64) -> *mut u8 {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "masked to less than the capacity"
-        )]
+        #[allow(clippy::cast_possible_truncation, reason = "masked to less than the capacity")]
         let offset = position as usize & (self.capacity_bytes - 1);
         // SAFETY: offset < capacity, so the address lies in the first copy of the records.
         unsafe { self.start.as_ptr().add(self.header_bytes + offset) }

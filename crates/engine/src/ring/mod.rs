@@ -62,10 +62,7 @@ pub const fn capacity_for(payload_bytes: usize) -> usize {
 /// The system's refusal of the memory: `ENOMEM`, `EMFILE`, or `ENOSYS` before Linux 3.17.
 pub fn ring(capacity_bytes: usize, waiting: Waiting) -> Result<(Producer, Consumer), Errno> {
     let memory = Arc::new(Memory::map(capacity_bytes)?);
-    Ok((
-        Producer::new(Arc::clone(&memory), waiting),
-        Consumer::new(memory, waiting),
-    ))
+    Ok((Producer::new(Arc::clone(&memory), waiting), Consumer::new(memory, waiting)))
 }
 
 #[cfg(test)]
@@ -75,9 +72,7 @@ mod tests {
     use super::*;
 
     fn message(bytes: usize, seed: usize) -> Vec<u8> {
-        (0..bytes)
-            .map(|at| u8::try_from((at * 31 + seed * 7) % 251).unwrap())
-            .collect()
+        (0..bytes).map(|at| u8::try_from((at * 31 + seed * 7) % 251).unwrap()).collect()
     }
 
     fn receive(consumer: &mut Consumer, bytes: usize) -> Vec<u8> {
@@ -110,10 +105,7 @@ mod tests {
         while producer.push(&[7; 100], Continuation::Last).is_ok() {
             pushed += 1;
         }
-        assert_eq!(
-            producer.push(&[7; 100], Continuation::Last).unwrap_err(),
-            Errno::AGAIN
-        );
+        assert_eq!(producer.push(&[7; 100], Continuation::Last).unwrap_err(), Errno::AGAIN);
         for _ in 0..pushed {
             assert_eq!(receive(&mut consumer, 100), [7; 100]);
         }
@@ -125,10 +117,7 @@ mod tests {
     #[test]
     fn a_record_larger_than_the_ring_or_the_buffer_is_refused() {
         let (mut producer, mut consumer) = ring(4096, Waiting::Never).unwrap();
-        assert_eq!(
-            producer.push(&[0; 4096], Continuation::Last).unwrap_err(),
-            Errno::MSGSIZE
-        );
+        assert_eq!(producer.push(&[0; 4096], Continuation::Last).unwrap_err(), Errno::MSGSIZE);
         producer.push(&[1; 64], Continuation::Last).unwrap();
         assert_eq!(consumer.pop(&mut [0; 63]).unwrap_err(), Errno::MSGSIZE);
     }

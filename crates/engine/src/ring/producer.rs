@@ -22,13 +22,7 @@ pub struct Producer {
 
 impl Producer {
     pub(super) fn new(memory: Arc<Memory>, waiting: Waiting) -> Self {
-        Self {
-            memory,
-            head: 0,
-            seen_tail: 0,
-            waiter: Waiter::new(waiting),
-            armed: true,
-        }
+        Self { memory, head: 0, seen_tail: 0, waiter: Waiter::new(waiting), armed: true }
     }
 
     /// Makes the memory present in this process.
@@ -63,11 +57,7 @@ impl Producer {
     fn show(&mut self, payload_bytes: usize, record: usize, continuation: Continuation) {
         let next = self.head + record as u64;
         self.memory.word(next).store(0, Ordering::Relaxed);
-        let more = if continuation == Continuation::More {
-            MORE
-        } else {
-            0
-        };
+        let more = if continuation == Continuation::More { MORE } else { 0 };
         let word = PRESENT | more | payload_bytes as u64;
         self.memory.word(self.head).store(word, Ordering::Release);
         self.head = next;
@@ -95,8 +85,7 @@ impl Producer {
         let (header, head) = (self.memory.header(), self.head);
         let capacity = self.memory.capacity_bytes() as u64;
         let room = || head - header.tail.0.load(Ordering::Acquire) + bytes as u64 <= capacity;
-        self.waiter
-            .until(room, &header.producer_sleeps.0, &header.closed.0)?;
+        self.waiter.until(room, &header.producer_sleeps.0, &header.closed.0)?;
         self.seen_tail = header.tail.0.load(Ordering::Acquire);
         Ok(())
     }

@@ -29,16 +29,10 @@ pub(super) struct Calibration {
 impl Calibration {
     /// Starts from the total that was given, or from a few messages.
     pub(super) fn start<W: Workload>(spec: &RunSpec, buffer_bytes: usize) -> Self {
-        let given = spec
-            .total_bytes
-            .map(|total| W::extent(buffer_bytes, total.max(1)));
+        let given = spec.total_bytes.map(|total| W::extent(buffer_bytes, total.max(1)));
         let messages = (FIRST_BYTES / buffer_bytes).clamp(1, FIRST_MESSAGES) as u64;
         let extent = given.unwrap_or(Extent::whole(buffer_bytes, messages));
-        Self {
-            given,
-            extent,
-            phases: 0,
-        }
+        Self { given, extent, phases: 0 }
     }
 
     /// Whether the phase that took `elapsed_ns` counts; if not, `extent` is the next phase's.
@@ -70,11 +64,7 @@ mod tests {
     use super::*;
 
     fn unknown(buffer_bytes: usize, messages: u64) -> Calibration {
-        Calibration {
-            given: None,
-            extent: Extent::whole(buffer_bytes, messages),
-            phases: 0,
-        }
+        Calibration { given: None, extent: Extent::whole(buffer_bytes, messages), phases: 0 }
     }
 
     proptest! {
@@ -93,11 +83,7 @@ mod tests {
     #[test]
     fn a_given_total_is_run_as_it_is() {
         let extent = Extent::of_total(64, 100);
-        let mut calibration = Calibration {
-            given: Some(extent),
-            extent,
-            phases: 0,
-        };
+        let mut calibration = Calibration { given: Some(extent), extent, phases: 0 };
         assert!(calibration.settles(1));
         assert_eq!(calibration.extent, extent);
     }

@@ -57,8 +57,7 @@ impl Control {
         let meeting = self.meeting.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) == 1 {
             self.arrived.store(0, Ordering::Relaxed);
-            self.meeting
-                .store(meeting.wrapping_add(1), Ordering::Release);
+            self.meeting.store(meeting.wrapping_add(1), Ordering::Release);
             // A futex on memory that is mapped cannot fail to be woken.
             let _ = futex::wake(&self.meeting, futex::Flags::empty(), 1);
             return;
@@ -93,8 +92,7 @@ impl Control {
 
     /// How long a tick of the time stamp counter was during this phase.
     pub fn calibrate(&self, ns_per_tick: f64) {
-        self.ns_per_tick
-            .store(ns_per_tick.to_bits(), Ordering::Relaxed);
+        self.ns_per_tick.store(ns_per_tick.to_bits(), Ordering::Relaxed);
     }
 
     /// What the last call of [`Control::calibrate`] was given, ns.
@@ -107,10 +105,7 @@ impl Control {
     #[must_use]
     pub fn elapsed_ns(&self) -> u64 {
         let begin_ns = self.begin_ns.load(Ordering::Acquire);
-        self.end_ns
-            .load(Ordering::Acquire)
-            .saturating_sub(begin_ns)
-            .max(1)
+        self.end_ns.load(Ordering::Acquire).saturating_sub(begin_ns).max(1)
     }
 
     /// Messages that arrived in the last phase.
@@ -134,10 +129,7 @@ impl Control {
 
     /// Waits until the receiver has seen the end, or for `limit`, which is below one second.
     pub fn wait_for_stream_end(&self, limit: Duration) {
-        let limit = Timespec {
-            tv_sec: 0,
-            tv_nsec: i64::from(limit.subsec_nanos()),
-        };
+        let limit = Timespec { tv_sec: 0, tv_nsec: i64::from(limit.subsec_nanos()) };
         // Whatever ends the sleep, the caller looks.
         let _ = futex::wait(&self.stream_ended, futex::Flags::empty(), 0, Some(&limit));
     }

@@ -92,11 +92,7 @@ fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     let control = Control::shared()
         .map_err(|errno| Failure::from_errno(FailureKind::SetUp, "mmap", errno))?;
     let cpus = spec.cpus.map_or(Vec::new(), |[sender, receiver]| {
-        if sender == receiver {
-            vec![sender]
-        } else {
-            vec![sender, receiver]
-        }
+        if sender == receiver { vec![sender] } else { vec![sender, receiver] }
     });
     let steal_before_ns = usage::steal_ns(&cpus);
     let granted = opened.granted;
@@ -108,10 +104,7 @@ fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     let steal_ns = steal_before_ns
         .zip(usage::steal_ns(&cpus))
         .map(|(before, after)| after.saturating_sub(before));
-    Ok(Measurement {
-        steal_ns,
-        ..combine::<E>(parties, granted, spec)
-    })
+    Ok(Measurement { steal_ns, ..combine::<E>(parties, granted, spec) })
 }
 
 fn alone<E: Endpoint, W: Workload, P: Payload>(
@@ -128,9 +121,7 @@ fn alone<E: Endpoint, W: Workload, P: Payload>(
         control,
         nearness: Nearness::OneCpu,
     };
-    party
-        .play::<W, P>(payload)
-        .map_err(|failure| failure.by(Role::Both))
+    party.play::<W, P>(payload).map_err(|failure| failure.by(Role::Both))
 }
 
 /// Puts the reports of the parties (the sender's first) together.

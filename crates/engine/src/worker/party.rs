@@ -75,9 +75,7 @@ impl<E: Endpoint> Party<'_, E> {
             }
         };
         let after_ns = self.probe();
-        let probes = before_ns
-            .zip(after_ns)
-            .map(|(before, after)| [before, after]);
+        let probes = before_ns.zip(after_ns).map(|(before, after)| [before, after]);
         self.report(phase, &calibration, &kit, probes)
     }
 
@@ -86,11 +84,7 @@ impl<E: Endpoint> Party<'_, E> {
         let Some(cpus) = self.spec.cpus else {
             return Ok(());
         };
-        let cpu = if self.role == Role::Receiver {
-            cpus[1]
-        } else {
-            cpus[0]
-        };
+        let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
         let mut set = CpuSet::new();
         set.set(cpu as usize);
         sched_setaffinity(None, &set).map_err(|errno| {
@@ -102,23 +96,15 @@ impl<E: Endpoint> Party<'_, E> {
     fn prepare(&mut self) -> Result<Kit, Failure> {
         let bytes = usize::try_from(self.spec.buffer_bytes).unwrap_or(usize::MAX);
         let no_memory = |errno: Errno| {
-            Failure::from_errno(
-                FailureKind::SetUp,
-                format!("a buffer of {bytes} bytes"),
-                errno,
-            )
-            .with_remedy("use smaller messages")
+            Failure::from_errno(FailureKind::SetUp, format!("a buffer of {bytes} bytes"), errno)
+                .with_remedy("use smaller messages")
         };
         let outgoing = Buffer::touched(bytes, 0x5A).map_err(no_memory)?;
         let incoming = Buffer::touched(bytes, 0xA5).map_err(no_memory)?;
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
             end.prepare().map_err(no_memory)?;
         }
-        Ok(Kit {
-            outgoing,
-            incoming,
-            trips: TickHistogram::touched(),
-        })
+        Ok(Kit { outgoing, incoming, trips: TickHistogram::touched() })
     }
 
     fn meet(&self) {
@@ -160,9 +146,8 @@ impl<E: Endpoint> Party<'_, E> {
         let calls = self.take_calls().unwrap_or(meter.transfers);
         self.end.drain();
         let mut usage = start.until(end, self.role, meter, calls);
-        usage.run_delay_ns = delay_before_ns
-            .zip(run_delay_ns())
-            .map(|(before, after)| after - before);
+        usage.run_delay_ns =
+            delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         Ok(Phase { usage, timed_every })
     }
 
@@ -194,10 +179,7 @@ impl<E: Endpoint> Party<'_, E> {
 
     fn take_calls(&mut self) -> Option<u64> {
         let other = self.other.as_mut().map_or(Some(0), Endpoint::take_calls);
-        self.end
-            .take_calls()
-            .zip(other)
-            .map(|(own, other)| own + other)
+        self.end.take_calls().zip(other).map(|(own, other)| own + other)
     }
 
     #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]

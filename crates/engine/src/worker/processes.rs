@@ -25,10 +25,7 @@ use crate::workload::Workload;
 use crate::{Failure, FailureKind, Role, RunSpec};
 
 /// How long the other party gets to say what it met, once one has failed.
-const GRACE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
+const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 type Answer = Result<PartyReport, Failure>;
 
@@ -50,15 +47,7 @@ pub(super) fn run<E: Endpoint, W: Workload, P: Payload>(
     let party = |role, end: Option<E>| {
         let end = end.ok_or_else(no_end)?;
         let nearness = spec.nearness();
-        Party {
-            spec,
-            role,
-            end,
-            other: None,
-            control,
-            nearness,
-        }
-        .play::<W, P>(payload)
+        Party { spec, role, end, other: None, control, nearness }.play::<W, P>(payload)
     };
     // Each fork takes both ends along; each side gives up what is not its own.
     let (mut sender, mut receiver) = (Some(opened.sender), Some(opened.receiver));
@@ -103,17 +92,13 @@ fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
             drop(read);
             become_party(worker, role, play, write)
         }
-        pid => {
-            match Pid::from_raw(pid) {
-                Some(pid) if pid.as_raw_nonzero().get() > 0 => Ok(Child {
-                    role,
-                    pid,
-                    report: read,
-                }),
-                _ => Err(set_up("fork", last_errno())
-                    .with_remedy("raise the limit on processes: ulimit -u")),
+        pid => match Pid::from_raw(pid) {
+            Some(pid) if pid.as_raw_nonzero().get() > 0 => Ok(Child { role, pid, report: read }),
+            _ => {
+                Err(set_up("fork", last_errno())
+                    .with_remedy("raise the limit on processes: ulimit -u"))
             }
-        }
+        },
     }
 }
 
@@ -164,10 +149,8 @@ fn next_report(
 ) -> Option<usize> {
     let open: Vec<usize> = (0..2).filter(|&index| answers[index].is_none()).collect();
     loop {
-        let mut watched: Vec<PollFd<'_>> = open
-            .iter()
-            .map(|&i| PollFd::new(&children[i].report, PollFlags::IN))
-            .collect();
+        let mut watched: Vec<PollFd<'_>> =
+            open.iter().map(|&i| PollFd::new(&children[i].report, PollFlags::IN)).collect();
         match poll(&mut watched, limit) {
             Ok(0) => return None,
             Ok(_) => {
@@ -183,10 +166,7 @@ fn next_report(
 /// Reads the answer of a child and reaps it.
 fn listen(child: &Child) -> Answer {
     let mut text = Vec::new();
-    let read = child
-        .report
-        .try_clone()
-        .and_then(|fd| File::from(fd).read_to_end(&mut text));
+    let read = child.report.try_clone().and_then(|fd| File::from(fd).read_to_end(&mut text));
     let status = reap(child);
     if read.is_err() || text.is_empty() {
         return Err(died(child.role, status));
@@ -197,15 +177,9 @@ fn listen(child: &Child) -> Answer {
 fn died(role: Role, status: Option<WaitStatus>) -> Failure {
     let how = match status {
         Some(status) if status.signaled() => {
-            format!(
-                "killed by signal {}",
-                status.terminating_signal().unwrap_or_default()
-            )
+            format!("killed by signal {}", status.terminating_signal().unwrap_or_default())
         }
-        Some(status) => format!(
-            "exited with status {}",
-            status.exit_status().unwrap_or_default()
-        ),
+        Some(status) => format!("exited with status {}", status.exit_status().unwrap_or_default()),
         None => "gone".to_owned(),
     };
     Failure::new(FailureKind::Died, format!("the {} was {how}", role.name())).by(role)

@@ -20,21 +20,11 @@ pub(super) fn run<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     control: &'static Control,
 ) -> Result<Vec<PartyReport>, Failure> {
     let (report, reports) = mpsc::channel();
-    for (role, end) in [
-        (Role::Sender, opened.sender),
-        (Role::Receiver, opened.receiver),
-    ] {
+    for (role, end) in [(Role::Sender, opened.sender), (Role::Receiver, opened.receiver)] {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
             let nearness = spec.nearness();
-            let party = Party {
-                spec: &spec,
-                role,
-                end,
-                other: None,
-                control,
-                nearness,
-            };
+            let party = Party { spec: &spec, role, end, other: None, control, nearness };
             let played = catch_unwind(AssertUnwindSafe(|| party.play::<W, P>(payload)))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|failure| failure.by(role));

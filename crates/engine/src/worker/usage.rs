@@ -77,10 +77,7 @@ pub(super) fn steal_ns(cpus: &[u32]) -> Option<u64> {
     let mut ticks = 0_u64;
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace();
-        if fields
-            .next()
-            .is_some_and(|name| names.iter().any(|wanted| wanted == name))
-        {
+        if fields.next().is_some_and(|name| names.iter().any(|wanted| wanted == name)) {
             ticks += fields.nth(7)?.parse::<u64>().ok()?;
         }
     }

@@ -45,18 +45,11 @@ pub(super) fn carry<E: Endpoint, P: Payload>(
     numbers: Range<u64>,
     way: Way,
 ) -> Result<u64, Failure> {
-    let mut out = Cursor {
-        number: numbers.start,
-        offset: 0,
-    };
+    let mut out = Cursor { number: numbers.start, offset: 0 };
     let mut into = out;
     let (wanted, mut arrived) = (numbers.end - numbers.start, 0);
     while arrived < wanted {
-        let remaining = if out.number < numbers.end {
-            Remaining::Some
-        } else {
-            Remaining::Nothing
-        };
+        let remaining = if out.number < numbers.end { Remaining::Some } else { Remaining::Nothing };
         let sent = match remaining {
             Remaining::Some => send_step(task, other, &mut out, way)?,
             Remaining::Nothing => Step::Stuck,
@@ -85,11 +78,7 @@ fn send_step<E: Endpoint, P: Payload>(
         task.payload.stamp(message, at.number, way);
     }
     let rest = &message[at.offset..];
-    let end = if way == Way::There {
-        &mut *task.end
-    } else {
-        other
-    };
+    let end = if way == Way::There { &mut *task.end } else { other };
     task.meter.transfers += 1;
     match end.send(rest) {
         Ok(sent) => {
@@ -109,11 +98,7 @@ fn receive_step<E: Endpoint, P: Payload>(
     way: Way,
 ) -> Result<Step, Failure> {
     let bytes = task.extent.bytes_of(at.number);
-    let end = if way == Way::There {
-        other
-    } else {
-        &mut *task.end
-    };
+    let end = if way == Way::There { other } else { &mut *task.end };
     let rest = &mut task.incoming[at.offset..bytes];
     task.meter.transfers += 1;
     match end.recv(rest) {
@@ -153,10 +138,7 @@ fn arrive<E: Endpoint, P: Payload>(
 
 fn advance(at: &mut Cursor, moved: usize, rest: usize) {
     if moved == rest {
-        *at = Cursor {
-            number: at.number + 1,
-            offset: 0,
-        };
+        *at = Cursor { number: at.number + 1, offset: 0 };
     } else {
         at.offset += moved;
     }
@@ -170,11 +152,7 @@ fn wait<E: Endpoint, P>(
     way: Way,
     remaining: Remaining,
 ) -> Result<Step, Failure> {
-    let (from, to) = if way == Way::There {
-        (&*task.end, other)
-    } else {
-        (other, &*task.end)
-    };
+    let (from, to) = if way == Way::There { (&*task.end, other) } else { (other, &*task.end) };
     let (Some(from), Some(to)) = (from.descriptors(), to.descriptors()) else {
         rustix::thread::sched_yield();
         return Ok(Step::Moved);
@@ -183,15 +161,8 @@ fn wait<E: Endpoint, P>(
     let room = PollFd::from_borrowed_fd(from.write, PollFlags::OUT);
     let mut both = [arrives, room];
     let all_sent = remaining == Remaining::Nothing;
-    let watched = if all_sent {
-        &mut both[..1]
-    } else {
-        &mut both[..]
-    };
-    let silence = Timespec {
-        tv_sec: 0,
-        tv_nsec: i64::from(SILENCE.subsec_nanos()),
-    };
+    let watched = if all_sent { &mut both[..1] } else { &mut both[..] };
+    let silence = Timespec { tv_sec: 0, tv_nsec: i64::from(SILENCE.subsec_nanos()) };
     let limit = (E::LOSES && all_sent).then_some(&silence);
     task.meter.transfers += 1;
     match poll(watched, limit) {

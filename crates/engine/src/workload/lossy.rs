@@ -95,11 +95,7 @@ pub(super) fn check<E, P: Payload>(
     }
     task.payload.check(message, number, Way::There)?;
     let whole = got == task.extent.buffer_bytes || got == task.extent.last_bytes;
-    if whole {
-        Ok(number)
-    } else {
-        Err(boundary_lost(task.extent.bytes_of(number), got))
-    }
+    if whole { Ok(number) } else { Err(boundary_lost(task.extent.bytes_of(number), got)) }
 }
 
 #[cold]

@@ -58,10 +58,7 @@ impl Kind {
     /// Never: every kind is in [`WORKLOADS`], as a test checks.
     #[must_use]
     pub fn facts(self) -> &'static Facts {
-        WORKLOADS
-            .iter()
-            .find(|facts| facts.kind == self)
-            .expect("every kind is listed")
+        WORKLOADS.iter().find(|facts| facts.kind == self).expect("every kind is listed")
     }
 
     /// The word used on the command line and in results.
@@ -86,38 +83,23 @@ impl Extent {
     /// `messages` of `buffer_bytes` each.
     #[must_use]
     pub const fn whole(buffer_bytes: usize, messages: u64) -> Self {
-        Self {
-            buffer_bytes,
-            messages,
-            last_bytes: buffer_bytes,
-        }
+        Self { buffer_bytes, messages, last_bytes: buffer_bytes }
     }
 
     /// Exactly `total_bytes`, at least 1, the last message being what remains.
     #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a remainder below buffer_bytes"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "a remainder below buffer_bytes")]
     pub const fn of_total(buffer_bytes: usize, total_bytes: u64) -> Self {
         let messages = total_bytes.div_ceil(buffer_bytes as u64);
         let last_bytes = (total_bytes - (messages - 1) * buffer_bytes as u64) as usize;
-        Self {
-            buffer_bytes,
-            messages,
-            last_bytes,
-        }
+        Self { buffer_bytes, messages, last_bytes }
     }
 
     /// Bytes of message `number`.
     #[inline]
     #[must_use]
     pub const fn bytes_of(&self, number: u64) -> usize {
-        if number + 1 == self.messages {
-            self.last_bytes
-        } else {
-            self.buffer_bytes
-        }
+        if number + 1 == self.messages { self.last_bytes } else { self.buffer_bytes }
     }
 
     /// Payload of all messages, one way.

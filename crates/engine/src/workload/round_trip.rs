@@ -43,12 +43,10 @@ impl Workload for RoundTrip {
         let mut meter = task.meter;
         timed(task, |task, number| {
             let bytes = task.extent.buffer_bytes;
-            task.payload
-                .stamp(&mut task.outgoing[..bytes], number, Way::There);
+            task.payload.stamp(&mut task.outgoing[..bytes], number, Way::There);
             send_message(task.end, &task.outgoing[..bytes], &mut meter)?;
             receive_message(task.end, &mut task.incoming[..bytes], &mut meter)?;
-            task.payload
-                .check(&task.incoming[..bytes], number, Way::Back)
+            task.payload.check(&task.incoming[..bytes], number, Way::Back)
         })?;
         task.meter = meter;
         Ok(())
@@ -59,10 +57,8 @@ impl Workload for RoundTrip {
         let mut meter = task.meter;
         for number in task.extent.numbers() {
             receive_message(task.end, &mut task.incoming[..bytes], &mut meter)?;
-            task.payload
-                .check(&task.incoming[..bytes], number, Way::There)?;
-            task.payload
-                .stamp(&mut task.outgoing[..bytes], number, Way::Back);
+            task.payload.check(&task.incoming[..bytes], number, Way::There)?;
+            task.payload.stamp(&mut task.outgoing[..bytes], number, Way::Back);
             send_message(task.end, &task.outgoing[..bytes], &mut meter)?;
         }
         task.meter = meter;
@@ -76,21 +72,14 @@ impl Workload for RoundTrip {
         timed(task, |task, number| {
             let there = carry(task, receiver, number..number + 1, Way::There)?;
             let back = carry(task, receiver, number..number + 1, Way::Back)?;
-            if there + back == 2 {
-                Ok(())
-            } else {
-                Err(lost(number))
-            }
+            if there + back == 2 { Ok(()) } else { Err(lost(number)) }
         })
     }
 }
 
 #[cold]
 fn lost(number: u64) -> Failure {
-    Failure::new(
-        FailureKind::Corrupt,
-        format!("round trip {number} was lost on the way"),
-    )
+    Failure::new(FailureKind::Corrupt, format!("round trip {number} was lost on the way"))
 }
 
 /// Runs every trip, timing each or some of them.

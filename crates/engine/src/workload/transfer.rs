@@ -66,10 +66,7 @@ pub(super) fn receive_once<E: Endpoint>(
 
 #[cold]
 pub(super) fn peer_gone(bytes: usize) -> Failure {
-    Failure::new(
-        FailureKind::PeerGone,
-        format!("receive of {bytes} bytes found end of file"),
-    )
+    Failure::new(FailureKind::PeerGone, format!("receive of {bytes} bytes found end of file"))
 }
 
 #[cold]

@@ -18,16 +18,8 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
         entries.push(workloads_json);
     }
     if !arguments.json {
-        return print(
-            &tables
-                .iter()
-                .map(|table| table())
-                .collect::<Vec<_>>()
-                .join("\n\n"),
-        );
+        return print(&tables.iter().map(|table| table()).collect::<Vec<_>>().join("\n\n"));
     }
-    let all = entries
-        .iter()
-        .flat_map(|list| list().as_array().cloned().unwrap_or_default());
+    let all = entries.iter().flat_map(|list| list().as_array().cloned().unwrap_or_default());
     print(&format!("{:#}", Value::Array(all.collect())))
 }

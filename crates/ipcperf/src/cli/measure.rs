@@ -26,18 +26,9 @@ enum Telling {
 }
 
 pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
-    let length = if arguments.quick {
-        SurveyLength::Quick
-    } else {
-        SurveyLength::Full
-    };
+    let length = if arguments.quick { SurveyLength::Quick } else { SurveyLength::Full };
     let plan = Plan::resolve(&Request::survey(length), &topology()?)?;
-    carry_out(
-        &plan,
-        "survey",
-        &arguments.output,
-        Telling::TablesAndFindings,
-    )
+    carry_out(&plan, "survey", &arguments.output, Telling::TablesAndFindings)
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
@@ -58,11 +49,7 @@ pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
 }
 
 fn resolve(matrix: &MatrixArguments) -> Result<Plan, Error> {
-    let check = if matrix.verify {
-        TouchCheck::Verify
-    } else {
-        TouchCheck::Off
-    };
+    let check = if matrix.verify { TouchCheck::Verify } else { TouchCheck::Off };
     Plan::resolve(&Request::parse(&matrix.typed(), check)?, &topology()?)
 }
 
@@ -77,32 +64,18 @@ fn carry_out(
     output: &OutputArguments,
     telling: Telling,
 ) -> Result<Ending, Error> {
-    let path = output
-        .out
-        .clone()
-        .map_or_else(|| default_path(command), Ok)?;
-    let overwrite = if output.force {
-        Overwrite::Replace
-    } else {
-        Overwrite::Refuse
-    };
+    let path = output.out.clone().map_or_else(|| default_path(command), Ok)?;
+    let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
     let header = header(plan);
     let machine = header.environment.in_one_line();
     let mut writer = Writer::create(path, overwrite, header)?;
-    let visibility = if output.quiet {
-        Visibility::Quiet
-    } else {
-        Visibility::OnTerminal
-    };
+    let visibility = if output.quiet { Visibility::Quiet } else { Visibility::OnTerminal };
     let mut progress = Progress::over(plan.runs(), visibility);
     let outcome = runner::run(plan, &mut writer, &mut progress)?;
     present(plan, &outcome, output, telling, &machine)?;
     if !output.quiet {
         let kept = outcome.samples.len();
-        tell(&format!(
-            "{kept} samples in {0}; again: ipcperf show {0}",
-            writer.path().display()
-        ));
+        tell(&format!("{kept} samples in {0}; again: ipcperf show {0}", writer.path().display()));
     }
     Ok(outcome.ending)
 }
@@ -129,12 +102,7 @@ fn present(
     machine: &str,
 ) -> Result<Ending, Error> {
     let record = PlanRecord::of(plan);
-    let summaries = summarise(
-        &record.cases,
-        &record.refused,
-        &outcome.samples,
-        &outcome.failures,
-    );
+    let summaries = summarise(&record.cases, &record.refused, &outcome.samples, &outcome.failures);
     let closing = closing_words(&record.unavailable, &outcome.failures);
     if output.json {
         print(&summaries_json(&summaries))?;

@@ -43,20 +43,14 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
 /// Help and version are answers; everything else is a mistake, told in one line where clap's first
 /// line says it all.
 fn explain(error: &clap::Error) -> ExitCode {
-    if matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    ) {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // A reader that has gone away is a clean end.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
     let text = error.to_string();
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = lines
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches("error: ");
+    let first = lines.next().unwrap_or_default().trim_start_matches("error: ");
     let tip = lines.find_map(|line| line.trim().strip_prefix("tip: "));
     let tip = tip.map_or_else(String::new, |tip| format!("; {tip}"));
     tell(&format!("ipcperf: {first}{tip} (see ipcperf --help)"));

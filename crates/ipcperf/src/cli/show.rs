@@ -29,12 +29,7 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
 /// One summary for each case of a file.
 fn of_results(results: &Results) -> Vec<CaseSummary> {
     let plan = &results.header.plan;
-    summarise(
-        &plan.cases,
-        &plan.refused,
-        &results.samples,
-        &results.failures,
-    )
+    summarise(&plan.cases, &plan.refused, &results.samples, &results.failures)
 }
 
 fn page(results: &Results, summaries: &[CaseSummary]) -> String {
@@ -42,17 +37,11 @@ fn page(results: &Results, summaries: &[CaseSummary]) -> String {
     let machine = format!("{}; {}", header.environment.in_one_line(), header.started);
     let closing = closing_words(&header.plan.unavailable, &results.failures);
     let parts = [machine, tables(summaries), survey_words(summaries), closing];
-    parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Summaries for scripts.
 pub(super) fn summaries_json(summaries: &[CaseSummary]) -> String {
-    let values = summaries
-        .iter()
-        .map(|summary| serde_json::to_value(summary).unwrap_or_default());
+    let values = summaries.iter().map(|summary| serde_json::to_value(summary).unwrap_or_default());
     format!("{:#}", Value::Array(values.collect()))
 }

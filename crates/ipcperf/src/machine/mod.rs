@@ -101,11 +101,7 @@ impl Environment {
         let cpu = self.cpu_model.as_deref().unwrap_or("unknown CPU");
         let kernel = self.kernel.as_deref().unwrap_or("unknown kernel");
         let cpus = self.allowed_cpus.as_deref().unwrap_or("unknown");
-        let virtual_machine = if self.hypervisor == Some(true) {
-            ", virtual machine"
-        } else {
-            ""
-        };
+        let virtual_machine = if self.hypervisor == Some(true) { ", virtual machine" } else { "" };
         format!("{cpu}, CPUs {cpus}, {kernel}{virtual_machine}")
     }
 }
@@ -127,9 +123,7 @@ fn number(path: &str) -> Option<u64> {
 fn cpuinfo(key: &str) -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let mut pairs = text.lines().filter_map(|line| line.split_once(':'));
-    pairs
-        .find(|(name, _)| name.trim() == key)
-        .map(|(_, value)| value.trim().to_owned())
+    pairs.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().to_owned())
 }
 
 fn meminfo_bytes(key: &str) -> Option<u64> {

@@ -50,10 +50,7 @@ fn values_words(option: &OptionSpec) -> String {
 
 /// Mechanisms, for scripts.
 pub(crate) fn mechanisms_json() -> Value {
-    MECHANISMS
-        .iter()
-        .map(|mechanism| mechanism_json(mechanism))
-        .collect()
+    MECHANISMS.iter().map(|mechanism| mechanism_json(mechanism)).collect()
 }
 
 fn mechanism_json(mechanism: &Mechanism) -> Value {
@@ -103,11 +100,7 @@ pub(crate) fn workloads_json() -> Value {
 #[cfg(test)]
 pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
     let text = &mechanism.documentation;
-    let mut page = format!(
-        "## `{}`\n\n{}\n",
-        mechanism.name,
-        capitalised(mechanism.about)
-    );
+    let mut page = format!("## `{}`\n\n{}\n", mechanism.name, capitalised(mechanism.about));
     let sections = [
         ("How it works", text.how_it_works),
         ("Message boundaries", text.message_boundaries),
@@ -123,24 +116,37 @@ pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
     for option in mechanism.options {
         let values = values_words(option).replace('|', "\\|");
         let (name, default, about) = (option.name, option.default, option.about);
-        page += &format!(
-            "| `{}.{name}` | {values} | {default} | {about} |\n",
-            mechanism.name
-        );
+        page += &format!("| `{}.{name}` | {values} | {default} | {about} |\n", mechanism.name);
     }
-    if !text.references.is_empty() {
+    let references: Vec<String> = text.references.iter().map(|text| linked(text)).collect();
+    if !references.is_empty() {
         page += &format!(
-            "\n**References.** {}\n",
-            text.references.join("; ").replace("man:", "")
+            "
+**References.** {}
+",
+            references.join("; ")
         );
     }
     page
 }
 
+/// A reference to a manual page, `man:NAME(SECTION)` and perhaps more, as a link.
+#[cfg(test)]
+fn linked(reference: &str) -> String {
+    let page = reference.strip_prefix("man:").and_then(|page| {
+        let (name, rest) = page.split_once('(')?;
+        let (section, rest) = rest.split_once(')')?;
+        let folder = section.chars().next()?;
+        let address = format!("https://man7.org/linux/man-pages/man{folder}/{name}.{section}.html");
+        Some(format!("[{name}({section})]({address}){rest}"))
+    });
+    page.unwrap_or_else(|| reference.to_owned())
+}
+
 #[cfg(test)]
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        format!("{}{}.", first.to_uppercase(), letters.as_str())
-    })
+    letters
+        .next()
+        .map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }

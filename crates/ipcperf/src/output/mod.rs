@@ -29,10 +29,7 @@ pub(crate) fn print(text: &str) -> Result<Ending, Error> {
 }
 
 /// Tells the user something beside the results, on standard error.
-#[allow(
-    clippy::print_stderr,
-    reason = "the one place for words beside the results"
-)]
+#[allow(clippy::print_stderr, reason = "the one place for words beside the results")]
 pub(crate) fn tell(words: &str) {
     eprintln!("{words}");
 }

@@ -10,27 +10,13 @@ const LISTED: usize = 400;
 /// The plan as a table and a few lines.
 pub(crate) fn plan_table(plan: &Plan) -> String {
     let mut table = new_table();
-    table.set_header([
-        "mechanism",
-        "workload",
-        "mode",
-        "placement",
-        "CPUs",
-        "buffer",
-        "total",
-    ]);
+    table.set_header(["mechanism", "workload", "mode", "placement", "CPUs", "buffer", "total"]);
     for case in plan.cases.iter().take(LISTED) {
         let spec = &case.spec;
         let cpus = spec.cpus.map_or("any".to_owned(), |[sender, receiver]| {
-            if sender == receiver {
-                sender.to_string()
-            } else {
-                format!("{sender}, {receiver}")
-            }
+            if sender == receiver { sender.to_string() } else { format!("{sender}, {receiver}") }
         });
-        let total = spec
-            .total_bytes
-            .map_or("calibrated".to_owned(), |b| Bytes(b).to_string());
+        let total = spec.total_bytes.map_or("calibrated".to_owned(), |b| Bytes(b).to_string());
         table.add_row([
             case.id.split('/').next().unwrap_or_default().to_owned(),
             spec.workload.name().to_owned(),
@@ -45,16 +31,9 @@ pub(crate) fn plan_table(plan: &Plan) -> String {
     if plan.cases.len() > LISTED {
         lines.push(format!("... and {} more cases", plan.cases.len() - LISTED));
     }
-    lines.extend(
-        plan.refused
-            .iter()
-            .map(|refused| format!("refused: {refused}")),
-    );
+    lines.extend(plan.refused.iter().map(|refused| format!("refused: {refused}")));
     lines.extend(plan.unavailable.iter().map(|absent| {
-        format!(
-            "unavailable: {}: {} ({})",
-            absent.mechanism, absent.reason, absent.remedy
-        )
+        format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     }));
     lines.push(closing(plan));
     lines.join("\n")

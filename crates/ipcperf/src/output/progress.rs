@@ -36,22 +36,13 @@ impl Progress {
     /// A bar over `runs`.
     pub(crate) fn over(runs: u64, visibility: Visibility) -> Self {
         let seen = visibility == Visibility::OnTerminal && std::io::stderr().is_terminal();
-        let target = if seen {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
+        let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         // The template is a constant; were it wrong, the default bar would do.
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}") {
             bar.set_style(style);
         }
-        Self {
-            bar,
-            started: Instant::now(),
-            drawn: None,
-            done: 0,
-        }
+        Self { bar, started: Instant::now(), drawn: None, done: 0 }
     }
 
     /// One more run begins, of `case`, whose figures so far are `figures`.
@@ -88,15 +79,8 @@ impl Progress {
         if self.done == 0 {
             return String::new();
         }
-        let runs = self
-            .bar
-            .length()
-            .unwrap_or(self.done)
-            .saturating_sub(self.done);
+        let runs = self.bar.length().unwrap_or(self.done).saturating_sub(self.done);
         let each = self.started.elapsed().as_secs_f64() / self.done as f64;
-        format!(
-            ", {} left",
-            units::duration(Duration::from_secs_f64(each * runs as f64))
-        )
+        format!(", {} left", units::duration(Duration::from_secs_f64(each * runs as f64)))
     }
 }

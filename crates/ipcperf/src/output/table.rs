@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ipcperf_engine::workload::Kind;
 
 use super::units;
@@ -13,6 +12,9 @@ use crate::summary::{CaseSummary, Figure};
 
 /// Columns of figures that fit a terminal of 100 characters.
 const COLUMNS: usize = 4;
+/// One line, under the head: tables are read in terminals, logs and mails.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 /// What a table is laid out for where there is no terminal to ask.
 const WIDTH: u16 = 110;
 
@@ -42,11 +44,7 @@ impl Heading {
         let other = Self::of(summary);
         // A refused cell has no CPUs; it belongs where the rest is the same.
         other == *self
-            || (other.cpus.is_empty()
-                && Self {
-                    cpus: self.cpus.clone(),
-                    ..other
-                } == *self)
+            || (other.cpus.is_empty() && Self { cpus: self.cpus.clone(), ..other } == *self)
     }
 
     fn text(&self, repetitions: usize) -> String {
@@ -82,30 +80,18 @@ pub(crate) fn tables(summaries: &[CaseSummary]) -> String {
         }
     }
     headings.sort_by_key(|heading| heading.workload);
-    let mut parts: Vec<String> = headings
-        .iter()
-        .map(|heading| group(heading, summaries))
-        .collect();
+    let mut parts: Vec<String> = headings.iter().map(|heading| group(heading, summaries)).collect();
     parts.extend(refusals(summaries));
     parts.join("\n\n")
 }
 
 fn group(heading: &Heading, summaries: &[CaseSummary]) -> String {
-    let cases: Vec<&CaseSummary> = summaries
-        .iter()
-        .filter(|summary| heading.covers(summary))
-        .collect();
-    let repetitions = cases
-        .iter()
-        .filter_map(|case| case.main())
-        .map(|f| f.spread().n)
-        .max();
+    let cases: Vec<&CaseSummary> =
+        summaries.iter().filter(|summary| heading.covers(summary)).collect();
+    let repetitions = cases.iter().filter_map(|case| case.main()).map(|f| f.spread().n).max();
     let text = heading.text(repetitions.unwrap_or(0));
     let tables = grids(&cases).into_iter().map(|table| table.to_string());
-    std::iter::once(text)
-        .chain(tables)
-        .collect::<Vec<_>>()
-        .join("\n")
+    std::iter::once(text).chain(tables).collect::<Vec<_>>().join("\n")
 }
 
 /// The cells of one heading, in tables of at most [`COLUMNS`] columns of figures.
@@ -119,9 +105,8 @@ fn grids(cases: &[&CaseSummary]) -> Vec<Table> {
     }
     let sizes: Vec<u64> = sizes.into_iter().collect();
     let cell = |name: &String, bytes: u64| {
-        let case = cases
-            .iter()
-            .find(|case| case.case.buffer_bytes == bytes && case.series() == *name);
+        let case =
+            cases.iter().find(|case| case.case.buffer_bytes == bytes && case.series() == *name);
         case.map_or_else(String::new, |case| cell(case))
     };
     if sizes.len() <= COLUMNS || sizes.len() <= series.len() {
@@ -139,9 +124,7 @@ fn grids(cases: &[&CaseSummary]) -> Vec<Table> {
     chunks
         .map(|part| {
             let row = |bytes: u64| part.iter().map(|name| cell(name, bytes)).collect();
-            let rows = sizes
-                .iter()
-                .map(|&bytes| (Bytes(bytes).to_string(), row(bytes)));
+            let rows = sizes.iter().map(|&bytes| (Bytes(bytes).to_string(), row(bytes)));
             table("buffer", part.to_vec(), rows.collect())
         })
         .collect()
@@ -163,9 +146,7 @@ fn table(corner: &str, head: Vec<String>, rows: Vec<(String, Vec<String>)>) -> T
 /// An empty table in the one style all have.
 pub(super) fn new_table() -> Table {
     let mut table = Table::new();
-    table
-        .load_style(UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
     if table.width().is_none() {
         table.set_width(WIDTH);
     }
@@ -177,27 +158,16 @@ fn cell(case: &CaseSummary) -> String {
         return "refused".to_owned();
     }
     let Some(figure) = case.main() else {
-        return if case.failed > 0 {
-            "failed".to_owned()
-        } else {
-            "none kept".to_owned()
-        };
+        return if case.failed > 0 { "failed".to_owned() } else { "none kept".to_owned() };
     };
-    let unit = if matches!(figure, Figure::PerMessage(_)) {
-        " a message"
-    } else {
-        ""
-    };
-    let mut text = format!(
-        "{}{unit} ({})",
-        units::median(&figure),
-        units::relative_iqr(&figure.spread())
-    );
+    let each = if matches!(figure, Figure::PerMessage(_)) { "/message" } else { "" };
+    let spread = units::relative_iqr(&figure.spread());
+    let mut text = format!("{}{each} ({spread})", units::median(&figure));
     if let Some(lost) = case.lost_share.filter(|lost| lost.median > 0.0) {
-        text += &format!(", {} lost", units::percent(lost.median));
+        text += &format!("\n{} lost", units::percent(lost.median));
     }
     if case.failed > 0 {
-        text += &format!(", {} failed", case.failed);
+        text += &format!("\n{} failed", case.failed);
     }
     text
 }
@@ -218,11 +188,53 @@ fn refusals(summaries: &[CaseSummary]) -> Option<String> {
         }
     }
     let line = |(reason, sizes): &(&str, BTreeSet<u64>)| {
-        let sizes: Vec<String> = sizes
-            .iter()
-            .map(|&bytes| Bytes(bytes).to_string())
-            .collect();
+        let sizes: Vec<String> = sizes.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
         format!("refused at {}: {reason}", sizes.join(", "))
     };
     (!reasons.is_empty()).then(|| reasons.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::sample;
+    use crate::summary::summarise;
+
+    /// `null` and two others with scripted times: repetition k takes k per cent longer.
+    fn scripted(workload: Kind, mechanisms: &[&str], sizes: &[u64]) -> Vec<CaseSummary> {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        for (place, mechanism) in (1..).zip(mechanisms) {
+            for &bytes in sizes {
+                for block in 0..=7_u32 {
+                    let elapsed_ns = place * 1_000 * (100 + u64::from(block));
+                    samples.push(sample(mechanism, workload, bytes, block, elapsed_ns));
+                }
+                cases.push(samples[samples.len() - 1].run.case.case_id.clone());
+            }
+        }
+        summarise(&cases, &[], &samples, &[])
+    }
+
+    #[test]
+    fn few_sizes_stand_across() {
+        let mut all = scripted(Kind::Stream, &["null", "pipe", "tcp"], &[64, 4096]);
+        all.extend(scripted(Kind::RoundTrip, &["null", "pipe"], &[64, 4096]));
+        insta::assert_snapshot!(tables(&all));
+    }
+
+    #[test]
+    fn many_sizes_stand_down() {
+        let sizes: Vec<u64> = (9..=15).map(|power| 1 << power).collect();
+        insta::assert_snapshot!(tables(&scripted(Kind::Stream, &["null", "pipe"], &sizes)));
+    }
+
+    #[test]
+    fn what_failed_was_lost_or_refused_is_in_its_cell() {
+        let mut all = scripted(Kind::Stream, &["udp", "pipe", "tcp"], &[64]);
+        all[0].lost_share =
+            all[0].bandwidth_bytes_per_s.map(|s| crate::summary::Spread { median: 0.5, ..s });
+        all[1].failed = 2;
+        all[2].refused = Some("tcp is tired".to_owned());
+        insta::assert_snapshot!(tables(&all));
+    }
 }

@@ -4,14 +4,8 @@ use crate::summary::{Figure, Spread};
 
 /// `value` in the largest of `units` (factor and name, ascending) that leaves at least 1.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
-    let fitting = units
-        .iter()
-        .rev()
-        .find(|(factor, _)| value >= *factor * 0.9995);
-    let (factor, name) = fitting
-        .or_else(|| units.first())
-        .copied()
-        .unwrap_or((1.0, ""));
+    let fitting = units.iter().rev().find(|(factor, _)| value >= *factor * 0.9995);
+    let (factor, name) = fitting.or_else(|| units.first()).copied().unwrap_or((1.0, ""));
     let value = value / factor;
     let digits = match value {
         v if v >= 99.95 => 0,
@@ -23,10 +17,7 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
 
 /// Bytes per second, decimal units.
 pub(crate) fn bandwidth(bytes_per_s: f64) -> String {
-    scaled(
-        bytes_per_s,
-        &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")],
-    )
+    scaled(bytes_per_s, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")])
 }
 
 /// A time given in ns.
@@ -37,11 +28,7 @@ pub(crate) fn time(ns: f64) -> String {
 /// A share as per cent.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 9.95 {
-        format!("{percent:.1} %")
-    } else {
-        format!("{percent:.0} %")
-    }
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 /// The median with its unit.
@@ -70,11 +57,7 @@ pub(crate) fn duration(duration: std::time::Duration) -> String {
 
 /// A factor such as `3.4 times`.
 pub(crate) fn factor(factor: f64) -> String {
-    if factor < 9.95 {
-        format!("{factor:.1} times")
-    } else {
-        format!("{factor:.0} times")
-    }
+    if factor < 9.95 { format!("{factor:.1} times") } else { format!("{factor:.0} times") }
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use crate::plan::Bytes;
 use crate::results::{FailedRun, UnavailableRecord};
 use crate::summary::{CaseSummary, Figure, Ranking, moves_nothing, rankings};
 
+/// Closer than this, two medians are not told apart in words.
+const LEVEL: f64 = 1.05;
+
 /// Which mechanism is best for small and for large messages, by what factor, and what the harness
 /// itself costs.
 pub(crate) fn survey_words(summaries: &[CaseSummary]) -> String {
@@ -22,61 +25,59 @@ fn ranking(ranking: &Ranking) -> String {
         Kind::RoundTrip => ("Shortest round trip", units::time(*median), "shorter"),
         Kind::Stream => ("Highest bandwidth", units::bandwidth(*median), "more"),
     };
-    let second = ranking
-        .second
-        .as_ref()
-        .map_or_else(String::new, |(second, factor)| {
-            format!(
-                ", {} {ahead} than the next, {second}",
-                units::factor(*factor)
-            )
-        });
+    let second = ranking.second.as_ref().map_or_else(String::new, |(second, factor)| {
+        if *factor < LEVEL {
+            return format!(", level with {second}");
+        }
+        format!(", {} {ahead} than the next, {second}", units::factor(*factor))
+    });
     format!("{what} at {size}, placement {place}: {name}, {figure}{second}.")
 }
 
 /// What a message costs where nothing moves.
 fn harness(summaries: &[CaseSummary]) -> Option<String> {
-    let costs = summaries
-        .iter()
-        .filter(|case| moves_nothing(&case.case.mechanism));
-    let costs = costs
-        .filter_map(CaseSummary::main)
-        .filter_map(|figure| match figure {
-            Figure::PerMessage(spread) => Some(spread.median),
-            _ => None,
-        });
-    let most = costs.fold(None, |most: Option<f64>, cost| {
-        Some(most.map_or(cost, |m| m.max(cost)))
+    let costs = summaries.iter().filter(|case| moves_nothing(&case.case.mechanism));
+    let costs = costs.filter_map(CaseSummary::main).filter_map(|figure| match figure {
+        Figure::PerMessage(spread) => Some(spread.median),
+        _ => None,
     });
-    most.map(|cost| {
-        format!(
-            "The harness itself (null): at most {} a message.",
-            units::time(cost)
-        )
-    })
+    let most = costs.fold(None, |most: Option<f64>, cost| Some(most.map_or(cost, |m| m.max(cost))));
+    most.map(|cost| format!("The harness itself (null): at most {} a message.", units::time(cost)))
 }
 
 /// What did not run or went wrong, one line each.
 pub(crate) fn closing_words(unavailable: &[UnavailableRecord], failures: &[FailedRun]) -> String {
     let absent = unavailable.iter().map(|absent| {
-        format!(
-            "unavailable: {}: {} ({})",
-            absent.mechanism, absent.reason, absent.remedy
-        )
+        format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     });
     let failed = failures.iter().map(|failure| {
         let errno = failure.errno.map_or_else(String::new, |number| {
             format!(" ({})", std::io::Error::from_raw_os_error(number))
         });
-        let remedy = failure
-            .remedy
-            .as_ref()
-            .map_or_else(String::new, |r| format!("; {r}"));
+        let remedy = failure.remedy.as_ref().map_or_else(String::new, |r| format!("; {r}"));
         let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
-        format!(
-            "failed: {id}, block {}: {what}: {place}{errno}{remedy}",
-            failure.run.block
-        )
+        format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}", failure.run.block)
     });
     absent.chain(failed).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::sample;
+    use crate::summary::summarise;
+
+    #[test]
+    fn the_best_is_named_with_its_factor_and_null_is_never_ranked() {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        let times = [("null", 1), ("pipe", 2_000), ("tcp", 5_000), ("fifo", 2_010)];
+        for (mechanism, elapsed_us) in times {
+            for workload in [Kind::Stream, Kind::RoundTrip] {
+                let sample = sample(mechanism, workload, 64, 1, elapsed_us * 1_000);
+                cases.push(sample.run.case.case_id.clone());
+                samples.push(sample);
+            }
+        }
+        insta::assert_snapshot!(survey_words(&summarise(&cases, &[], &samples, &[])));
+    }
 }

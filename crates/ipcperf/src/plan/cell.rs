@@ -44,14 +44,7 @@ pub(super) fn resolve(
     topology: &Topology,
 ) -> Result<Result<Case, Refused>, Error> {
     let id = identify(&spec, placement);
-    let refused = |spec, reason| {
-        Ok(Err(Refused {
-            id: id.clone(),
-            spec,
-            placement,
-            reason,
-        }))
-    };
+    let refused = |spec, reason| Ok(Err(Refused { id: id.clone(), spec, placement, reason }));
     match topology.resolve(placement) {
         Ok(cpus) => spec.cpus = cpus,
         Err(error @ PlacementError::OutsideCpuset { .. }) => {
@@ -61,11 +54,7 @@ pub(super) fn resolve(
     }
     match refusal(&spec) {
         Some(reason) => refused(spec, reason),
-        None => Ok(Ok(Case {
-            id,
-            placement,
-            spec,
-        })),
+        None => Ok(Ok(Case { id, placement, spec })),
     }
 }
 
@@ -78,17 +67,10 @@ fn refusal(spec: &RunSpec) -> Option<String> {
 
 fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     if !mechanism.modes.contains(&spec.mode) {
-        return Some(format!(
-            "{} cannot run in {}",
-            mechanism.name,
-            spec.mode.name()
-        ));
+        return Some(format!("{} cannot run in {}", mechanism.name, spec.mode.name()));
     }
     if mechanism.delivery == Delivery::Nothing && spec.check == TouchCheck::Verify {
-        return Some(format!(
-            "{} moves nothing that could be verified",
-            mechanism.name
-        ));
+        return Some(format!("{} moves nothing that could be verified", mechanism.name));
     }
     match spec.cpus {
         Some([sender, receiver]) if spec.mode == Mode::OneThread && sender != receiver => {
@@ -103,10 +85,7 @@ fn refused_by_memory(spec: &RunSpec) -> Option<String> {
     let available = machine::available_memory_bytes()?;
     let largest = available / 8;
     (spec.buffer_bytes > largest).then(|| {
-        format!(
-            "this machine has memory for messages of at most {}",
-            Bytes(largest >> 20 << 20)
-        )
+        format!("this machine has memory for messages of at most {}", Bytes(largest >> 20 << 20))
     })
 }
 
@@ -122,10 +101,7 @@ fn refused_by_limit(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
 fn identify(spec: &RunSpec, placement: Placement) -> String {
     let mut name = spec.mechanism.clone();
     if !spec.options.is_empty() {
-        let options = spec
-            .options
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"));
+        let options = spec.options.iter().map(|(name, value)| format!("{name}={value}"));
         name = format!("{name}[{}]", options.collect::<Vec<_>>().join(","));
     }
     let (workload, mode, bytes) = (spec.workload.name(), spec.mode.name(), spec.buffer_bytes);

@@ -23,11 +23,7 @@ pub(super) fn cells(
 ) -> Result<Vec<Result<Case, Refused>>, Error> {
     let variants: Vec<(&Mechanism, Options)> = mechanisms
         .iter()
-        .flat_map(|mechanism| {
-            option_sets(mechanism, request)
-                .into_iter()
-                .map(|o| (*mechanism, o))
-        })
+        .flat_map(|mechanism| option_sets(mechanism, request).into_iter().map(|o| (*mechanism, o)))
         .collect();
     check_size(variants.len(), request)?;
     let mut cells = Vec::new();
@@ -49,9 +45,7 @@ fn check_size(variants: usize, request: &Request) -> Result<(), Error> {
         request.kernel_buffers.len(),
         request.placements.len(),
     ];
-    let count = factors
-        .iter()
-        .fold(variants, |count, levels| count.saturating_mul(*levels));
+    let count = factors.iter().fold(variants, |count, levels| count.saturating_mul(*levels));
     if count > MOST_CELLS {
         let words = format!("the matrix has {count} cells; {MOST_CELLS} are the most");
         return Err(Error::usage(words));
@@ -107,10 +101,7 @@ fn option_sets(mechanism: &Mechanism, request: &Request) -> Vec<Options> {
             set.insert(option.name.to_owned(), value.clone());
             set
         };
-        sets = sets
-            .iter()
-            .flat_map(|set| values.iter().map(|v| with(set, v)))
-            .collect();
+        sets = sets.iter().flat_map(|set| values.iter().map(|v| with(set, v))).collect();
     }
     sets
 }
@@ -128,15 +119,8 @@ mod tests {
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
-        let cpu = |number| Cpu {
-            number,
-            core: alone(number),
-            llc: alone(number),
-            node: None,
-        };
-        Topology {
-            cpus: vec![cpu(0), cpu(1)],
-        }
+        let cpu = |number| Cpu { number, core: alone(number), llc: alone(number), node: None };
+        Topology { cpus: vec![cpu(0), cpu(1)] }
     }
 
     fn plan(typed: &Typed<'_>) -> Result<Plan, Error> {
@@ -164,17 +148,9 @@ mod tests {
     #[test]
     fn options_make_a_matrix_and_have_their_own_case() {
         let set = ["pipe.capacity=4KiB..16KiB,default".to_owned()];
-        let typed = Typed {
-            mechanisms: "pipe",
-            set: &set,
-            ..NULL
-        };
-        let ids: Vec<String> = plan(&typed)
-            .unwrap()
-            .cases
-            .into_iter()
-            .map(|case| case.id)
-            .collect();
+        let typed = Typed { mechanisms: "pipe", set: &set, ..NULL };
+        let ids: Vec<String> =
+            plan(&typed).unwrap().cases.into_iter().map(|case| case.id).collect();
         assert_eq!(ids[0], "pipe[capacity=4096]/stream/2proc/same/64");
         assert_eq!(ids[3], "pipe[capacity=default]/stream/2proc/same/64");
         assert_eq!(ids.len(), 4);
@@ -182,21 +158,13 @@ mod tests {
 
     #[test]
     fn mistakes_in_options_are_named() {
-        let with = |set: &str, mechanisms| {
-            words(&Typed {
-                mechanisms,
-                set: &[set.to_owned()],
-                ..NULL
-            })
-        };
+        let with =
+            |set: &str, mechanisms| words(&Typed { mechanisms, set: &[set.to_owned()], ..NULL });
         assert_eq!(
             with("tcp.nodelay", "tcp"),
             "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`"
         );
-        assert_eq!(
-            with("tcp.nodelay=on", "pipe"),
-            "--set names tcp, which -m does not"
-        );
+        assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which -m does not");
         assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
         assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
         assert_eq!(with("udp.x=1", "udp"), "udp has no options");
@@ -205,11 +173,7 @@ mod tests {
 
     #[test]
     fn a_message_above_the_limit_is_refused_and_the_rest_is_run() {
-        let typed = Typed {
-            mechanisms: "udp",
-            buffers: "64,65507,65508",
-            ..NULL
-        };
+        let typed = Typed { mechanisms: "udp", buffers: "64,65507,65508", ..NULL };
         let plan = plan(&typed).unwrap();
         assert_eq!(plan.cases.len(), 2);
         let reason = plan.refused[0].to_string();
@@ -221,31 +185,17 @@ mod tests {
 
     #[test]
     fn a_matrix_of_refusals_is_a_mistake() {
-        let typed = Typed {
-            mechanisms: "udp",
-            buffers: "1MiB",
-            ..NULL
-        };
+        let typed = Typed { mechanisms: "udp", buffers: "1MiB", ..NULL };
         assert!(words(&typed).starts_with("every cell is refused (1)"));
-        let typed = Typed {
-            modes: "1thread",
-            placements: "split",
-            ..NULL
-        };
+        let typed = Typed { modes: "1thread", placements: "split", ..NULL };
         assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
-        let typed = Typed {
-            buffers: "1000000GiB",
-            ..NULL
-        };
+        let typed = Typed { buffers: "1000000GiB", ..NULL };
         assert!(words(&typed).contains("memory"));
     }
 
     #[test]
     fn a_cpu_outside_the_cpuset_is_a_mistake() {
-        let typed = Typed {
-            placements: "same,0:7",
-            ..NULL
-        };
+        let typed = Typed { placements: "same,0:7", ..NULL };
         assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
     }
 

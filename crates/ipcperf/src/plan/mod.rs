@@ -89,12 +89,10 @@ impl Plan {
             let words = format!("every cell is refused ({count}); the first: {refused}");
             return Err(Error::usage(words));
         }
-        let reasons = self.unavailable.iter().map(|absent| {
-            format!(
-                "{}: {} ({})",
-                absent.mechanism, absent.reason, absent.remedy
-            )
-        });
+        let reasons = self
+            .unavailable
+            .iter()
+            .map(|absent| format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
         Err(Error::NothingRuns(reasons.collect::<Vec<_>>().join("; ")))
     }
 
@@ -116,9 +114,10 @@ impl Plan {
 }
 
 fn estimate_run(case: &Case) -> Duration {
-    let sample = case.spec.total_bytes.map_or(SAMPLE, |total| {
-        Duration::from_nanos(total / ASSUMED_BYTES_PER_NS)
-    });
+    let sample = case
+        .spec
+        .total_bytes
+        .map_or(SAMPLE, |total| Duration::from_nanos(total / ASSUMED_BYTES_PER_NS));
     let probes = match case.spec.nearness() {
         Nearness::Apart => PROBES,
         Nearness::OneCpu | Nearness::Unpinned => Duration::ZERO,

@@ -65,15 +65,10 @@ impl Request {
             mechanisms,
             workloads: words::list(typed.workloads, words::workload)?,
             buffers: size::parse_list(typed.buffers).map_err(bad_size("--buffer"))?,
-            total_bytes: typed
-                .total
-                .map(size::parse)
-                .transpose()
-                .map_err(bad_size("--total"))?,
+            total_bytes: typed.total.map(size::parse).transpose().map_err(bad_size("--total"))?,
             modes: words::list(typed.modes, words::mode)?,
             placements: words::list(typed.placements, |word| {
-                word.parse::<Placement>()
-                    .map_err(|error| Error::usage(error.to_string()))
+                word.parse::<Placement>().map_err(|error| Error::usage(error.to_string()))
             })?,
             kernel_buffers: words::list(typed.kernel_buffers, words::kernel_buffer)?,
             check,
@@ -133,9 +128,7 @@ fn deadline(seconds: f64) -> Result<Duration, Error> {
 /// A seed nobody chose: from the clock, and stored, so that the order can be had again.
 fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(0, |since| {
-        u64::from(since.subsec_nanos()) ^ (since.as_secs() << 30)
-    })
+    now.map_or(0, |since| u64::from(since.subsec_nanos()) ^ (since.as_secs() << 30))
 }
 
 type Options = BTreeMap<(&'static str, &'static str), Vec<String>>;
@@ -164,11 +157,7 @@ fn parse_setting(
         return Err(Error::usage(words));
     }
     let spec = find_option(mechanism, option)?;
-    Ok((
-        mechanism.name,
-        spec.name,
-        parse_values(mechanism, spec, values)?,
-    ))
+    Ok((mechanism.name, spec.name, parse_values(mechanism, spec, values)?))
 }
 
 fn find_option(mechanism: &Mechanism, option: &str) -> Result<&'static OptionSpec, Error> {
@@ -194,11 +183,7 @@ fn parse_values(
             if known.contains(&word) {
                 return Ok(word.to_owned());
             }
-            Err(words::unknown(
-                &format!("value of {full}"),
-                word,
-                known.iter().copied(),
-            ))
+            Err(words::unknown(&format!("value of {full}"), word, known.iter().copied()))
         }),
         OptionValues::Bytes => {
             let mut bytes = Vec::new();

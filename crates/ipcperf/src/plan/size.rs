@@ -48,23 +48,15 @@ pub(crate) enum SizeError {
 pub(crate) fn parse(text: &str) -> Result<u64, SizeError> {
     let no_size = || SizeError::NoSize(text.to_owned());
     let trimmed = text.trim();
-    let digits = trimmed
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(trimmed.len());
+    let digits = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(digits);
     if number.is_empty() {
         return Err(no_size());
     }
     let unit = unit.trim_start();
-    let (_, factor) = UNITS
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .ok_or_else(no_size)?;
+    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(no_size)?;
     let too_large = || SizeError::TooLarge(text.to_owned());
-    let bytes = number
-        .parse::<u64>()
-        .map_err(|_| too_large())?
-        .checked_mul(*factor);
+    let bytes = number.parse::<u64>().map_err(|_| too_large())?.checked_mul(*factor);
     match bytes.ok_or_else(too_large)? {
         0 => Err(SizeError::Zero(text.to_owned())),
         bytes => Ok(bytes),
@@ -91,9 +83,7 @@ fn parse_item(text: &str) -> Result<Vec<u64>, SizeError> {
     if start.trim().is_empty() {
         return Err(SizeError::NoStart(text.to_owned()));
     }
-    let step = rest
-        .find([':', '*'])
-        .map(|at| (rest.as_bytes()[at], &rest[at + 1..]));
+    let step = rest.find([':', '*']).map(|at| (rest.as_bytes()[at], &rest[at + 1..]));
     let end = rest.split([':', '*']).next().unwrap_or_default();
     if end.trim().is_empty() {
         return Err(SizeError::NoEnd(text.to_owned()));
@@ -116,9 +106,7 @@ fn multiplied(
     end: u64,
     factor: Option<u64>,
 ) -> Result<Vec<u64>, SizeError> {
-    let factor = factor
-        .filter(|&f| f >= 2)
-        .ok_or_else(|| SizeError::Endless(text.to_owned()))?;
+    let factor = factor.filter(|&f| f >= 2).ok_or_else(|| SizeError::Endless(text.to_owned()))?;
     let next = |&size: &u64| size.checked_mul(factor).filter(|&next| next < end);
     let mut sizes: Vec<u64> = std::iter::successors(Some(start), next).collect();
     if start < end {
@@ -152,13 +140,8 @@ pub(crate) struct Bytes(pub(crate) u64);
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = |name: &str| !matches!(name, "" | "B" | "KB");
-        let fitting = UNITS
-            .iter()
-            .filter(|(name, factor)| named(name) && self.0 % factor == 0);
-        match fitting
-            .filter(|(_, factor)| self.0 >= *factor)
-            .max_by_key(|(_, factor)| *factor)
-        {
+        let fitting = UNITS.iter().filter(|(name, factor)| named(name) && self.0 % factor == 0);
+        match fitting.filter(|(_, factor)| self.0 >= *factor).max_by_key(|(_, factor)| *factor) {
             Some((name, factor)) => write!(f, "{} {name}", self.0 / factor),
             None => write!(f, "{} B", self.0),
         }
@@ -195,16 +178,10 @@ mod tests {
         assert_eq!(parse_list("512..4KiB").unwrap(), [512, 1024, 2048, 4096]);
         assert_eq!(parse_list("512..1000").unwrap(), [512, 1000]);
         assert_eq!(parse_list("64..64").unwrap(), [64]);
-        assert_eq!(
-            parse_list("1kB..1MB*10").unwrap(),
-            [1_000, 10_000, 100_000, 1_000_000]
-        );
+        assert_eq!(parse_list("1kB..1MB*10").unwrap(), [1_000, 10_000, 100_000, 1_000_000]);
         let spaced: Vec<u64> = (1..=10).map(|n| n * 10).collect();
         assert_eq!(parse_list("10..100:10").unwrap(), spaced);
-        assert_eq!(
-            parse_list("1MB..100MB:10").unwrap().last(),
-            Some(&100_000_000)
-        );
+        assert_eq!(parse_list("1MB..100MB:10").unwrap().last(), Some(&100_000_000));
         assert_eq!(parse_list("64,1KiB,64,64..128").unwrap(), [64, 1024, 128]);
         assert_eq!(parse_list("512..16MiB").unwrap().len(), 16);
     }
@@ -213,18 +190,9 @@ mod tests {
     fn each_mistake_has_its_words() {
         let message = |text| parse_list(text).unwrap_err().to_string();
         assert_eq!(message("0"), "a size must be at least 1 byte, not `0`");
-        assert_eq!(
-            message("512.."),
-            "range `512..` has no end: write it as FROM..TO"
-        );
-        assert_eq!(
-            message("..512"),
-            "range `..512` has no start: write it as FROM..TO"
-        );
-        assert_eq!(
-            message("16MiB..512"),
-            "range `16MiB..512` ends before it starts"
-        );
+        assert_eq!(message("512.."), "range `512..` has no end: write it as FROM..TO");
+        assert_eq!(message("..512"), "range `..512` has no start: write it as FROM..TO");
+        assert_eq!(message("16MiB..512"), "range `16MiB..512` ends before it starts");
         for endless in ["1..64*1", "1..64*0", "1..64*x"] {
             assert!(message(endless).contains("never ends"), "{endless}");
         }
@@ -233,11 +201,7 @@ mod tests {
         assert!(message("99999999999GiB").contains("64 bits"));
         assert!(message("99999999999999999999").contains("64 bits"));
         for wrong in ["", "KiB", "-1", "1.5KiB", "64kib", "1,,2", "five", "6 4"] {
-            assert!(
-                message(wrong).contains("is no size"),
-                "{wrong}: {}",
-                message(wrong)
-            );
+            assert!(message(wrong).contains("is no size"), "{wrong}: {}", message(wrong));
         }
     }
 

@@ -56,13 +56,9 @@ pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, Error> {
     match word {
         "default" => Ok(KernelBuffer::Default),
         "match" => Ok(KernelBuffer::Match),
-        bytes => size::parse(bytes)
-            .map(KernelBuffer::Bytes)
-            .map_err(|error| {
-                Error::usage(format!(
-                    "--kernel-buffer takes default, match or a size: {error}"
-                ))
-            }),
+        bytes => size::parse(bytes).map(KernelBuffer::Bytes).map_err(|error| {
+            Error::usage(format!("--kernel-buffer takes default, match or a size: {error}"))
+        }),
     }
 }
 
@@ -93,10 +89,7 @@ mod tests {
     #[test]
     fn a_near_miss_gets_a_suggestion_and_a_far_one_the_list() {
         let near = mechanism("unix-steam").unwrap_err().to_string();
-        assert_eq!(
-            near,
-            "unknown mechanism `unix-steam`; did you mean `unix-stream`?"
-        );
+        assert_eq!(near, "unknown mechanism `unix-steam`; did you mean `unix-stream`?");
         let far = workload("zzz").unwrap_err().to_string();
         assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip");
     }

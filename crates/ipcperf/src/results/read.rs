@@ -24,10 +24,8 @@ pub(crate) struct Results {
 /// That it cannot be read; usage where it is no results file, a newer one, or has a bad line
 /// inside. A torn last line and a missing footer are warnings.
 pub(crate) fn read(path: &Path) -> Result<Results, Error> {
-    let bytes = std::fs::read(path).map_err(|source| Error::Unreadable {
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes = std::fs::read(path)
+        .map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
     parse(&bytes).map_err(|words| Error::usage(format!("{}: {words}", path.display())))
 }
 
@@ -43,19 +41,13 @@ fn parse(bytes: &[u8]) -> Result<Results, String> {
         warnings: Vec::new(),
     };
     for (line, number) in lines {
-        results
-            .add(line)
-            .map_err(|words| format!("line {number}: {words}"))?;
+        results.add(line).map_err(|words| format!("line {number}: {words}"))?;
     }
     if !torn.is_empty() {
-        results
-            .warnings
-            .push("the last line is torn and was left out".to_owned());
+        results.warnings.push("the last line is torn and was left out".to_owned());
     }
     if results.footer.is_none() {
-        results
-            .warnings
-            .push("there is no footer: the command did not end".to_owned());
+        results.warnings.push("there is no footer: the command did not end".to_owned());
     }
     Ok(results)
 }
@@ -135,15 +127,8 @@ mod tests {
             ended: "2026-11-20T10:00:01Z".to_owned(),
         };
         let sample = sample("pipe", Kind::Stream, 64, 1, 1_000_000);
-        let lines = [
-            Line::Header(header),
-            Line::Sample(sample),
-            Line::Footer(footer),
-        ];
-        lines
-            .iter()
-            .map(|line| serde_json::to_string(line).unwrap() + "\n")
-            .collect()
+        let lines = [Line::Header(header), Line::Sample(sample), Line::Footer(footer)];
+        lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
     }
 
     fn words(text: &str) -> String {
@@ -168,10 +153,7 @@ mod tests {
 
     #[test]
     fn what_is_no_results_file_is_told_in_words() {
-        assert_eq!(
-            words(""),
-            "no results file of ipcperf: the first line is no header"
-        );
+        assert_eq!(words(""), "no results file of ipcperf: the first line is no header");
         assert!(words("hello\nworld\n").contains("no header"));
         assert!(words("{\"kind\":\"sample\"}\n").contains("no header"));
         assert!(words("{\"kind\":\"header\",\"schema\":2}\n").contains("newer ipcperf: format 2"));
@@ -184,11 +166,7 @@ mod tests {
         let text = file();
         let lines: Vec<&str> = text.lines().collect();
         let broken = format!("{}\n{{\"kind\":\"sam\n{}\n", lines[0], lines[2]);
-        assert!(
-            words(&broken).starts_with("line 2: bad line"),
-            "{}",
-            words(&broken)
-        );
+        assert!(words(&broken).starts_with("line 2: bad line"), "{}", words(&broken));
         let twice = format!("{}\n{}\n", lines[0], lines[0]);
         assert_eq!(words(&twice), "line 2: a second header");
     }

@@ -17,10 +17,7 @@ use crate::plan::{Case, Plan};
 /// One line of a results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "samples are by far the most frequent lines"
-)]
+#[allow(clippy::large_enum_variant, reason = "samples are by far the most frequent lines")]
 pub(crate) enum Line {
     /// The first line: what was asked of which machine.
     Header(Header),
@@ -218,15 +215,9 @@ fn keys_of_roles<'de, D: serde::Deserializer<'de>>(
 ) -> Result<BTreeMap<String, Option<u64>>, D::Error> {
     let rest = BTreeMap::<String, serde_json::Value>::deserialize(rest)?;
     let of_role = |key: &String| {
-        ["sender_", "receiver_", "both_", "broker_"]
-            .iter()
-            .any(|role| key.starts_with(role))
+        ["sender_", "receiver_", "both_", "broker_"].iter().any(|role| key.starts_with(role))
     };
-    Ok(rest
-        .into_iter()
-        .filter(|(key, _)| of_role(key))
-        .map(|(k, v)| (k, v.as_u64()))
-        .collect())
+    Ok(rest.into_iter().filter(|(key, _)| of_role(key)).map(|(k, v)| (k, v.as_u64())).collect())
 }
 
 /// Why one run yielded nothing.
@@ -278,10 +269,7 @@ impl PlanRecord {
 impl RefusedRecord {
     fn of(refused: &crate::plan::Refused) -> Self {
         let case = CaseIdentity::of(&refused.id, &refused.spec, refused.placement);
-        Self {
-            case,
-            reason: refused.reason.clone(),
-        }
+        Self { case, reason: refused.reason.clone() }
     }
 }
 
@@ -397,9 +385,7 @@ fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
         ("short_reads", Some(usage.short_reads)),
         ("run_delay_ns", usage.run_delay_ns),
     ];
-    keys.into_iter()
-        .map(|(key, value)| (format!("{role}_{key}"), value))
-        .collect()
+    keys.into_iter().map(|(key, value)| (format!("{role}_{key}"), value)).collect()
 }
 
 impl FailedRun {
@@ -441,13 +427,7 @@ pub(crate) mod tests {
             verify: false,
         };
         let run_id = run_id(block, 0, 1);
-        let run = RunIdentity {
-            run_id,
-            block,
-            attempt: 1,
-            repetition: block,
-            case,
-        };
+        let run = RunIdentity { run_id, block, attempt: 1, repetition: block, case };
         Sample::of(run, measurement(workload, buffer_bytes, elapsed_ns))
     }
 
@@ -455,9 +435,7 @@ pub(crate) mod tests {
         let mut histogram = ipcperf_engine::histogram::TickHistogram::touched();
         histogram.record(elapsed_ns / 1_000);
         #[allow(clippy::cast_precision_loss)]
-        let trips = histogram
-            .report(1.0, 1, elapsed_ns as f64 / 1_000.0)
-            .unwrap();
+        let trips = histogram.report(1.0, 1, elapsed_ns as f64 / 1_000.0).unwrap();
         Measurement {
             elapsed_ns,
             total_bytes: buffer_bytes * 1_000,
@@ -484,9 +462,6 @@ pub(crate) mod tests {
     fn bandwidth_is_bytes_that_arrived_over_time() {
         let sample = sample("pipe", Kind::Stream, 1_000, 1, 1_000_000);
         assert_eq!(sample.bandwidth_bytes_per_s, Some(1_000_000_000));
-        assert_eq!(
-            self::sample("null", Kind::Stream, 64, 1, 1_000).bandwidth_bytes_per_s,
-            None
-        );
+        assert_eq!(self::sample("null", Kind::Stream, 64, 1, 1_000).bandwidth_bytes_per_s, None);
     }
 }

@@ -44,12 +44,9 @@ impl Writer {
                 writer.append(&Line::Header(header))?;
                 Ok(writer)
             }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(Error::usage(format!(
-                    "{} exists; choose another name or add --force",
-                    path.display()
-                )))
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Error::usage(
+                format!("{} exists; choose another name or add --force", path.display()),
+            )),
             Err(source) => Err(Error::Unwritable { path, source }),
         }
     }
@@ -64,10 +61,7 @@ impl Writer {
             text.push('\n');
             self.file.write_all(text.as_bytes())
         });
-        written.map_err(|source| Error::Unwritable {
-            path: self.path.clone(),
-            source,
-        })
+        written.map_err(|source| Error::Unwritable { path: self.path.clone(), source })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -81,14 +75,9 @@ impl Writer {
 /// # Errors
 /// That the folder cannot be made.
 pub(crate) fn default_path(command: &str) -> Result<PathBuf, Error> {
-    let data = std::env::var_os("XDG_DATA_HOME")
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from);
+    let data = std::env::var_os("XDG_DATA_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share"));
-    let folder = data
-        .or_else(home)
-        .unwrap_or_else(std::env::temp_dir)
-        .join("ipcperf");
+    let folder = data.or_else(home).unwrap_or_else(std::env::temp_dir).join("ipcperf");
     let time = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S");
     let path = folder.join(format!("{command}-{time}-{}.jsonl", std::process::id()));
     match std::fs::create_dir_all(&folder) {

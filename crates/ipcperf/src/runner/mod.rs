@@ -50,20 +50,9 @@ pub(crate) fn run(
     let interrupt = Interrupt::catch()
         .map_err(|error| Error::Machine(format!("cannot catch signals: {error}")))?;
     process::adopt_orphans();
-    let outcome = Outcome {
-        samples: Vec::new(),
-        failures: Vec::new(),
-        ending: Ending::Done,
-    };
+    let outcome = Outcome { samples: Vec::new(), failures: Vec::new(), ending: Ending::Done };
     let figures = HashMap::new();
-    let mut campaign = Campaign {
-        plan,
-        writer,
-        progress,
-        interrupt,
-        outcome,
-        figures,
-    };
+    let mut campaign = Campaign { plan, writer, progress, interrupt, outcome, figures };
     campaign.blocks()?;
     campaign.close(start)
 }
@@ -97,10 +86,7 @@ impl Campaign<'_> {
     fn keep(&mut self, sample: Sample) -> Result<(), Error> {
         self.writer.append(&Line::Sample(sample.clone()))?;
         if let Some(figure) = crate::summary::main_figure(&sample) {
-            self.figures
-                .entry(sample.run.case.case_id.clone())
-                .or_default()
-                .push(figure);
+            self.figures.entry(sample.run.case.case_id.clone()).or_default().push(figure);
         }
         self.outcome.samples.push(sample);
         Ok(())

@@ -91,10 +91,8 @@ fn wait(output: &mut ChildStdout, end: Instant, interrupt: &mut Interrupt) -> Wa
             PollFd::from_borrowed_fd(interrupt.descriptor(), PollFlags::IN),
         ];
         let polled = poll(&mut watched, Some(&timespec(left)));
-        let (spoke, signalled) = (
-            !watched[0].revents().is_empty(),
-            !watched[1].revents().is_empty(),
-        );
+        let (spoke, signalled) =
+            (!watched[0].revents().is_empty(), !watched[1].revents().is_empty());
         match polled {
             Ok(0) => return Wait::TooLong,
             Err(Errno::INTR) => {}
@@ -154,15 +152,9 @@ fn understand(text: &[u8], status: Option<WaitStatus>) -> Report {
 fn died(status: Option<WaitStatus>) -> Failure {
     let how = match status {
         Some(status) if status.signaled() => {
-            format!(
-                "killed by signal {}",
-                status.terminating_signal().unwrap_or_default()
-            )
+            format!("killed by signal {}", status.terminating_signal().unwrap_or_default())
         }
-        Some(status) => format!(
-            "ended with status {}",
-            status.exit_status().unwrap_or_default()
-        ),
+        Some(status) => format!("ended with status {}", status.exit_status().unwrap_or_default()),
         None => "gone".to_owned(),
     };
     Failure::new(FailureKind::Died, format!("the worker was {how}"))

@@ -11,9 +11,7 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 pub(crate) fn serve_as_worker(parent: Option<OsString>) -> ExitCode {
     // Refused only for a number that is no signal.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    let expected = parent
-        .and_then(|text| text.to_str()?.parse().ok())
-        .and_then(Pid::from_raw);
+    let expected = parent.and_then(|text| text.to_str()?.parse().ok()).and_then(Pid::from_raw);
     if expected.is_some() && getppid() != expected {
         return ExitCode::FAILURE;
     }

@@ -36,15 +36,9 @@ pub(crate) fn rankings(summaries: &[CaseSummary]) -> Vec<Ranking> {
             placements.push(&case.case.placement);
         }
     }
-    let both = [
-        (Kind::RoundTrip, Side::Smallest),
-        (Kind::Stream, Side::Largest),
-    ];
-    let all = both
-        .iter()
-        .flat_map(|both| placements.iter().map(move |place| (both, place)));
-    all.filter_map(|((workload, side), place)| rank(&comparable, *workload, *side, place))
-        .collect()
+    let both = [(Kind::RoundTrip, Side::Smallest), (Kind::Stream, Side::Largest)];
+    let all = both.iter().flat_map(|both| placements.iter().map(move |place| (both, place)));
+    all.filter_map(|((workload, side), place)| rank(&comparable, *workload, *side, place)).collect()
 }
 
 #[derive(Clone, Copy)]
@@ -75,18 +69,8 @@ fn rank(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> 
     let mut ranked = ranked.into_iter();
     let best = ranked.next()?;
     let second = ranked.next().map(|(name, median)| {
-        let factor = if workload == Kind::Stream {
-            best.1 / median
-        } else {
-            median / best.1
-        };
+        let factor = if workload == Kind::Stream { best.1 / median } else { median / best.1 };
         (name, factor)
     });
-    Some(Ranking {
-        workload,
-        placement: placement.to_owned(),
-        buffer_bytes,
-        best,
-        second,
-    })
+    Some(Ranking { workload, placement: placement.to_owned(), buffer_bytes, best, second })
 }

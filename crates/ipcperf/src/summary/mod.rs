@@ -26,21 +26,12 @@ pub(crate) struct Spread {
 impl Spread {
     fn of(values: &[f64]) -> Option<Self> {
         let quartiles = quartiles(values)?;
-        Some(Self {
-            median: quartiles.median,
-            q1: quartiles.q1,
-            q3: quartiles.q3,
-            n: values.len(),
-        })
+        Some(Self { median: quartiles.median, q1: quartiles.q1, q3: quartiles.q3, n: values.len() })
     }
 
     /// The interquartile range as a share of the median.
     pub(crate) fn relative_iqr(&self) -> f64 {
-        if self.median > 0.0 {
-            (self.q3 - self.q1) / self.median
-        } else {
-            0.0
-        }
+        if self.median > 0.0 { (self.q3 - self.q1) / self.median } else { 0.0 }
     }
 }
 
@@ -84,15 +75,8 @@ impl CaseSummary {
         if case.options.is_empty() {
             return case.mechanism.clone();
         }
-        let options = case
-            .options
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"));
-        format!(
-            "{} {}",
-            case.mechanism,
-            options.collect::<Vec<_>>().join(" ")
-        )
+        let options = case.options.iter().map(|(name, value)| format!("{name}={value}"));
+        format!("{} {}", case.mechanism, options.collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -149,16 +133,10 @@ pub(crate) fn summarise(
 ) -> Vec<CaseSummary> {
     let mut by_case: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
-        by_case
-            .entry(&sample.run.case.case_id)
-            .or_default()
-            .push(sample);
+        by_case.entry(&sample.run.case.case_id).or_default().push(sample);
     }
     let measured = cases.iter().filter_map(|case| {
-        let failed = failures
-            .iter()
-            .filter(|failure| failure.run.case.case_id == *case)
-            .count();
+        let failed = failures.iter().filter(|failure| failure.run.case.case_id == *case).count();
         match by_case.get(case.as_str()) {
             Some(samples) => Some(summarise_case(samples, failed)),
             None => failures
@@ -167,17 +145,12 @@ pub(crate) fn summarise(
                 .map(|failure| empty(&failure.run.case, failed)),
         }
     });
-    measured
-        .chain(refused.iter().map(summarise_refused))
-        .collect()
+    measured.chain(refused.iter().map(summarise_refused)).collect()
 }
 
 fn summarise_case(samples: &[&Sample], failed: usize) -> CaseSummary {
-    let kept: Vec<&Sample> = samples
-        .iter()
-        .copied()
-        .filter(|sample| sample.set_aside.is_none())
-        .collect();
+    let kept: Vec<&Sample> =
+        samples.iter().copied().filter(|sample| sample.set_aside.is_none()).collect();
     let spread = |figure: fn(&Sample) -> Option<f64>| {
         let values: Option<Vec<f64>> = kept.iter().map(|sample| figure(sample)).collect();
         values.and_then(|values| Spread::of(&values))
@@ -200,10 +173,7 @@ fn summarise_case(samples: &[&Sample], failed: usize) -> CaseSummary {
 }
 
 fn summarise_refused(refused: &RefusedRecord) -> CaseSummary {
-    CaseSummary {
-        refused: Some(refused.reason.clone()),
-        ..empty(&refused.case, 0)
-    }
+    CaseSummary { refused: Some(refused.reason.clone()), ..empty(&refused.case, 0) }
 }
 
 fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {

@@ -1,0 +1,44 @@
+//! Pages in `docs/` that are made from the code: here is what they must hold. A test compares;
+//! with `IPCPERF_WRITE_DOCS=1` it writes them instead.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use ipcperf_engine::mechanism::MECHANISMS;
+use schemars::schema_for;
+
+use crate::output::mechanism_page;
+use crate::results::Line;
+
+fn check(name: &str, wanted: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    if std::env::var_os("IPCPERF_WRITE_DOCS").is_some() {
+        std::fs::write(&path, wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == wanted, "docs/{name} is not what the code says: run scripts/write-docs");
+}
+
+#[test]
+fn the_schema_is_that_of_the_types() {
+    let schema = serde_json::to_string_pretty(&schema_for!(Line)).unwrap();
+    check("results.schema.json", &(schema + "\n"));
+}
+
+#[test]
+fn the_mechanisms_page_is_that_of_the_list() {
+    let mut page = String::from(
+        "# Mechanisms\n\n<!-- Made from the list of mechanisms by scripts/write-docs: change it \
+         there. -->\n\n| mechanism | what it is | boundaries | delivery |\n|---|---|---|---|\n",
+    );
+    for mechanism in MECHANISMS {
+        let (name, about) = (mechanism.name, mechanism.about);
+        let (boundaries, delivery) = (mechanism.boundaries.name(), mechanism.delivery.name());
+        writeln!(page, "| [`{name}`](#{name}) | {about} | {boundaries} | {delivery} |").unwrap();
+    }
+    for mechanism in MECHANISMS {
+        page += "\n";
+        page += &mechanism_page(mechanism);
+    }
+    check("mechanisms.md", &page);
+}
