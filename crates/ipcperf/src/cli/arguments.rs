@@ -115,7 +115,7 @@ pub(super) struct MatrixArguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// The most a run may last, s [default: 10]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     deadline: Option<f64>,
 }
 

@@ -40,8 +40,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
     }
 }
 
-/// Help and version are answers; everything else is a mistake, told in one line where clap's first
-/// line says it all.
+/// Help and version are answers; everything else is a mistake, told in one line.
 fn explain(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // A reader that has gone away is a clean end.
@@ -49,10 +48,11 @@ fn explain(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = error.to_string();
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default().trim_start_matches("error: ");
-    let tip = lines.find_map(|line| line.trim().strip_prefix("tip: "));
-    let tip = tip.map_or_else(String::new, |tip| format!("; {tip}"));
-    tell(&format!("ipcperf: {first}{tip} (see ipcperf --help)"));
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let said = lines.take_while(|line| {
+        !line.starts_with("Usage:") && !line.starts_with("For more information")
+    });
+    let said = said.collect::<Vec<_>>().join(" ");
+    tell(&format!("ipcperf: {} (see ipcperf --help)", said.trim_start_matches("error: ")));
     ExitCode::from(2)
 }

@@ -39,7 +39,7 @@ impl Progress {
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         // The template is a constant; were it wrong, the default bar would do.
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}") {
             bar.set_style(style);
         }
         Self { bar, started: Instant::now(), drawn: None, done: 0 }
@@ -71,7 +71,7 @@ impl Progress {
             };
             format!(", median {figure}")
         });
-        format!("{}{median}{}", case.id, self.left())
+        format!("{}{}{median}", self.left(), case.id)
     }
 
     #[allow(clippy::cast_precision_loss, reason = "an estimate for people")]
@@ -81,6 +81,6 @@ impl Progress {
         }
         let runs = self.bar.length().unwrap_or(self.done).saturating_sub(self.done);
         let each = self.started.elapsed().as_secs_f64() / self.done as f64;
-        format!(", {} left", units::duration(Duration::from_secs_f64(each * runs as f64)))
+        format!("{} left, ", units::duration(Duration::from_secs_f64(each * runs as f64)))
     }
 }
