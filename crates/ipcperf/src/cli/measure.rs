@@ -7,33 +7,41 @@ use serde_json::json;
 use super::arguments::{
     MatrixArguments, OutputArguments, PlanArguments, RunArguments, SurveyArguments,
 };
-use super::show::summaries_json;
+use super::show::{heading, page, summaries_json};
 use crate::error::{Ending, Error};
 use crate::machine::Environment;
-use crate::output::{
-    Progress, Visibility, closing_words, plan_table, print, survey_words, tables, tell,
-};
+use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell};
 use crate::plan::{Plan, Request, SurveyLength};
 use crate::results::{Header, Overwrite, PlanRecord, SCHEMA, Writer, default_path};
 use crate::runner::{self, Outcome};
 use crate::summary::summarise;
 
-/// Whether the findings are put into words below the tables.
+/// Which command measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Telling {
-    Tables,
-    TablesAndFindings,
+enum Measuring {
+    Survey(SurveyLength),
+    Cases,
+}
+
+impl Measuring {
+    /// The command's word, which names the results file.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Survey(_) => "survey",
+            Self::Cases => "run",
+        }
+    }
 }
 
 pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
     let length = if arguments.quick { SurveyLength::Quick } else { SurveyLength::Full };
     let plan = Plan::resolve(&Request::survey(length), &topology()?)?;
-    carry_out(&plan, "survey", &arguments.output, Telling::TablesAndFindings)
+    carry_out(&plan, Measuring::Survey(length), &arguments.output)
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
     let plan = resolve(&arguments.matrix)?;
-    carry_out(&plan, "run", &arguments.output, Telling::Tables)
+    carry_out(&plan, Measuring::Cases, &arguments.output)
 }
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
@@ -58,21 +66,17 @@ fn topology() -> Result<Topology, Error> {
         .map_err(|errno| Error::Machine(format!("cannot read which CPUs are allowed: {errno}")))
 }
 
-fn carry_out(
-    plan: &Plan,
-    command: &str,
-    output: &OutputArguments,
-    telling: Telling,
-) -> Result<Ending, Error> {
-    let path = output.out.clone().map_or_else(|| default_path(command), Ok)?;
+fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Result<Ending, Error> {
+    let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
-    let header = header(plan);
-    let machine = header.environment.in_one_line();
+    let header = header(plan, measuring);
+    let heading = heading(&header);
     let mut writer = Writer::create(path, overwrite, header)?;
     let visibility = if output.quiet { Visibility::Quiet } else { Visibility::OnTerminal };
     let mut progress = Progress::over(plan.runs(), visibility);
+    let record = PlanRecord::of(plan);
     let outcome = runner::run(plan, &mut writer, &mut progress)?;
-    present(plan, &outcome, output, telling, &machine)?;
+    present(&outcome, &record, output, heading)?;
     if !output.quiet {
         let kept = outcome.samples.len();
         tell(&format!("{kept} samples in {0}; again: ipcperf show {0}", writer.path().display()));
@@ -80,10 +84,11 @@ fn carry_out(
     Ok(outcome.ending)
 }
 
-fn header(plan: &Plan) -> Header {
+fn header(plan: &Plan, measuring: Measuring) -> Header {
     Header {
         schema: SCHEMA,
         command: std::env::args().skip(1).collect(),
+        quick: measuring == Measuring::Survey(SurveyLength::Quick),
         study: None,
         study_hash: None,
         seed: plan.seed,
@@ -95,26 +100,18 @@ fn header(plan: &Plan) -> Header {
 }
 
 fn present(
-    plan: &Plan,
     outcome: &Outcome,
+    plan: &PlanRecord,
     output: &OutputArguments,
-    telling: Telling,
-    machine: &str,
+    heading: String,
 ) -> Result<Ending, Error> {
-    let record = PlanRecord::of(plan);
-    let summaries = summarise(&record.cases, &record.refused, &outcome.samples, &outcome.failures);
-    let closing = closing_words(&record.unavailable, &outcome.failures);
+    let summaries = summarise(&plan.cases, &plan.refused, &outcome.samples, &outcome.failures);
     if output.json {
         print(&summaries_json(&summaries))?;
     } else if !output.quiet {
-        let findings = match telling {
-            Telling::Tables => String::new(),
-            Telling::TablesAndFindings => survey_words(&summaries),
-        };
-        let parts = [machine.to_owned(), tables(&summaries), findings];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        print(&parts.join("\n\n"))?;
+        print(&page(heading, &summaries))?;
     }
+    let closing = closing_words(&plan.unavailable, &outcome.failures);
     if !closing.is_empty() {
         tell(&closing);
     }

@@ -1,11 +1,13 @@
 //! `ipcperf show`.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::arguments::ShowArguments;
 use crate::error::{Ending, Error};
 use crate::output::{closing_words, print, survey_words, tables, tell};
-use crate::results::{Results, read};
+use crate::results::{Header, Results, read};
 use crate::summary::{CaseSummary, summarise};
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
@@ -17,7 +19,7 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
             tell(&format!("ipcperf: warning: {}: {warning}", path.display()));
         }
         let of_file = of_results(&results);
-        parts.push(format!("{}\n{}", path.display(), page(&results, &of_file)));
+        parts.push(whole_page(path, &results, &of_file));
         summaries.extend(of_file);
     }
     if arguments.json {
@@ -32,11 +34,26 @@ fn of_results(results: &Results) -> Vec<CaseSummary> {
     summarise(&plan.cases, &plan.refused, &results.samples, &results.failures)
 }
 
-fn page(results: &Results, summaries: &[CaseSummary]) -> String {
+fn whole_page(path: &Path, results: &Results, summaries: &[CaseSummary]) -> String {
     let header = &results.header;
-    let machine = format!("{}; {}", header.environment.in_one_line(), header.started);
+    let heading = format!("{}, {}\n{}", path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan.unavailable, &results.failures);
-    let parts = [machine, tables(summaries), survey_words(summaries), closing];
+    let page = page(heading, summaries);
+    if closing.is_empty() { page } else { format!("{page}\n\n{closing}") }
+}
+
+/// The machine, and what a reader must know of how it was measured.
+pub(super) fn heading(header: &Header) -> String {
+    let machine = header.environment.in_one_line();
+    if header.quick {
+        return format!("{machine}\nQuick survey: every second size only.");
+    }
+    machine
+}
+
+/// Heading, tables, and the findings in words.
+pub(super) fn page(heading: String, summaries: &[CaseSummary]) -> String {
+    let parts = [heading, tables(summaries), survey_words(summaries)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 

@@ -39,7 +39,7 @@ impl Progress {
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         // The template is a constant; were it wrong, the default bar would do.
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {pos}/{len} {wide_msg}") {
             bar.set_style(style);
         }
         Self { bar, started: Instant::now(), drawn: None, done: 0 }
@@ -69,9 +69,9 @@ impl Progress {
                 }
                 Kind::Stream | Kind::RoundTrip => units::time(quartiles.median),
             };
-            format!(", median {figure}")
+            format!("{figure} median, ")
         });
-        format!("{}{}{median}", self.left(), case.id)
+        format!("{}{median}{}", self.left(), case.id)
     }
 
     #[allow(clippy::cast_precision_loss, reason = "an estimate for people")]

@@ -25,13 +25,17 @@ fn ranking(ranking: &Ranking) -> String {
         Kind::RoundTrip => ("Shortest round trip", units::time(*median), "shorter"),
         Kind::Stream => ("Highest bandwidth", units::bandwidth(*median), "more"),
     };
-    let second = ranking.second.as_ref().map_or_else(String::new, |(second, factor)| {
-        if *factor < LEVEL {
-            return format!(", level with {second}");
-        }
-        format!(", {} {ahead} than the next, {second}", units::factor(*factor))
-    });
-    format!("{what} at {size}, placement {place}: {name}, {figure}{second}.")
+    let (second, factor) = &ranking.second;
+    if *factor < LEVEL {
+        return format!(
+            "{what} at {size}, placement {place}: {name}, {figure}, level with {second}."
+        );
+    }
+    let factor = units::factor(*factor);
+    format!(
+        "{what} at {size}, placement {place}: {name}, {figure}, {factor} {ahead} than the next, \
+         {second}."
+    )
 }
 
 /// What a message costs where nothing moves.

@@ -140,7 +140,8 @@ pub(crate) struct Bytes(pub(crate) u64);
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = |name: &str| !matches!(name, "" | "B" | "KB");
-        let fitting = UNITS.iter().filter(|(name, factor)| named(name) && self.0 % factor == 0);
+        let fitting =
+            UNITS.iter().filter(|(name, factor)| named(name) && self.0.is_multiple_of(*factor));
         match fitting.filter(|(_, factor)| self.0 >= *factor).max_by_key(|(_, factor)| *factor) {
             Some((name, factor)) => write!(f, "{} {name}", self.0 / factor),
             None => write!(f, "{} B", self.0),

@@ -111,6 +111,7 @@ mod tests {
         let header = Header {
             schema: SCHEMA,
             command: vec!["run".to_owned()],
+            quick: false,
             study: None,
             study_hash: None,
             seed: 1,

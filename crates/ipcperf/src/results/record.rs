@@ -36,6 +36,8 @@ pub(crate) struct Header {
     pub(crate) schema: u32,
     /// The arguments of the command.
     pub(crate) command: Vec<String>,
+    /// Whether levels were thinned for a quick look.
+    pub(crate) quick: bool,
     /// The study that was run, if one was.
     pub(crate) study: Option<String>,
     /// Hash of the study's file.

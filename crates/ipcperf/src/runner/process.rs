@@ -90,19 +90,15 @@ fn wait(output: &mut ChildStdout, end: Instant, interrupt: &mut Interrupt) -> Wa
             PollFd::new(output, PollFlags::IN),
             PollFd::from_borrowed_fd(interrupt.descriptor(), PollFlags::IN),
         ];
-        let polled = poll(&mut watched, Some(&timespec(left)));
-        let (spoke, signalled) =
-            (!watched[0].revents().is_empty(), !watched[1].revents().is_empty());
-        match polled {
-            Ok(0) => return Wait::TooLong,
-            Err(Errno::INTR) => {}
-            _ if signalled && interrupt.has_arrived() => return Wait::Interrupted,
-            _ if spoke => {
-                if !listen(output, &mut text) {
-                    return Wait::Said(text);
-                }
-            }
-            _ => {}
+        if poll(&mut watched, Some(&timespec(left))) == Ok(0) {
+            return Wait::TooLong;
+        }
+        let [spoke, signalled] = watched.each_ref().map(|one| !one.revents().is_empty());
+        if signalled && interrupt.has_arrived() {
+            return Wait::Interrupted;
+        }
+        if spoke && !listen(output, &mut text) {
+            return Wait::Said(text);
         }
     }
 }

@@ -6,7 +6,7 @@ use ipcperf_engine::workload::Kind;
 
 use super::{CaseSummary, moves_nothing};
 
-/// The winner of one comparison.
+/// The winner of one comparison between two or more.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ranking {
     pub(crate) workload: Kind,
@@ -15,7 +15,7 @@ pub(crate) struct Ranking {
     /// The winner's name and median.
     pub(crate) best: (String, f64),
     /// The second's name and by what factor the winner is ahead of it.
-    pub(crate) second: Option<(String, f64)>,
+    pub(crate) second: (String, f64),
 }
 
 /// For each placement: the shortest round trip at the smallest message and the highest bandwidth at
@@ -67,10 +67,11 @@ fn rank(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> 
         ranked.reverse();
     }
     let mut ranked = ranked.into_iter();
-    let best = ranked.next()?;
-    let second = ranked.next().map(|(name, median)| {
-        let factor = if workload == Kind::Stream { best.1 / median } else { median / best.1 };
-        (name, factor)
-    });
+    let (best, second) = (ranked.next()?, ranked.next()?);
+    let factor = match workload {
+        Kind::Stream => best.1 / second.1,
+        Kind::RoundTrip => second.1 / best.1,
+    };
+    let second = (second.0, factor);
     Some(Ranking { workload, placement: placement.to_owned(), buffer_bytes, best, second })
 }
