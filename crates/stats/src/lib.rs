@@ -3,8 +3,6 @@
 
 #![forbid(unsafe_code)]
 
-mod mean;
 mod quantile;
 
-pub use mean::geometric_mean;
 pub use quantile::{Quartiles, quantile, quartiles};

@@ -13,14 +13,6 @@ pub struct Quartiles {
     pub q3: f64,
 }
 
-impl Quartiles {
-    /// The interquartile range.
-    #[must_use]
-    pub fn iqr(&self) -> f64 {
-        self.q3 - self.q1
-    }
-}
-
 /// The quantile `p` of `sorted`, which ascends. `None` for no values or a `p` outside 0 to 1.
 #[must_use]
 #[allow(
