@@ -12,6 +12,10 @@ use crate::clock;
 /// other side's time slice.
 const SPIN_NS: u64 = 20_000;
 
+/// Looks before the first PAUSE, which would take as long as the whole way of a line between near
+/// CPUs.
+const EAGER_LOOKS: u32 = 64;
+
 /// How a side waits when it can do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
@@ -111,8 +115,12 @@ impl Waiter {
     }
 }
 
-/// Looks for [`SPIN_NS`], reading the clock at every sixteenth look.
+/// Looks without pause for as long as a cache line takes to come and go between near CPUs, then for
+/// [`SPIN_NS`] with one PAUSE for each look, reading the clock at every sixteenth.
 fn spin(ready: &impl Fn() -> bool) -> bool {
+    if (0..EAGER_LOOKS).any(|_| ready()) {
+        return true;
+    }
     let mut end = None;
     loop {
         for _ in 0..16 {

@@ -1,0 +1,158 @@
+/* The frame around a plain loop, with the same steps as a worker of ipcperf: one process opens the
+ * mechanism and forks two parties, which it only waits for. Each party closes the ends that are
+ * not its own, goes to its CPU, maps and touches its own buffers, and meets the other; then the
+ * loop runs. Prints the time from just before the first write to just after the last byte was
+ * read, in ns.
+ *
+ *     PROGRAM pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU
+ */
+
+#define _GNU_SOURCE
+#include "party.h"
+
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum role { SENDER, RECEIVER };
+
+/* What one party reads from and writes to; one and the same descriptor for a socket. */
+struct end {
+    int read_fd;
+    int write_fd;
+};
+
+static void open_pipes(struct end ends[2])
+{
+    int there[2], back[2];
+    if (pipe(there) != 0 || pipe(back) != 0)
+        give_up("pipe");
+    ends[SENDER] = (struct end){back[0], there[1]};
+    ends[RECEIVER] = (struct end){there[0], back[1]};
+}
+
+static void open_sockets(struct end ends[2])
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+        give_up("socketpair");
+    ends[SENDER] = (struct end){pair[0], pair[0]};
+    ends[RECEIVER] = (struct end){pair[1], pair[1]};
+}
+
+static void close_end(struct end end)
+{
+    close(end.read_fd);
+    if (end.write_fd != end.read_fd)
+        close(end.write_fd);
+}
+
+static void pin(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        give_up("sched_setaffinity");
+}
+
+static void *map(size_t bytes, int sharing)
+{
+    void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        give_up("mmap");
+    return start;
+}
+
+static char *touched(size_t bytes, int fill)
+{
+    return memset(map(bytes, MAP_PRIVATE), fill, bytes);
+}
+
+/* Returns when both parties are here. */
+static void meet(struct shared *shared)
+{
+    uint32_t meeting = __atomic_load_n(&shared->meeting, __ATOMIC_ACQUIRE);
+    if (__atomic_fetch_add(&shared->arrived, 1, __ATOMIC_ACQ_REL) == 1) {
+        __atomic_store_n(&shared->arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&shared->meeting, meeting + 1, __ATOMIC_RELEASE);
+        syscall(SYS_futex, &shared->meeting, FUTEX_WAKE, 1, NULL, NULL, 0);
+        return;
+    }
+    while (__atomic_load_n(&shared->meeting, __ATOMIC_ACQUIRE) == meeting)
+        syscall(SYS_futex, &shared->meeting, FUTEX_WAIT, meeting, NULL, NULL, 0);
+}
+
+static void play(enum role role, struct end end, int cpu, struct task task)
+{
+    pin(cpu);
+    task.read_fd = end.read_fd;
+    task.write_fd = end.write_fd;
+    task.outgoing = touched(task.buffer_bytes, 0x5a);
+    task.incoming = touched(task.buffer_bytes, 0xa5);
+    meet(task.shared);
+    if (role == SENDER)
+        play_sender(&task);
+    else
+        play_receiver(&task);
+    meet(task.shared);
+}
+
+/* Forks a party; it dies with this process, whatever happens. */
+static pid_t fork_party(enum role role, struct end ends[2], int cpu, struct task task)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid < 0)
+        give_up("fork");
+    if (pid > 0)
+        return pid;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(1);
+    close_end(ends[role == SENDER ? RECEIVER : SENDER]);
+    play(role, ends[role], cpu, task);
+    _exit(0);
+}
+
+/* Waits for a party. One that failed takes the other along: this process ends, and so does it. */
+static void reap_one(void)
+{
+    int status;
+    if (wait(&status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        fprintf(stderr, "a party failed\n");
+        exit(1);
+    }
+}
+
+int main(int count, char **words)
+{
+    struct end ends[2];
+    if (count != 5) {
+        fprintf(stderr, "use: %s pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU\n", words[0]);
+        return 2;
+    }
+    struct task task = {
+        .buffer_bytes = strtoull(words[2], NULL, 10),
+        .total_bytes = strtoull(words[3], NULL, 10),
+        .shared = map(sizeof(struct shared), MAP_SHARED),
+    };
+    if (strcmp(words[1], "pipe") == 0)
+        open_pipes(ends);
+    else
+        open_sockets(ends);
+    fork_party(SENDER, ends, atoi(words[4]), task);
+    fork_party(RECEIVER, ends, atoi(words[4]), task);
+    close_end(ends[SENDER]);
+    close_end(ends[RECEIVER]);
+    reap_one();
+    reap_one();
+    printf("%" PRIu64 "\n", task.shared->end_ns - task.shared->begin_ns);
+    return 0;
+}

@@ -1,0 +1,75 @@
+/* What a loop is given, and the two transfers that both loops are made of. */
+
+#ifndef PARTY_H
+#define PARTY_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Memory that both parties see. All zero is its initial state. */
+struct shared {
+    uint32_t arrived;
+    uint32_t meeting;
+    uint64_t begin_ns;
+    uint64_t end_ns;
+};
+
+struct task {
+    int read_fd;
+    int write_fd;
+    char *outgoing;
+    char *incoming;
+    size_t buffer_bytes;
+    uint64_t total_bytes;
+    struct shared *shared;
+};
+
+/* Each program defines these two: the timed loops. */
+void play_sender(struct task *task);
+void play_receiver(struct task *task);
+
+static inline uint64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* A party leaves by _exit: exit would flush what was buffered before the fork. */
+static inline void give_up(const char *what)
+{
+    perror(what);
+    _exit(1);
+}
+
+static inline void write_whole(int fd, const char *bytes, size_t left)
+{
+    while (left > 0) {
+        ssize_t sent = write(fd, bytes, left);
+        if (sent < 0 && errno != EINTR)
+            give_up("write");
+        if (sent > 0) {
+            bytes += sent;
+            left -= (size_t)sent;
+        }
+    }
+}
+
+static inline void read_whole(int fd, char *bytes, size_t left)
+{
+    while (left > 0) {
+        ssize_t got = read(fd, bytes, left);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            give_up("read");
+        if (got > 0) {
+            bytes += got;
+            left -= (size_t)got;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,63 @@
+//! What can be typed.
+
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::output::Form;
+use crate::sampling::Cap;
+
+/// Holds the figures of ipcperf against bars, side by side with what they are compared to.
+#[derive(Debug, Parser)]
+#[command(name = "ipcperf-bench", version, about, after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) bench: Bench,
+    /// Print one JSON array instead of a table
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 every bar that can be tested here is met; 1 one is not; 2 usage, or ipcperf is
+missing; 3 none can be tested here.";
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// Pipe and unix-stream against plain C loops, on one CPU
+    CLoops(CapArguments),
+    /// What the harness itself costs a message
+    Null,
+    /// The shared-memory ring against the cache line and memcpy, on two CPUs
+    Ring,
+    /// How long `ipcperf list` and `ipcperf --help` take
+    Startup,
+    /// How long a survey takes and whether it is whole
+    Survey,
+    /// All of them, one after another
+    All(CapArguments),
+}
+
+/// When to stop looking for a narrower interval in `c-loops`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct CapArguments {
+    /// Most pairs of runs for a case
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    most_pairs: usize,
+    /// Most time for a case, s
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    most_seconds: u64,
+}
+
+impl From<CapArguments> for Cap {
+    fn from(arguments: CapArguments) -> Self {
+        Self { values: arguments.most_pairs, time: Duration::from_secs(arguments.most_seconds) }
+    }
+}
+
+impl Arguments {
+    /// How findings are printed.
+    pub(crate) fn form(&self) -> Form {
+        if self.json { Form::Json } else { Form::Table }
+    }
+}

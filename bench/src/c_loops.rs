@@ -1,0 +1,84 @@
+//! `c-loops`: pipe and unix-stream against plain C loops that do the same.
+//!
+//! A pair is one run of each, fresh processes both, on one CPU, with the same total; who goes first
+//! takes turns. What both yield is the time from just before the first byte was sent to just after
+//! the last was received, so their ratio is that of bandwidths, or of mean round trips.
+
+use ipcperf_engine::RunSpec;
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::Kind;
+
+use crate::arguments::CapArguments;
+use crate::c_program::CLoops;
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::{announce, bytes};
+use crate::program::{Ipcperf, cpus, spec};
+use crate::sampling::{Cap, in_turn, until_decided};
+use crate::trouble::Trouble;
+
+/// Our time over that of the C loop.
+const BAR: Bar = Bar::Between(0.97, 1.03);
+/// What a run is aimed at.
+const AIM_NS: u64 = 40_000_000;
+const CASES: [(Kind, u64); 4] = [
+    (Kind::Stream, 4 << 10),
+    (Kind::Stream, 64 << 10),
+    (Kind::Stream, 1 << 20),
+    (Kind::RoundTrip, 1),
+];
+
+/// Measures every case.
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+    let compiled = CLoops::compile();
+    let cases = ["pipe", "unix-stream"]
+        .into_iter()
+        .flat_map(|mechanism| CASES.map(|(kind, bytes)| (mechanism, kind, bytes)));
+    cases
+        .map(|(mechanism, kind, buffer_bytes)| {
+            let question = question(mechanism, kind, buffer_bytes);
+            let finding = match (&compiled, cpus(Placement::Same)) {
+                (Err(trouble), _) => question.failed(trouble),
+                (_, Err(why)) => question.untestable(why),
+                (Ok(c), Ok(cpus)) => {
+                    let spec = spec(mechanism, kind, cpus, buffer_bytes);
+                    question.answer(ratio(ipcperf, c, spec, cap.into()))
+                }
+            };
+            announce(finding)
+        })
+        .collect()
+}
+
+fn question(mechanism: &str, kind: Kind, buffer_bytes: u64) -> Question {
+    Question {
+        bench: "c-loops",
+        case: format!("{mechanism} {} {}", kind.name(), bytes(buffer_bytes)),
+        unit: Unit::Ratio,
+        bar: BAR,
+    }
+}
+
+/// The median of our time over that of the C loop.
+fn ratio(ipcperf: &Ipcperf, c: &CLoops, spec: RunSpec, cap: Cap) -> Result<Estimate, Trouble> {
+    let spec = with_total(ipcperf, spec)?;
+    until_decided(BAR, cap, |number| {
+        let ours = || ipcperf.measure(&spec).map(|measurement| measurement.elapsed_ns);
+        let (ours_ns, theirs_ns) = in_turn(number, ours, || c.elapsed_ns(&spec))?;
+        Ok(quotient(ours_ns, theirs_ns))
+    })
+}
+
+/// The total, in whole messages, that takes about [`AIM_NS`]; found by a run that finds its own.
+fn with_total(ipcperf: &Ipcperf, spec: RunSpec) -> Result<RunSpec, Trouble> {
+    let pilot = ipcperf.measure(&spec)?;
+    let scaled = u128::from(pilot.messages) * u128::from(AIM_NS) / u128::from(pilot.elapsed_ns);
+    let messages = u64::try_from(scaled).unwrap_or(u64::MAX).max(1);
+    let total_bytes = Some(messages.saturating_mul(spec.buffer_bytes));
+    Ok(RunSpec { total_bytes, ..spec })
+}
+
+#[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]
+fn quotient(ours_ns: u64, theirs_ns: u64) -> f64 {
+    ours_ns as f64 / theirs_ns.max(1) as f64
+}

@@ -1,0 +1,81 @@
+//! The C loops of `bench/c`: compiled when they are needed, run like a worker.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use ipcperf_engine::RunSpec;
+use ipcperf_engine::workload::Kind;
+
+use crate::process::converse;
+use crate::program::own_folder;
+use crate::trouble::Trouble;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Where the sources are.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
+
+/// Both programs, compiled.
+#[derive(Debug)]
+pub(crate) struct CLoops {
+    stream: PathBuf,
+    round_trip: PathBuf,
+}
+
+impl CLoops {
+    /// Compiles both into the target folder.
+    pub(crate) fn compile() -> Result<Self, Trouble> {
+        let folder = own_folder()?.join("c-loops");
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| Trouble::File { path: folder.clone(), error })?;
+        Ok(Self {
+            stream: compile("stream", &folder)?,
+            round_trip: compile("round_trip", &folder)?,
+        })
+    }
+
+    /// Carries out what `spec` says and returns how long it took, ns.
+    pub(crate) fn elapsed_ns(&self, spec: &RunSpec) -> Result<u64, Trouble> {
+        let program = match spec.workload {
+            Kind::Stream => &self.stream,
+            Kind::RoundTrip => &self.round_trip,
+        };
+        let cpu = spec.cpus.map_or(0, |[cpu, _]| cpu);
+        let mut command = Command::new(program);
+        command
+            .arg(&spec.mechanism)
+            .arg(spec.buffer_bytes.to_string())
+            .arg(spec.total_bytes.unwrap_or(spec.buffer_bytes).to_string())
+            .arg(cpu.to_string());
+        let said = converse(&mut command, b"", DEADLINE)?;
+        let said = String::from_utf8_lossy(&said);
+        said.trim().parse().map_err(|_| Trouble::Nonsense {
+            program: program.display().to_string(),
+            said: said.trim().to_owned(),
+        })
+    }
+}
+
+/// Compiles `name.c` and what is common to both with `$CC`, which may hold arguments, or `cc`.
+fn compile(name: &str, folder: &Path) -> Result<PathBuf, Trouble> {
+    let compiler = std::env::var("CC").unwrap_or_default();
+    let mut words = compiler.split_whitespace();
+    let compiler = words.next().unwrap_or("cc");
+    let program = folder.join(name);
+    let mut command = Command::new(compiler);
+    command.args(words).args(["-O2", "-Wall", "-Wextra", "-o"]).arg(&program);
+    command.arg(format!("{SOURCES}/{name}.c")).arg(format!("{SOURCES}/party.c"));
+    let name = compiler.to_owned();
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(Trouble::Compile { name, said })
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(Trouble::NoCompiler { name, error })
+        }
+        Err(error) => Err(Trouble::Start(name, error)),
+    }
+}

@@ -1,0 +1,76 @@
+//! Holds the figures of ipcperf against bars: C loops that do the same, the limits of the machine,
+//! and the patience of whoever waits.
+//!
+//! Each subcommand is one module. It takes its measurements side by side and interleaved, and
+//! yields [`Finding`](finding::Finding)s: a median with its 95 % interval, the bar, and whether the
+//! whole interval lies within it.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod c_loops;
+mod c_program;
+mod disturbance;
+mod estimate;
+mod finding;
+mod null;
+mod output;
+mod process;
+mod program;
+mod ring;
+mod sampling;
+mod startup;
+mod survey;
+mod trouble;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::{Arguments, Bench};
+use finding::{Finding, Verdict};
+use program::Ipcperf;
+use trouble::Trouble;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let measured = Ipcperf::find().and_then(|ipcperf| measure(&ipcperf, &arguments));
+    match measured.and_then(|findings| output::present(&findings, arguments.form())) {
+        Ok(findings) => exit_code(&findings),
+        Err(trouble) => {
+            output::tell(&format!("ipcperf-bench: {trouble}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Trouble> {
+    output::tell(&ipcperf.version()?);
+    Ok(match arguments.bench {
+        Bench::CLoops(cap) => c_loops::measure(ipcperf, cap),
+        Bench::Null => null::measure(ipcperf),
+        Bench::Ring => ring::measure(ipcperf),
+        Bench::Startup => startup::measure(ipcperf),
+        Bench::Survey => survey::measure(ipcperf),
+        Bench::All(cap) => [
+            startup::measure(ipcperf),
+            null::measure(ipcperf),
+            ring::measure(ipcperf),
+            c_loops::measure(ipcperf, cap),
+            survey::measure(ipcperf),
+        ]
+        .concat(),
+    })
+}
+
+/// 1 where a bar was missed, 3 where none could be tested, else 0.
+fn exit_code(findings: &[Finding]) -> ExitCode {
+    let is = |verdict| move |finding: &Finding| finding.verdict == verdict;
+    if findings.iter().any(is(Verdict::NotMet)) {
+        ExitCode::from(1)
+    } else if findings.iter().any(is(Verdict::Met)) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(3)
+    }
+}

@@ -1,0 +1,74 @@
+//! `null`: what the harness itself costs a message, in every mode and placement.
+//!
+//! A run that other programs of this machine disturbed is taken again, and counted in the note.
+
+use std::time::Duration;
+
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{Mode, RunSpec};
+
+use crate::disturbance::is_disturbed;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::announce;
+use crate::program::{Ipcperf, cpus, spec};
+use crate::sampling::{Cap, until_decided};
+use crate::trouble::Trouble;
+
+/// A message, ns.
+const BAR: Bar = Bar::AtMost(2.0);
+const CAP: Cap = Cap { values: 100, time: Duration::from_secs(20) };
+/// How often a disturbed run is taken again.
+const MOST_REPEATS: usize = 5;
+/// Bytes of a message that does not move.
+const BUFFER_BYTES: u64 = 64;
+
+/// Measures every mode and placement.
+pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+    let places = [Placement::Same, Placement::Split];
+    let cells = Mode::ALL.into_iter().flat_map(|mode| places.map(|place| (mode, place)));
+    cells.map(|(mode, placement)| announce(cell(ipcperf, mode, placement))).collect()
+}
+
+fn cell(ipcperf: &Ipcperf, mode: Mode, placement: Placement) -> Finding {
+    let question = Question {
+        bench: "null",
+        case: format!("stream {} {placement}", mode.name()),
+        unit: Unit::Ns,
+        bar: BAR,
+    };
+    match cpus(placement) {
+        Err(why) => question.untestable(why),
+        Ok([sender, receiver]) if mode == Mode::OneThread && sender != receiver => {
+            question.untestable("one thread cannot be on two CPUs")
+        }
+        Ok(cpus) => {
+            let spec = RunSpec { mode, ..spec("null", Kind::Stream, cpus, BUFFER_BYTES) };
+            cell_of(question, ipcperf, &spec)
+        }
+    }
+}
+
+fn cell_of(question: Question, ipcperf: &Ipcperf, spec: &RunSpec) -> Finding {
+    let mut repeated = 0;
+    let estimate = until_decided(BAR, CAP, |_| message_ns(ipcperf, spec, &mut repeated));
+    let note = (repeated > 0).then(|| format!("disturbed runs taken again: {repeated}"));
+    match estimate {
+        Ok(estimate) => question.judge(estimate, note),
+        Err(trouble) => question.failed(&trouble),
+    }
+}
+
+/// The mean cost of a message in one run. Of runs that are all disturbed the last one stands.
+#[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
+fn message_ns(ipcperf: &Ipcperf, spec: &RunSpec, repeated: &mut usize) -> Result<f64, Trouble> {
+    let mut measured = ipcperf.measure(spec)?;
+    for _ in 0..MOST_REPEATS {
+        if !is_disturbed(spec, &measured) {
+            break;
+        }
+        *repeated += 1;
+        measured = ipcperf.measure(spec)?;
+    }
+    Ok(measured.elapsed_ns as f64 / measured.messages.max(1) as f64)
+}

@@ -1,0 +1,183 @@
+//! Findings, printed: a table for people, or one JSON array.
+
+use std::io::Write;
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Unit, Verdict};
+use crate::trouble::Trouble;
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Table,
+    Json,
+}
+
+/// Says `words` to whoever waits, on standard error.
+pub(crate) fn tell(words: &str) {
+    // Nobody there to hear is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "{words}");
+}
+
+/// Tells of a finding as soon as it is made, and returns it.
+pub(crate) fn announce(finding: Finding) -> Finding {
+    let question = &finding.question;
+    let mut said = vec![format!("{}: {}:", question.bench, question.case)];
+    if let Some(estimate) = &finding.estimate {
+        said.extend([median(&finding, estimate), interval(&finding, estimate)]);
+    }
+    said.push(words(finding.verdict).to_owned());
+    said.extend(finding.note.as_ref().map(|note| format!("({note})")));
+    said.retain(|part| !part.is_empty());
+    tell(&said.join(" "));
+    finding
+}
+
+/// Prints all findings on standard output and returns them.
+pub(crate) fn present(findings: &[Finding], form: Form) -> Result<Vec<Finding>, Trouble> {
+    let text = match form {
+        Form::Json => serde_json::to_string_pretty(findings).unwrap_or_default(),
+        Form::Table => format!("{}\n{}", table(findings), summary(findings)),
+    };
+    writeln!(std::io::stdout(), "{text}")
+        .map_err(|error| Trouble::Talk("standard output".to_owned(), error))?;
+    Ok(findings.to_vec())
+}
+
+fn table(findings: &[Finding]) -> Table {
+    let mut table = Table::new();
+    // Wrapped to fit a terminal; as wide as it is where there is none.
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header([
+        "bench",
+        "case",
+        "median",
+        "95 % interval",
+        "middle half",
+        "n",
+        "bar",
+        "verdict",
+    ]);
+    for finding in findings {
+        table.add_row(row(finding));
+    }
+    for column in table.column_iter_mut().skip(2).take(4) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn row(finding: &Finding) -> Vec<String> {
+    let question = &finding.question;
+    let mut cells = vec![question.bench.to_owned(), question.case.clone()];
+    match &finding.estimate {
+        None => cells.extend(vec![String::new(); 4]),
+        Some(estimate) => cells.extend([
+            median(finding, estimate),
+            interval(finding, estimate),
+            middle_half(finding, estimate),
+            estimate.n.to_string(),
+        ]),
+    }
+    cells.extend([bar(finding), words(finding.verdict).to_owned()]);
+    cells
+}
+
+fn median(finding: &Finding, estimate: &Estimate) -> String {
+    figure(estimate.median, finding.question.unit)
+}
+
+fn interval(finding: &Finding, estimate: &Estimate) -> String {
+    estimate.interval.map_or_else(String::new, |ends| range(ends, finding.question.unit))
+}
+
+fn middle_half(finding: &Finding, estimate: &Estimate) -> String {
+    if estimate.n == 1 {
+        return String::new();
+    }
+    range(estimate.quartiles, finding.question.unit)
+}
+
+fn bar(finding: &Finding) -> String {
+    let unit = finding.question.unit;
+    match finding.question.bar {
+        Bar::Between(low, high) => range([low, high], unit),
+        Bar::AtMost(high) => format!("at most {}", figure(high, unit)),
+        Bar::AtLeast(low) => format!("at least {}", figure(low, unit)),
+    }
+}
+
+const fn words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Met => "met",
+        Verdict::NotMet => "not met",
+        Verdict::NotTestable => "not testable here",
+    }
+}
+
+fn range([low, high]: [f64; 2], unit: Unit) -> String {
+    format!("{} to {}", figure(low, unit), figure(high, unit))
+}
+
+fn figure(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Ratio => format!("{value:.3}"),
+        Unit::Cells => format!("{value:.0}"),
+        Unit::Ns if value >= 1e9 => format!("{:.1} s", value / 1e9),
+        Unit::Ns if value >= 1e6 => format!("{:.2} ms", value / 1e6),
+        Unit::Ns if value >= 1e3 => format!("{:.2} us", value / 1e3),
+        Unit::Ns => format!("{value:.2} ns"),
+    }
+}
+
+/// A size as it is typed: 64 B, 4 KiB, 1 MiB.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let units = [(1 << 20, "MiB"), (1 << 10, "KiB")];
+    let whole = |(factor, _): &(u64, &str)| bytes >= *factor && bytes.is_multiple_of(*factor);
+    let (factor, name) = units.into_iter().find(whole).unwrap_or((1, "B"));
+    format!("{} {name}", bytes / factor)
+}
+
+/// The notes, and how many bars were met.
+fn summary(findings: &[Finding]) -> String {
+    let of = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
+    let total = format!(
+        "{} of {} bars met, {} not met, {} not testable here",
+        of(Verdict::Met),
+        findings.len(),
+        of(Verdict::NotMet),
+        of(Verdict::NotTestable)
+    );
+    notes(findings).into_iter().chain([total]).collect::<Vec<_>>().join("\n")
+}
+
+/// Each note once, after the cases it holds for.
+fn notes(findings: &[Finding]) -> Vec<String> {
+    let noted = findings.iter().filter(|finding| finding.note.is_some());
+    let same =
+        |a: &&Finding, b: &&Finding| (a.question.bench, &a.note) == (b.question.bench, &b.note);
+    let noted: Vec<&Finding> = noted.collect();
+    let line = |group: &[&Finding]| {
+        let cases: Vec<&str> = group.iter().map(|one| one.question.case.as_str()).collect();
+        let note = group[0].note.as_deref().unwrap_or_default();
+        format!("{}, {}: {note}", group[0].question.bench, cases.join(", "))
+    };
+    noted.chunk_by(same).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_their_units() {
+        assert_eq!(figure(0.9987, Unit::Ratio), "0.999");
+        assert_eq!(figure(0.79, Unit::Ns), "0.79 ns");
+        assert_eq!(figure(2.345e6, Unit::Ns), "2.35 ms");
+        assert_eq!(figure(49.2e9, Unit::Ns), "49.2 s");
+        assert_eq!([bytes(1), bytes(4096), bytes(1 << 20)], ["1 B", "4 KiB", "1 MiB"]);
+    }
+}

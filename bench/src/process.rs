@@ -1,0 +1,95 @@
+//! A program that is started, told something, listened to, and ended in time.
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::trouble::Trouble;
+
+/// Runs `command` with `input` on its standard input and returns what it said on its standard
+/// output. This process sleeps meanwhile. A program that overstays `deadline` is killed; those that
+/// are started here see to it that their own children then die too.
+pub(crate) fn converse(
+    command: &mut Command,
+    input: &[u8],
+    deadline: Duration,
+) -> Result<Vec<u8>, Trouble> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| Trouble::Start(program.clone(), error))?;
+    let said = tell_and_listen(&mut child, input, Instant::now() + deadline);
+    if !matches!(said, Ok(Some(_))) {
+        // Gone already is as good.
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(|error| Trouble::Talk(program.clone(), error))?;
+    match said.map_err(|error| Trouble::Talk(program.clone(), error))? {
+        None => Err(Trouble::Deadline { program, deadline }),
+        Some(_) if !status.success() => Err(Trouble::Status { program, status }),
+        Some(text) => Ok(text),
+    }
+}
+
+/// What the child said until it closed its output; `None` when `end` came first.
+fn tell_and_listen(
+    child: &mut Child,
+    input: &[u8],
+    end: Instant,
+) -> std::io::Result<Option<Vec<u8>>> {
+    if let Some(mut ear) = child.stdin.take() {
+        ear.write_all(input)?;
+    }
+    let mut text = Vec::new();
+    let Some(mut output) = child.stdout.take() else { return Ok(Some(text)) };
+    while is_readable_before(&output, end)? {
+        let mut piece = [0; 16 * 1024];
+        match output.read(&mut piece)? {
+            0 => return Ok(Some(text)),
+            count => text.extend_from_slice(&piece[..count]),
+        }
+    }
+    Ok(None)
+}
+
+fn is_readable_before(output: &ChildStdout, end: Instant) -> std::io::Result<bool> {
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let limit = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        match poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&limit)) {
+            Err(Errno::INTR) => {}
+            polled => return Ok(polled? > 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(5);
+
+    #[test]
+    fn what_is_told_comes_back_from_cat() {
+        assert_eq!(converse(&mut Command::new("cat"), b"word", SOON).unwrap(), b"word");
+    }
+
+    #[test]
+    fn what_overstays_is_killed_and_what_fails_is_told() {
+        let sleeper = &mut Command::new("sleep");
+        let late = converse(sleeper.arg("60"), b"", Duration::from_millis(20));
+        assert!(matches!(late, Err(Trouble::Deadline { .. })), "{late:?}");
+        let failed = converse(&mut Command::new("false"), b"", SOON);
+        assert!(matches!(failed, Err(Trouble::Status { .. })), "{failed:?}");
+        let missing = converse(&mut Command::new("no-such-program"), b"", SOON);
+        assert!(matches!(missing, Err(Trouble::Start(..))), "{missing:?}");
+    }
+}

@@ -1,0 +1,91 @@
+//! The program under test: the release build of ipcperf beside this one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use ipcperf_engine::placement::{Placement, Topology};
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{KernelBuffer, Measurement, Mode, Report, RunSpec, TouchCheck};
+
+use crate::process::converse;
+use crate::trouble::Trouble;
+
+/// What a single run may last at most.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// The ipcperf that is measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Ipcperf {
+    path: PathBuf,
+}
+
+impl Ipcperf {
+    /// The one in the folder this program is in.
+    pub(crate) fn find() -> Result<Self, Trouble> {
+        if cfg!(debug_assertions) {
+            return Err(Trouble::DebugBuild);
+        }
+        let path = own_folder()?.join("ipcperf");
+        if path.is_file() { Ok(Self { path }) } else { Err(Trouble::NoIpcperf(path)) }
+    }
+
+    /// The command, without arguments.
+    pub(crate) fn command(&self) -> Command {
+        Command::new(&self.path)
+    }
+
+    /// What it calls itself, and where it is.
+    pub(crate) fn version(&self) -> Result<String, Trouble> {
+        let said = converse(self.command().arg("--version"), b"", DEADLINE)?;
+        let said = String::from_utf8_lossy(&said);
+        Ok(format!("{} at {}", said.trim(), self.path.display()))
+    }
+
+    /// Carries out one run in a fresh worker process.
+    pub(crate) fn measure(&self, spec: &RunSpec) -> Result<Measurement, Trouble> {
+        let asked = serde_json::to_vec(spec)
+            .map_err(|error| Trouble::Talk("a run".to_owned(), error.into()))?;
+        let mut worker = self.command();
+        worker.arg("worker").arg(std::process::id().to_string());
+        let said = converse(&mut worker, &asked, DEADLINE)?;
+        match serde_json::from_slice(&said) {
+            Ok(Report::Measured(measurement)) => Ok(*measurement),
+            Ok(Report::Failed(failure)) => Err(failure.into()),
+            Err(error) => Err(Trouble::Nonsense {
+                program: "ipcperf worker".to_owned(),
+                said: error.to_string(),
+            }),
+        }
+    }
+}
+
+/// The folder this program is in: the target folder of the build.
+pub(crate) fn own_folder() -> Result<PathBuf, Trouble> {
+    let own = std::env::current_exe()
+        .map_err(|error| Trouble::Talk("finding this program".to_owned(), error))?;
+    Ok(own.parent().map_or_else(PathBuf::new, Path::to_path_buf))
+}
+
+/// The CPUs of sender and receiver under `placement`, or why there are none.
+pub(crate) fn cpus(placement: Placement) -> Result<[u32; 2], String> {
+    let topology = Topology::read().map_err(|errno| errno.to_string())?;
+    let cpus = topology.resolve(placement).map_err(|error| error.to_string())?;
+    cpus.ok_or_else(|| format!("placement {placement} names no CPUs"))
+}
+
+/// A run of `mechanism` between two processes, all else by default.
+pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
+    RunSpec {
+        mechanism: mechanism.to_owned(),
+        options: BTreeMap::new(),
+        workload,
+        mode: Mode::TwoProcesses,
+        cpus: Some(cpus),
+        buffer_bytes,
+        total_bytes: None,
+        kernel_buffer: KernelBuffer::Default,
+        check: TouchCheck::Off,
+    }
+}

@@ -1,0 +1,244 @@
+//! `ring`: `shm-ring` on two CPUs against what the machine cannot beat.
+//!
+//! A round of measurement is: memcpy, a stream of 1 MiB, memcpy, round trips of 1 byte. The stream
+//! is held against the mean of the two memcpy beside it, the round trips against the mean of the
+//! cache-line probes just before and after, which the run brings along. Two CPUs of a virtual
+//! machine may lie close to each other now and far apart a minute later; each run is counted with
+//! its own distance.
+
+use std::time::{Duration, Instant};
+
+use ipcperf_engine::limits::copy::hot_bytes_per_s;
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{Measurement, RunSpec};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::disturbance::is_disturbed;
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Position, Question, Unit};
+use crate::output::announce;
+use crate::program::{Ipcperf, cpus, spec};
+use crate::trouble::Trouble;
+
+/// Bytes of a message in the stream, and of one copy.
+const STREAM_BYTES: u64 = 1 << 20;
+/// How long memcpy is measured each time.
+const COPY_TIME: Duration = Duration::from_millis(10);
+/// Two CPUs whose cache line goes there and back faster than this are close. Measured were 46 ns
+/// within one cache and 375 ns across; 120 is about their geometric mean.
+const CLOSE_BELOW_NS: f64 = 120.0;
+/// A run whose two probes differ by more than this factor saw its CPUs moved, or was disturbed.
+const AGREEMENT: f64 = 1.2;
+/// Rounds made at least, and at most.
+const LEAST_ROUNDS: usize = 30;
+const MOST_ROUNDS: usize = 300;
+/// After so long no further round begins, once the least are made.
+const MOST_TIME: Duration = Duration::from_secs(90);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Distance {
+    Close,
+    Far,
+}
+
+/// The ratios of one workload at one distance, and the bar they are held against.
+#[derive(Debug)]
+struct Series {
+    workload: Kind,
+    distance: Distance,
+    bar: Bar,
+    ratios: Vec<f64>,
+}
+
+/// What has been seen so far.
+#[derive(Debug)]
+struct Seen {
+    series: [Series; 4],
+    rounds: usize,
+    /// Runs left out, by workload: stream, round trip.
+    left_out: [usize; 2],
+}
+
+/// Measures both workloads.
+pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+    let mut seen = Seen::nothing();
+    let trouble = match cpus(Placement::Split) {
+        Err(why) => {
+            return untestable(&seen, &why);
+        }
+        Ok(cpus) => seen.fill(ipcperf, cpus).err(),
+    };
+    let finding = |series: &Series| match &trouble {
+        Some(trouble) => series.question().failed(trouble),
+        None => series.finding(seen.rounds, seen.left_out[index(series.workload)]),
+    };
+    seen.series.iter().map(finding).map(announce).collect()
+}
+
+fn untestable(seen: &Seen, why: &str) -> Vec<Finding> {
+    seen.series.iter().map(|one| announce(one.question().untestable(why))).collect()
+}
+
+const fn index(workload: Kind) -> usize {
+    match workload {
+        Kind::Stream => 0,
+        Kind::RoundTrip => 1,
+    }
+}
+
+impl Seen {
+    fn nothing() -> Self {
+        let empty =
+            |workload, distance, bar| Series { workload, distance, bar, ratios: Vec::new() };
+        let series = [
+            empty(Kind::RoundTrip, Distance::Close, Bar::AtMost(1.8)),
+            empty(Kind::RoundTrip, Distance::Far, Bar::AtMost(1.8)),
+            empty(Kind::Stream, Distance::Close, Bar::AtLeast(0.9)),
+            empty(Kind::Stream, Distance::Far, Bar::AtLeast(0.5)),
+        ];
+        Self { series, rounds: 0, left_out: [0; 2] }
+    }
+
+    /// Makes rounds until everything that shows is decided.
+    fn fill(&mut self, ipcperf: &Ipcperf, cpus: [u32; 2]) -> Result<(), Trouble> {
+        let start = Instant::now();
+        let stream = spec("shm-ring", Kind::Stream, cpus, STREAM_BYTES);
+        let round_trip = spec("shm-ring", Kind::RoundTrip, cpus, 1);
+        while self.rounds < LEAST_ROUNDS
+            || (self.rounds < MOST_ROUNDS && start.elapsed() < MOST_TIME && !self.is_decided())
+        {
+            self.rounds += 1;
+            self.stream(ipcperf, &stream, cpus[0])?;
+            self.round_trip(ipcperf, &round_trip)?;
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, ipcperf: &Ipcperf, spec: &RunSpec, cpu: u32) -> Result<(), Trouble> {
+        let before = copy_bytes_per_s(cpu)?;
+        let measured = ipcperf.measure(spec)?;
+        let beside = f64::midpoint(before, copy_bytes_per_s(cpu)?);
+        self.keep(spec, &measured, bandwidth(&measured) / beside);
+        Ok(())
+    }
+
+    fn round_trip(&mut self, ipcperf: &Ipcperf, spec: &RunSpec) -> Result<(), Trouble> {
+        let measured = ipcperf.measure(spec)?;
+        let mean_ns = measured.round_trips.as_ref().map_or(f64::NAN, |trips| trips.mean_ns);
+        let [before, after] = measured.cacheline_round_trip_ns.unwrap_or([f64::NAN; 2]);
+        self.keep(spec, &measured, mean_ns / f64::midpoint(before, after));
+        Ok(())
+    }
+
+    fn keep(&mut self, spec: &RunSpec, measured: &Measurement, ratio: f64) {
+        let distance = measured.cacheline_round_trip_ns.and_then(distance);
+        let Some(distance) = distance.filter(|_| !is_disturbed(spec, measured)) else {
+            self.left_out[index(spec.workload)] += 1;
+            return;
+        };
+        let fits = |one: &&mut Series| one.workload == spec.workload && one.distance == distance;
+        if let Some(series) = self.series.iter_mut().find(fits) {
+            series.ratios.push(ratio);
+        }
+    }
+
+    /// Whether each workload has shown at some distance, and all that has shown is decided.
+    fn is_decided(&self) -> bool {
+        let shown = || self.series.iter().filter(|one| !one.ratios.is_empty());
+        let has_shown = |workload| shown().any(|one| one.workload == workload);
+        has_shown(Kind::Stream) && has_shown(Kind::RoundTrip) && shown().all(Series::is_decided)
+    }
+}
+
+/// How far apart the CPUs of a run are; `None` where its two probes disagree.
+fn distance([before_ns, after_ns]: [f64; 2]) -> Option<Distance> {
+    if before_ns.max(after_ns) > AGREEMENT * before_ns.min(after_ns) {
+        return None;
+    }
+    let is_close = f64::midpoint(before_ns, after_ns) < CLOSE_BELOW_NS;
+    Some(if is_close { Distance::Close } else { Distance::Far })
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a rate, good to 53 bits")]
+fn bandwidth(measured: &Measurement) -> f64 {
+    measured.arrived_bytes as f64 * 1e9 / measured.elapsed_ns as f64
+}
+
+/// Hot memcpy on `cpu`. On a thread of its own: what this one starts shall not inherit the CPU.
+fn copy_bytes_per_s(cpu: u32) -> Result<f64, Trouble> {
+    let copy = move || {
+        let mut set = CpuSet::new();
+        set.set(cpu as usize);
+        sched_setaffinity(None, &set)?;
+        hot_bytes_per_s(1 << 20, COPY_TIME)
+    };
+    let copied = std::thread::scope(|scope| scope.spawn(copy).join());
+    let copied = copied.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    copied.map_err(|errno| Trouble::System("memcpy of 1 MiB", errno))
+}
+
+impl Series {
+    fn question(&self) -> Question {
+        let distance = match self.distance {
+            Distance::Close => "close",
+            Distance::Far => "far",
+        };
+        let what = match self.workload {
+            Kind::RoundTrip => "round trip 1 B / cache line",
+            Kind::Stream => "stream 1 MiB / hot memcpy",
+        };
+        let case = format!("{what}, {distance} CPUs");
+        Question { bench: "ring", case, unit: Unit::Ratio, bar: self.bar }
+    }
+
+    /// The interval, where there are enough values for one.
+    fn estimate(&self) -> Option<Estimate> {
+        Estimate::of(&self.ratios).filter(|estimate| estimate.interval.is_some())
+    }
+
+    fn is_decided(&self) -> bool {
+        let position = self.estimate().map(|estimate| self.bar.position(&estimate));
+        matches!(position, Some(Position::Within | Position::Outside))
+    }
+
+    fn finding(&self, runs: usize, left_out: usize) -> Finding {
+        let question = self.question();
+        let note =
+            format!("{left_out} of {runs} runs left out: disturbed, or their probes disagree");
+        match self.estimate() {
+            Some(estimate) => question.judge(estimate, (left_out > 0).then_some(note)),
+            None if self.ratios.is_empty() => {
+                question.untestable(format!("not seen in {runs} runs; {note}"))
+            }
+            None => {
+                let seen = self.ratios.len();
+                question.untestable(format!("seen in {seen} of {runs} runs, 6 are needed; {note}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict;
+
+    #[test]
+    fn a_run_has_the_distance_both_its_probes_say() {
+        assert_eq!(distance([46.0, 50.0]), Some(Distance::Close));
+        assert_eq!(distance([375.0, 340.0]), Some(Distance::Far));
+        assert_eq!(distance([46.0, 375.0]), None);
+        assert_eq!(distance([46.0, 60.0]), None);
+    }
+
+    #[test]
+    fn a_distance_that_did_not_show_is_not_failed() {
+        let mut seen = Seen::nothing();
+        assert_eq!(seen.series[0].finding(30, 0).verdict, Verdict::NotTestable);
+        seen.series[0].ratios = vec![1.5; 5];
+        assert_eq!(seen.series[0].finding(30, 0).verdict, Verdict::NotTestable);
+        seen.series[0].ratios = vec![1.5; 6];
+        assert_eq!(seen.series[0].finding(30, 0).verdict, Verdict::Met);
+    }
+}

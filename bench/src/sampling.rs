@@ -1,0 +1,109 @@
+//! Taking values until a bar is decided.
+
+use std::time::{Duration, Instant};
+
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Position};
+use crate::trouble::Trouble;
+
+/// Values taken before the interval is looked at for the first time.
+const FIRST_LOOK: usize = 16;
+
+/// When to stop, decided or not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cap {
+    pub(crate) values: usize,
+    pub(crate) time: Duration,
+}
+
+/// Takes values, given how many there are, until their interval lies within or outside `bar`, or
+/// until `cap`.
+///
+/// The interval is looked at after 16 values and then whenever their number has grown by half: each
+/// look is another chance to be wrong, and at most nine happen up to 400.
+pub(crate) fn until_decided(
+    bar: Bar,
+    cap: Cap,
+    mut take: impl FnMut(usize) -> Result<f64, Trouble>,
+) -> Result<Estimate, Trouble> {
+    let start = Instant::now();
+    let (mut values, mut next_look) = (Vec::new(), FIRST_LOOK);
+    loop {
+        while values.len() < next_look {
+            values.push(take(values.len())?);
+            if values.len() >= FIRST_LOOK && is_over(cap, values.len(), start) {
+                break;
+            }
+        }
+        next_look = values.len() + values.len() / 2;
+        let Some(estimate) = Estimate::of(&values) else { continue };
+        let is_decided = bar.position(&estimate) != Position::Across;
+        if is_decided || is_over(cap, values.len(), start) {
+            return Ok(estimate);
+        }
+    }
+}
+
+fn is_over(cap: Cap, values: usize, start: Instant) -> bool {
+    values >= cap.values || start.elapsed() >= cap.time
+}
+
+/// The order of two parties in pair `number`: who went first last time goes second now.
+pub(crate) fn in_turn<A, B>(
+    number: usize,
+    ours: impl FnOnce() -> Result<A, Trouble>,
+    theirs: impl FnOnce() -> Result<B, Trouble>,
+) -> Result<(A, B), Trouble> {
+    if number.is_multiple_of(2) {
+        let ours = ours()?;
+        return Ok((ours, theirs()?));
+    }
+    let theirs = theirs()?;
+    Ok((ours()?, theirs))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    const CAP: Cap = Cap { values: 400, time: Duration::from_secs(60) };
+    const BAR: Bar = Bar::Between(0.97, 1.03);
+
+    fn taken(value: impl Fn(usize) -> f64) -> Estimate {
+        until_decided(BAR, CAP, |number| Ok(value(number))).unwrap()
+    }
+
+    #[test]
+    fn what_is_clear_at_once_takes_sixteen() {
+        assert_eq!(taken(|_| 1.0).n, 16);
+        assert_eq!(taken(|_| 1.2).n, 16);
+    }
+
+    #[test]
+    fn what_is_not_clear_goes_on_to_the_cap() {
+        assert_eq!(taken(|number| if number % 2 == 0 { 0.9 } else { 1.1 }).n, 400);
+    }
+
+    #[test]
+    fn a_time_that_is_up_still_gives_an_interval() {
+        let cap = Cap { time: Duration::ZERO, ..CAP };
+        let estimate = until_decided(BAR, cap, |number| Ok([0.9, 1.1][number % 2])).unwrap();
+        assert_eq!(estimate.n, FIRST_LOOK);
+        assert!(estimate.interval.is_some());
+    }
+
+    #[test]
+    fn the_parties_take_turns_to_be_first() {
+        let order = RefCell::new(String::new());
+        let note = |name| {
+            order.borrow_mut().push_str(name);
+            Ok(())
+        };
+        for number in 0..3 {
+            in_turn(number, || note("o"), || note("t")).unwrap();
+        }
+        assert_eq!(*order.borrow(), "ottoot");
+    }
+}
