@@ -1,0 +1,127 @@
+//! What is printed, where, and how fast help comes.
+
+use std::fs::OpenOptions;
+use std::io::pipe;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+
+const CASES: &str = "-m null,pipe,udp -b 64,70000 --total 64000 --repetitions 2";
+
+fn array(text: &str) -> Vec<Value> {
+    serde_json::from_str(text).expect(text)
+}
+
+#[test]
+fn run_and_show_print_the_same_objects() {
+    let laboratory = Laboratory::open();
+    let ran = laboratory.finish(laboratory.measuring(&format!("{CASES} --json"))).expect(0);
+    let shown =
+        laboratory.run(&format!("show --json {}", laboratory.results().display())).expect(0);
+    assert_eq!(array(&ran.stdout), array(&shown.stdout));
+    assert_eq!(array(&ran.stdout).len(), 6);
+}
+
+#[test]
+fn run_and_show_print_the_same_tables() {
+    let laboratory = Laboratory::open();
+    let ran = laboratory.finish(laboratory.measuring(CASES)).expect(0);
+    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
+    let tables = |text: &str| {
+        let rows = text.lines().filter(|line| line.starts_with(" pipe") || line.contains(" udp "));
+        rows.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(!tables(&ran.stdout).is_empty(), "{}", ran.stdout);
+    assert_eq!(tables(&ran.stdout), tables(&shown.stdout));
+}
+
+#[test]
+fn quiet_prints_nothing() {
+    let laboratory = Laboratory::open();
+    let ran = laboratory.finish(laboratory.measuring(&format!("{CASES} --quiet"))).expect(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn plan_runs_nothing_and_counts_what_would_run() {
+    let laboratory = Laboratory::open();
+    let planned = laboratory.run(&format!("plan {CASES} --json")).expect(0);
+    let plan: Value = serde_json::from_str(&planned.stdout).expect("one object");
+    assert_eq!(plan["cases"].as_array().map(Vec::len), Some(5));
+    assert_eq!(plan["refused"].as_array().map(Vec::len), Some(1));
+    assert_eq!(plan["runs"], 15);
+    let table = laboratory.run(&format!("plan {CASES}")).expect(0);
+    assert!(table.stdout.contains("65507"), "{}", table.stdout);
+    let written = std::fs::read_dir(laboratory.path("data")).expect("a folder");
+    assert_eq!(written.count(), 0);
+}
+
+#[test]
+fn every_listed_entry_says_what_it_is_and_whether_it_is_there() {
+    let laboratory = Laboratory::open();
+    for arguments in ["list --json", "list mechanisms --json", "list workloads --json"] {
+        let entries = array(&laboratory.run(arguments).expect(0).stdout);
+        assert!(!entries.is_empty());
+        for entry in &entries {
+            assert!(entry["name"].as_str().is_some_and(|name| !name.is_empty()), "{entry}");
+            assert!(entry["about"].as_str().is_some_and(|about| !about.is_empty()), "{entry}");
+            let available = entry["available"].as_bool().expect("yes or no");
+            assert_eq!(entry["reason"].is_null(), available, "{entry}");
+        }
+    }
+}
+
+#[test]
+fn the_list_names_the_mechanisms_of_the_engine() {
+    let laboratory = Laboratory::open();
+    let entries = array(&laboratory.run("list mechanisms --json").expect(0).stdout);
+    let known: Vec<&str> =
+        ipcperf_engine::mechanism::MECHANISMS.iter().map(|mechanism| mechanism.name).collect();
+    let listed: Vec<&str> = entries.iter().filter_map(|entry| entry["name"].as_str()).collect();
+    assert_eq!(listed, known);
+    let table = laboratory.run("list").expect(0).stdout;
+    assert!(known.iter().all(|name| table.contains(name)), "{table}");
+}
+
+/// `ipcperf list | head -1`: the reader has gone before everything was written.
+#[test]
+fn a_reader_that_goes_away_is_a_clean_end() {
+    let laboratory = Laboratory::open();
+    let run = format!("run -m null -b 64 --total 64 --repetitions 1 --out {}", "results.jsonl");
+    for arguments in ["list", "list --json", "--help", "plan -m all", &run] {
+        let (reader, writer) = pipe().expect("a pipe");
+        drop(reader);
+        let mut command = laboratory.command(arguments);
+        command.current_dir(laboratory.path("data")).stdout(writer).stderr(Stdio::piped());
+        let ended = command.output().expect("the command starts");
+        let words = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(0), "{arguments}: {words}");
+        assert!(!words.contains("annot write"), "{arguments}: {words}");
+    }
+}
+
+/// Nobody is there to read the summary, but the results are kept all the same.
+#[test]
+fn an_output_that_cannot_be_written_is_told() {
+    let laboratory = Laboratory::open();
+    let full = || OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let mut list = laboratory.command("list");
+    let ended = list.stdout(full()).output().expect("the command starts");
+    assert_eq!(ended.status.code(), Some(5), "{ended:?}");
+    assert!(!ended.stderr.is_empty());
+}
+
+#[test]
+fn help_and_list_come_at_once() {
+    let laboratory = Laboratory::open();
+    for arguments in ["--help", "list", "run --help", "--version"] {
+        let start = Instant::now();
+        let finished = laboratory.run(arguments).expect(0);
+        assert!(start.elapsed() < Duration::from_secs(1), "{arguments}: {:?}", start.elapsed());
+        assert_eq!(finished.stderr, "", "{arguments}");
+        assert!(finished.stdout.contains("ipcperf") || arguments == "list");
+    }
+}

@@ -1,0 +1,161 @@
+//! The system calls of a party between its two calls of `getrusage`, as strace sees them: those of
+//! the mechanism, as many as theory says, and no other.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::results::{ResultsFile, number};
+use crate::skip::skip;
+
+/// How often each call was made in one timed region.
+type Calls = BTreeMap<String, u64>;
+
+/// A measurement under strace: the timed regions of its parties, and what they reported.
+struct Traced {
+    regions: Vec<Calls>,
+    samples: Vec<Value>,
+}
+
+/// Runs the case under strace; `None` where that cannot be done here.
+fn trace(arguments: &str) -> Option<Traced> {
+    let laboratory = Laboratory::open();
+    if let Err(reason) = try_strace() {
+        skip("system calls of a worker", &reason);
+        return None;
+    }
+    let mut strace = Command::new("strace");
+    strace.arg("-ff").arg("-o").arg(laboratory.path("trace"));
+    strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--force", "--repetitions", "1"]);
+    strace.arg("--out").arg(laboratory.results());
+    laboratory.finish(laboratory.place(strace, arguments)).expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    Some(Traced { regions: regions(&laboratory), samples: file.samples })
+}
+
+fn try_strace() -> Result<(), String> {
+    let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    let tried = tried.map_err(|error| format!("strace: {error}"))?;
+    if tried.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&tried.stderr).trim().to_owned())
+}
+
+/// The timed region of each party: there is one trace for each thread.
+fn regions(laboratory: &Laboratory) -> Vec<Calls> {
+    let folder = fs::read_dir(laboratory.path("")).expect("the folder").flatten();
+    let traces = folder.filter(|entry| entry.file_name().to_string_lossy().starts_with("trace."));
+    let texts = traces.map(|entry| fs::read_to_string(entry.path()).expect("a trace"));
+    texts.filter(|trace| trace.contains("getrusage(")).map(|trace| region(&trace)).collect()
+}
+
+/// The calls between the two of `getrusage`.
+fn region(trace: &str) -> Calls {
+    let names = trace.lines().filter(|line| !line.starts_with(['-', '+']));
+    let names: Vec<&str> = names.filter_map(|line| Some(line.split_once('(')?.0)).collect();
+    let marks: Vec<usize> = (0..names.len()).filter(|&index| names[index] == "getrusage").collect();
+    assert_eq!(marks.len(), 2, "one timed region: {trace}");
+    let mut calls = Calls::new();
+    for name in &names[marks[0] + 1..marks[1]] {
+        *calls.entry((*name).to_owned()).or_default() += 1;
+    }
+    calls
+}
+
+fn calls(counts: &[(&str, u64)]) -> Calls {
+    counts.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
+}
+
+#[test]
+fn a_pipe_round_trip_is_four_calls() {
+    for mechanism in ["pipe", "unix-stream"] {
+        let arguments = format!("-m {mechanism} -w round-trip -b 64 --total 6400");
+        let Some(traced) = trace(&arguments) else { return };
+        // Two runs of two parties; each party writes once and reads once a trip.
+        assert_eq!(traced.regions, vec![calls(&[("read", 100), ("write", 100)]); 4]);
+    }
+}
+
+#[test]
+fn a_stream_is_one_write_a_buffer_and_the_reads_that_are_reported() {
+    for (mechanism, buffer) in [("pipe", 1000), ("pipe", 200_000), ("unix-stream", 4096)] {
+        let arguments = format!("-m {mechanism} -b {buffer} --total {}", buffer * 100 - 1);
+        let Some(traced) = trace(&arguments) else { return };
+        let senders = traced.regions.iter().filter(|calls| calls.contains_key("write"));
+        assert_eq!(senders.cloned().collect::<Vec<_>>(), vec![calls(&[("write", 100)]); 2]);
+        let receivers = traced.regions.iter().filter(|calls| !calls.contains_key("write"));
+        let mut reads: Vec<Calls> = receivers.cloned().collect();
+        let reported = traced.samples.iter().map(|sample| number(sample, "receiver_calls"));
+        let mut reported: Vec<Calls> = reported.map(|count| calls(&[("read", count)])).collect();
+        reads.sort();
+        reported.sort();
+        assert_eq!(reads, reported);
+    }
+}
+
+#[test]
+fn null_makes_no_call() {
+    for mode in ["1thread", "2thread", "2proc"] {
+        let arguments = format!("-m null -w stream,round-trip -b 64 --total 640000 --mode {mode}");
+        let Some(traced) = trace(&arguments) else { return };
+        let parties = if mode == "1thread" { 1 } else { 2 };
+        assert_eq!(traced.regions, vec![Calls::new(); 4 * parties], "{mode}");
+    }
+}
+
+#[test]
+fn a_ring_calls_only_to_sleep_and_to_wake() {
+    for placement in ["same", "free"] {
+        let arguments = format!(
+            "-m shm-ring -w stream,round-trip -b 64 --total 64000 --placement {placement} \
+             --set shm-ring.wait=futex,spin-futex"
+        );
+        let Some(traced) = trace(&arguments) else { return };
+        for calls in &traced.regions {
+            assert!(calls.keys().all(|name| name == "futex"), "{calls:?}");
+        }
+    }
+}
+
+/// For every mechanism, mode and workload: what a party reports is what it did.
+#[test]
+fn every_party_reports_the_calls_it_makes() {
+    for mechanism in ipcperf_engine::mechanism::MECHANISMS {
+        if (mechanism.availability)().is_err() {
+            skip(mechanism.name, "not available here");
+            continue;
+        }
+        for mode in mechanism.modes {
+            let (name, mode) = (mechanism.name, mode.name());
+            let arguments =
+                format!("-m {name} --mode {mode} -w stream,round-trip -b 10000 --total 500000");
+            let Some(traced) = trace(&arguments) else { return };
+            assert_reported(&traced, &arguments);
+        }
+    }
+}
+
+fn assert_reported(traced: &Traced, what: &str) {
+    let mut reported: Vec<u64> = traced.samples.iter().flat_map(calls_of_roles).collect();
+    let mut made: Vec<u64> = traced.regions.iter().map(moving_calls).collect();
+    reported.sort_unstable();
+    made.sort_unstable();
+    assert_eq!(made, reported, "{what}: {:?}", traced.regions);
+}
+
+fn calls_of_roles(sample: &Value) -> Vec<u64> {
+    let keys = sample.as_object().expect("an object").keys();
+    keys.filter(|key| key.ends_with("_calls")).map(|key| number(sample, key)).collect()
+}
+
+/// The calls that move data. The end of a stream that may lose messages is agreed on a futex,
+/// which is none of them; a ring's futex is all it has.
+fn moving_calls(calls: &Calls) -> u64 {
+    let moves = |name: &&String| ["read", "write", "recvfrom", "sendto"].contains(&name.as_str());
+    let only_sleeps = calls.keys().find(moves).is_none();
+    calls.iter().filter(|(name, _)| only_sleeps || *name != "futex").map(|(_, count)| count).sum()
+}

@@ -1,0 +1,65 @@
+//! Results that cannot be written: exit code 5, and what was written before is kept.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::laboratory::{Finished, Laboratory};
+use crate::results::lines;
+
+const CASE: &str = "run -m pipe -b 64 --total 6400 --repetitions 1";
+
+fn unwritable(laboratory: &Laboratory, path: &str) -> Finished {
+    let finished = laboratory.run(&format!("{CASE} --force --out {path}")).expect(5);
+    assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
+    assert!(finished.stderr.contains(path), "{}", finished.stderr);
+    assert!(finished.stderr.contains("cannot write results"), "{}", finished.stderr);
+    laboratory.assert_nothing_left();
+    finished
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_told() {
+    let laboratory = Laboratory::open();
+    let path = laboratory.path("nowhere/results.jsonl");
+    unwritable(&laboratory, path.to_str().expect("a plain path"));
+    assert!(!Path::new(&path).exists());
+}
+
+/// `/sys` takes no files, not even root's.
+#[test]
+fn a_folder_that_may_not_be_written_is_told() {
+    unwritable(&Laboratory::open(), "/sys/ipcperf.jsonl");
+}
+
+#[test]
+fn a_folder_in_place_of_a_file_is_told() {
+    let laboratory = Laboratory::open();
+    let folder = laboratory.path("data");
+    unwritable(&laboratory, folder.to_str().expect("a plain path"));
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    let finished = unwritable(&Laboratory::open(), "/dev/full");
+    assert!(finished.stderr.contains("No space left"), "{}", finished.stderr);
+}
+
+/// The disk fills up in mid-run: a limit on the file's size does the same to a write.
+#[test]
+fn what_was_written_before_the_disk_filled_up_can_be_shown() {
+    let laboratory = Laboratory::open();
+    let results = laboratory.results();
+    let mut shell = Command::new("sh");
+    // 16 blocks of 512 bytes, or of 1024, as the shell has it; some 1 kB go into each sample.
+    shell.arg("-c").arg("trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"");
+    shell.arg(env!("CARGO_BIN_EXE_ipcperf"));
+    let arguments =
+        format!("run -m pipe -b 64 --total 6400 --repetitions 40 --out {}", results.display());
+    let full = laboratory.finish(laboratory.place(shell, &arguments)).expect(5);
+    assert!(full.stderr.contains("what was written is kept"), "{}", full.stderr);
+    let kept = lines(&results);
+    assert!(kept.len() > 2 && kept.len() < 42, "{} lines", kept.len());
+    let shown = laboratory.run(&format!("show {}", results.display())).expect(0);
+    assert!(shown.stderr.contains("no footer"), "{}", shown.stderr);
+    laboratory.assert_nothing_left();
+}

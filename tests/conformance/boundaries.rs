@@ -1,0 +1,106 @@
+//! Short transfers and message boundaries.
+
+use ipcperf_engine::mechanism::{Boundaries, Delivery, Mechanism};
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::mechanisms::{every_option, for_each_that_moves, modes};
+use crate::results::{ResultsFile, number};
+
+/// A buffer far above what the kernel holds: no call can move it at once.
+#[test]
+fn byte_streams_continue_short_transfers_and_count_them() {
+    for_each_that_moves(|mechanism| {
+        if mechanism.boundaries == Boundaries::None {
+            for workload in ["stream", "round-trip"] {
+                assert_short(mechanism, workload);
+            }
+        }
+    });
+}
+
+fn assert_short(mechanism: &Mechanism, workload: &str) {
+    let laboratory = Laboratory::open();
+    let arguments = format!(
+        "-m {} -w {workload} -b 1MiB --total 4MiB --kernel-buffer 4096 --mode {} --verify --deadline 5 \
+         --repetitions 1",
+        mechanism.name,
+        modes(mechanism),
+    );
+    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+    for sample in ResultsFile::read(&laboratory.results()).samples {
+        assert!(number(&sample, "short_reads") > 0, "{sample}");
+        assert_eq!(number(&sample, "messages"), 4, "{sample}");
+        let granted = number(&sample, "kernel_buffer_granted_bytes");
+        assert!(granted < 1 << 20, "{sample}");
+        if sample["mode"] == "1thread" {
+            assert!(number(&sample, "short_writes") > 0, "{sample}");
+        }
+    }
+}
+
+#[test]
+fn mechanisms_that_keep_boundaries_never_transfer_short() {
+    for_each_that_moves(|mechanism| {
+        if mechanism.boundaries == Boundaries::Kept {
+            for sample in samples_of_every_variant(mechanism) {
+                assert_eq!(number(&sample, "short_reads"), 0, "{sample}");
+                assert_eq!(number(&sample, "short_writes"), 0, "{sample}");
+                let arrived = number(&sample, "messages");
+                let lost = sample["lost_messages"].as_u64().unwrap_or(0);
+                assert_eq!(arrived + lost, 100, "{sample}");
+            }
+        }
+    });
+}
+
+fn samples_of_every_variant(mechanism: &Mechanism) -> Vec<Value> {
+    let laboratory = Laboratory::open();
+    let arguments = format!(
+        "-m {} -w stream,round-trip -b 10000 --total 1000000 --mode {} {} --repetitions 1",
+        mechanism.name,
+        modes(mechanism),
+        every_option(mechanism),
+    );
+    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+    ResultsFile::read(&laboratory.results()).samples
+}
+
+/// What the kernel keeps apart takes one call each: no more for a message, no less.
+#[test]
+fn datagrams_cost_each_party_one_call_each() {
+    let laboratory = Laboratory::open();
+    let arguments = "-m unix-dgram,unix-seqpacket -b 10000 --total 1000000 --mode 2thread,2proc \
+                     --repetitions 1";
+    laboratory.finish(laboratory.measuring(arguments)).expect(0);
+    for sample in ResultsFile::read(&laboratory.results()).samples {
+        for role in ["sender_calls", "receiver_calls"] {
+            assert_eq!(number(&sample, role), 100, "{role}: {sample}");
+        }
+    }
+}
+
+/// Where messages may be lost, what was sent is what arrived and what did not.
+#[test]
+fn losses_are_counted_and_bandwidth_is_of_what_arrived() {
+    for_each_that_moves(|mechanism| {
+        if mechanism.delivery == Delivery::Lossy {
+            let laboratory = Laboratory::open();
+            let arguments =
+                format!("-m {} -b 1000 --total 10000000 --repetitions 1", mechanism.name);
+            laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+            for sample in ResultsFile::read(&laboratory.results()).samples {
+                let arrived = number(&sample, "messages");
+                assert_eq!(arrived + number(&sample, "lost_messages"), 10_000, "{sample}");
+                assert_eq!(number(&sample, "total_bytes"), 10_000_000, "{sample}");
+                assert_bandwidth_is_of(arrived * 1000, &sample);
+            }
+        }
+    });
+}
+
+fn assert_bandwidth_is_of(bytes: u64, sample: &Value) {
+    let (elapsed_ns, nanoseconds) = (u128::from(number(sample, "elapsed_ns")), 1_000_000_000);
+    let expected = u128::from(bytes) * nanoseconds / elapsed_ns;
+    assert_eq!(u128::from(number(sample, "bandwidth_bytes_per_s")), expected, "{sample}");
+}

@@ -1,0 +1,116 @@
+//! Order and integrity: every message arrives whole, in its place, and as it was sent.
+
+use ipcperf_engine::mechanism::{Delivery, Mechanism};
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::mechanisms::{every_option, for_each, for_each_that_moves, modes, placements, values};
+use crate::results::{ResultsFile, number};
+
+/// Buffer sizes around what kernels and rings treat differently, and messages of each.
+const SIZES: [(u64, u64); 8] = [
+    (1, 300),
+    (7, 300),
+    (64, 300),
+    (4_095, 50),
+    (4_096, 50),
+    (65_536, 9),
+    (200_003, 5),
+    (1 << 20, 3),
+];
+
+/// Sizes at which options and CPUs apart are tried too: a word, a page, more than is held at once.
+const CHOSEN: [u64; 3] = [64, 4_096, 200_003];
+
+#[test]
+fn every_message_arrives_whole_and_in_order() {
+    for_each_that_moves(|mechanism| {
+        for (bytes, messages) in SIZES {
+            verify(mechanism, bytes, messages, "--placement same,free");
+        }
+    });
+}
+
+#[test]
+fn every_message_arrives_whatever_the_options_and_cpus() {
+    let placements = placements().join(",");
+    for_each_that_moves(|mechanism| {
+        let variants = format!("--placement {placements} {}", every_option(mechanism));
+        for (bytes, messages) in SIZES.into_iter().filter(|(bytes, _)| CHOSEN.contains(bytes)) {
+            let samples = verify(mechanism, bytes, messages, &variants);
+            assert_every_option_was_set(mechanism, &samples);
+        }
+    });
+}
+
+/// Runs `variants` of `mechanism` with messages of `bytes`, the last of them cut short. Returns no
+/// samples where the size is refused.
+fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> Vec<Value> {
+    let laboratory = Laboratory::open();
+    let total = bytes * messages - bytes / 2;
+    let arguments = format!(
+        "-m {} -b {bytes} --total {total} -w stream,round-trip --mode {} {variants} --verify \
+         --repetitions 1",
+        mechanism.name,
+        modes(mechanism),
+    );
+    let finished = laboratory.finish(laboratory.measuring(&arguments));
+    if finished.status.code() == Some(2) {
+        assert!(finished.stderr.contains("carries at most"), "{}", finished.stderr);
+        return Vec::new();
+    }
+    finished.expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    let cases = file.header["plan"]["cases"].as_array().expect("the cases");
+    assert_eq!(file.samples.len(), 2 * cases.len());
+    for sample in &file.samples {
+        assert_all_arrived(mechanism, sample, messages);
+    }
+    laboratory.assert_nothing_left();
+    file.samples
+}
+
+fn assert_all_arrived(mechanism: &Mechanism, sample: &Value, messages: u64) {
+    let lost = sample["lost_messages"].as_u64();
+    assert_eq!(lost.is_some(), mechanism.delivery == Delivery::Lossy, "{sample}");
+    assert_eq!(number(sample, "messages") + lost.unwrap_or(0), messages, "{sample}");
+    if sample["workload"] == "round-trip" {
+        assert_eq!(lost.unwrap_or(0), 0, "{sample}");
+    }
+}
+
+fn assert_every_option_was_set(mechanism: &Mechanism, samples: &[Value]) {
+    for option in mechanism.options {
+        for value in values(option) {
+            let bytes = value.replace("4KiB", "4096").replace("1MiB", "1048576");
+            let is_set = |sample: &Value| sample["options"][option.name] == bytes;
+            assert!(samples.is_empty() || samples.iter().any(is_set), "{}={value}", option.name);
+        }
+    }
+}
+
+#[test]
+fn what_moves_nothing_refuses_to_be_verified() {
+    let laboratory = Laboratory::open();
+    for_each(|mechanism| {
+        if mechanism.delivery == Delivery::Nothing {
+            let arguments = format!("plan -m {} --verify", mechanism.name);
+            let refused = laboratory.run(&arguments).expect(2);
+            assert!(refused.stderr.contains("nothing that could be verified"));
+        }
+    });
+}
+
+/// Buffers are touched by the party that uses them: else each page is a fault in the timed region.
+#[test]
+fn the_timed_region_takes_few_page_faults() {
+    let laboratory = Laboratory::open();
+    let arguments = "-m pipe,shm-ring -b 64KiB,1MiB --total 64MiB --repetitions 3";
+    laboratory.finish(laboratory.measuring(arguments)).expect(0);
+    for sample in ResultsFile::read(&laboratory.results()).samples {
+        let pages = number(&sample, "buffer_bytes") / rustix::param::page_size() as u64;
+        for role in ["sender_minor_faults", "receiver_minor_faults"] {
+            assert!(number(&sample, role) < pages.min(64), "{role}: {sample}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Limits: the largest message works, one byte more is refused in the plan and the limit is named.
+
+use ipcperf_engine::mechanism::Mechanism;
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::mechanisms::{for_each_that_moves, modes};
+use crate::results::{ResultsFile, number, text};
+
+/// Larger than any limit of a mechanism; a machine without memory for it says another word.
+const TOO_LARGE: u64 = 64 << 20;
+
+#[test]
+fn the_largest_message_works_and_one_byte_more_is_refused() {
+    for_each_that_moves(|mechanism| {
+        for kernel_buffer in ["default", "1MiB"] {
+            let laboratory = Laboratory::open();
+            if let Some(limit) = limit(&laboratory, mechanism, kernel_buffer) {
+                assert_exactly(&laboratory, mechanism, kernel_buffer, limit);
+            }
+        }
+    });
+}
+
+/// The limit the plan names: for a message far too large, then for what it said would do.
+fn limit(laboratory: &Laboratory, mechanism: &Mechanism, kernel_buffer: &str) -> Option<u64> {
+    let mut named = None;
+    while let Some(reason) =
+        refusal(laboratory, mechanism, kernel_buffer, named.unwrap_or(TOO_LARGE))
+    {
+        let bytes = bytes_named(&reason);
+        assert!(named.is_none_or(|before| bytes < before), "{reason}");
+        named = Some(bytes);
+    }
+    named
+}
+
+fn refusal(
+    laboratory: &Laboratory,
+    mechanism: &Mechanism,
+    kernel_buffer: &str,
+    bytes: u64,
+) -> Option<String> {
+    // `null` beside it, so that something is left in the plan.
+    let arguments = format!(
+        "plan -m null,{} -b {bytes} --kernel-buffer {kernel_buffer} --mode {} --json",
+        mechanism.name,
+        modes(mechanism),
+    );
+    let plan: Value = serde_json::from_str(&laboratory.run(&arguments).expect(0).stdout).unwrap();
+    let refused = plan["refused"].as_array().expect("an array");
+    assert!(refused.is_empty() || refused.len() == mechanism.modes.len(), "{plan}");
+    refused.first().map(|cell| text(cell, "reason").to_owned())
+}
+
+/// The number in `... carries at most N bytes a message ...`.
+fn bytes_named(reason: &str) -> u64 {
+    let (_, rest) = reason.split_once("carries at most ").expect(reason);
+    rest.split(' ').next().and_then(|word| word.parse().ok()).expect(reason)
+}
+
+fn assert_exactly(laboratory: &Laboratory, mechanism: &Mechanism, kernel_buffer: &str, limit: u64) {
+    let (name, more) = (mechanism.name, limit + 1);
+    let rest = format!(
+        "-m {name} --kernel-buffer {kernel_buffer} -w stream,round-trip --mode {} --verify \
+         --repetitions 1",
+        modes(mechanism)
+    );
+    let total = limit * 4;
+    let both = format!("{rest} -b {limit},{more} --total {total}");
+    laboratory.finish(laboratory.measuring(&both)).expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!(file.samples.len(), 2 * 2 * mechanism.modes.len());
+    assert!(file.samples.iter().all(|sample| number(sample, "buffer_bytes") == limit));
+    for cell in file.header["plan"]["refused"].as_array().expect("an array") {
+        assert_eq!(number(cell, "buffer_bytes"), more);
+        assert_eq!(bytes_named(text(cell, "reason")), limit, "{cell}");
+    }
+    let alone = laboratory.finish(laboratory.measuring(&format!("{rest} -b {more}"))).expect(2);
+    assert!(alone.stderr.contains(&format!("at most {limit} bytes")), "{}", alone.stderr);
+}
+
+#[test]
+fn a_refused_case_is_shown_beside_those_that_ran() {
+    let laboratory = Laboratory::open();
+    let arguments = "-m udp -b 64,70000 --total 64000 --repetitions 1 --json";
+    let shown = laboratory.finish(laboratory.measuring(arguments)).expect(0);
+    let cases: Vec<Value> = serde_json::from_str(&shown.stdout).unwrap();
+    let refused: Vec<bool> = cases.iter().map(|case| case["refused"].is_string()).collect();
+    assert_eq!(refused, [false, true], "{}", shown.stdout);
+}

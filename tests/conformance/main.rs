@@ -1,0 +1,24 @@
+//! What every mechanism must do, whatever it is: one suite over the list of them.
+//!
+//! A mechanism that is added to the list inherits all of this without a line here. Each test runs
+//! the real command and reads the results file it wrote. Times are never asserted but against a
+//! deadline: a machine may be busy.
+
+mod boundaries;
+mod deadline;
+mod descriptors;
+mod integrity;
+mod killed;
+mod limits;
+mod mechanisms;
+mod random_cases;
+mod random_kills;
+
+#[path = "../support/laboratory.rs"]
+mod laboratory;
+#[path = "../support/processes.rs"]
+mod processes;
+#[path = "../support/results.rs"]
+mod results;
+#[path = "../support/skip.rs"]
+mod skip;

@@ -1,0 +1,85 @@
+//! The list of mechanisms, as the tests go through it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use ipcperf_engine::mechanism::{Delivery, MECHANISMS, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::placement::{Placement, Topology};
+
+use crate::skip::skip;
+
+/// Holds `check` against each mechanism that is available here, and names all that fail.
+pub(crate) fn for_each(check: impl Fn(&'static Mechanism) + Sync) {
+    let failed = Mutex::new(Vec::new());
+    in_parallel(MECHANISMS.len(), |index| {
+        let mechanism = MECHANISMS[index];
+        if let Err(why) = (mechanism.availability)() {
+            skip(mechanism.name, &why.reason);
+        } else if catch_unwind(AssertUnwindSafe(|| check(mechanism))).is_err() {
+            failed.lock().expect("no one panics with it").push(mechanism.name);
+        }
+    });
+    let failed = failed.into_inner().expect("no one panics with it");
+    assert!(failed.is_empty(), "failed for {failed:?}: see above");
+}
+
+/// As [`for_each`], but without those that move nothing.
+pub(crate) fn for_each_that_moves(check: impl Fn(&'static Mechanism) + Sync) {
+    for_each(|mechanism| {
+        if mechanism.delivery != Delivery::Nothing {
+            check(mechanism);
+        }
+    });
+}
+
+/// Does `work` for each number below `count`, as many at a time as there are CPUs.
+pub(crate) fn in_parallel(count: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count {
+                        break;
+                    }
+                    work(index);
+                }
+            });
+        }
+    });
+}
+
+/// Every mode of `mechanism`, as an argument.
+pub(crate) fn modes(mechanism: &Mechanism) -> String {
+    mechanism.modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(",")
+}
+
+/// Every value of every option of `mechanism`, as arguments that make a matrix of them.
+pub(crate) fn every_option(mechanism: &Mechanism) -> String {
+    let settings = mechanism.options.iter().map(|option| {
+        format!("--set {}.{}={}", mechanism.name, option.name, values(option).join(","))
+    });
+    settings.collect::<Vec<_>>().join(" ")
+}
+
+/// The values of `option` worth a test: all of them, where it is a choice.
+pub(crate) fn values(option: &OptionSpec) -> Vec<&'static str> {
+    match option.values {
+        OptionValues::OneOf(words) => words.to_vec(),
+        OptionValues::Bytes => vec![option.default, "4KiB", "1MiB"],
+    }
+}
+
+/// The placements this machine has: apart needs two CPUs.
+pub(crate) fn placements() -> Vec<&'static str> {
+    let topology = Topology::read().expect("the allowed CPUs");
+    if topology.resolve(Placement::Split).is_ok() {
+        return vec!["same", "free", "split"];
+    }
+    skip("placement split", "there is but one CPU");
+    vec!["same", "free"]
+}

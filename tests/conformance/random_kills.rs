@@ -1,0 +1,113 @@
+//! Processes killed at random moments of random cases: each run ends, typed, and nothing is left.
+//!
+//! `IPCPERF_RANDOM_KILLS` says how many, `IPCPERF_SEED` which.
+
+use std::time::Duration;
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use rustix::process::Signal;
+
+use crate::killed::await_worker;
+use crate::laboratory::{GRACE, Laboratory, Started};
+use crate::mechanisms::in_parallel;
+use crate::processes::{descendants, signal, wait_for};
+use crate::random_cases::{RandomCase, draw, from_environment, generator, seed};
+use crate::results::{ResultsFile, runs_told};
+
+/// What a run may last; noticing a death takes far less.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// What a death may be told as.
+const TYPES: [&str; 3] = ["died", "peer-gone", "worker"];
+
+#[test]
+fn runs_whose_process_is_killed_at_random_end_typed_and_clean() {
+    let (kills, seed) = (from_environment("IPCPERF_RANDOM_KILLS", 15), seed());
+    println!("{kills} random kills; again: IPCPERF_SEED={seed}");
+    // An odd number kills once in a run that might end by itself, an even one in one that cannot.
+    in_parallel(usize::try_from(kills).expect("a count"), |index| {
+        // Streams of the generator beyond those of the random cases.
+        let mut random = generator(seed, (1 << 32) + index);
+        let case = draw(&mut random);
+        let what = format!("kill {index} of seed {seed}: {}", case.arguments);
+        if is_refused(&case) {
+            return;
+        }
+        if index % 2 == 0 {
+            kill_in_endless_runs(&case, &mut random, &what);
+        } else {
+            kill_in_short_runs(&case, &mut random, &what);
+        }
+    });
+}
+
+/// Whether the case is above its mechanism's limit.
+fn is_refused(case: &RandomCase) -> bool {
+    let planned = Laboratory::open().run(&format!("plan {}", case.arguments));
+    planned.status.code() == Some(2)
+}
+
+/// Both runs of the case would never end: each must end by its kill.
+fn kill_in_endless_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
+    let laboratory = Laboratory::open();
+    let command = start(&laboratory, case, "--total 1000000GB");
+    let mut worker = 0;
+    for run in 0..2 {
+        worker = await_worker(&command, worker);
+        kill_one(&command, random);
+        let told = || (runs_told(&laboratory.results()) > run).then_some(());
+        wait_for(&format!("end of run {run}, {what}"), DEADLINE + GRACE, told);
+    }
+    command.finish(GRACE).expect(4);
+    assert_typed(&laboratory, 2, what);
+}
+
+/// The kill may come before, in, between or after the two runs.
+fn kill_in_short_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
+    let laboratory = Laboratory::open();
+    let command = start(&laboratory, case, "");
+    kill_one(&command, random);
+    let finished = command.finish(2 * (DEADLINE + GRACE));
+    let failures = match finished.status.code() {
+        Some(0) => 0,
+        Some(4) => 1,
+        other => panic!("{what}: {other:?}, {}", finished.stderr),
+    };
+    assert_typed(&laboratory, failures, what);
+}
+
+fn start(laboratory: &Laboratory, case: &RandomCase, total: &str) -> Started {
+    let mut arguments = format!("{} --deadline {}", case.arguments, DEADLINE.as_secs());
+    if !total.is_empty() {
+        arguments = replace_total(&arguments, total);
+    }
+    laboratory.start(laboratory.measuring(&arguments))
+}
+
+fn replace_total(arguments: &str, total: &str) -> String {
+    let (before, after) = arguments.split_once("--total ").expect("a total");
+    let (_, rest) = after.split_once(' ').expect("more after the total");
+    format!("{before}{total} {rest}")
+}
+
+/// Kills, at a random moment from now on, a random process below the command.
+fn kill_one(command: &Started, random: &mut ChaCha8Rng) {
+    let moment = Duration::from_micros(random.random_range(0..40_000));
+    std::thread::sleep(moment);
+    if let Some(&victim) = descendants(command.id()).choose(random) {
+        signal(victim, Signal::KILL);
+    }
+}
+
+/// There are `failures`, all of them typed; the file can be shown; nothing is left.
+fn assert_typed(laboratory: &Laboratory, failures: usize, what: &str) {
+    let file = ResultsFile::read(&laboratory.results());
+    let kinds = file.failure_kinds();
+    assert_eq!(kinds.len(), failures, "{what}: {kinds:?}");
+    assert!(kinds.iter().all(|kind| TYPES.contains(kind)), "{what}: {kinds:?}");
+    assert_eq!(file.samples.len() + failures, 2, "{what}");
+    let results = laboratory.results();
+    laboratory.run(&format!("show {}", results.display())).expect(0);
+    laboratory.assert_nothing_left();
+}

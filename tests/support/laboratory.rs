@@ -1,0 +1,201 @@
+//! A place of its own for each test: the real binary is run here, its temporary files land here,
+//! and what it leaves behind can be told from what others leave.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::processes;
+
+/// Longer than anything a test asks for on a busy machine; a command that takes longer hangs.
+pub(crate) const HANG: Duration = Duration::from_secs(60);
+/// What the clean-up after a run may take beyond the run's deadline.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+/// A private folder in which the command is run.
+pub(crate) struct Laboratory {
+    folder: TempDir,
+    shared_memory_before: BTreeSet<String>,
+}
+
+/// A command under way.
+pub(crate) struct Started {
+    child: Child,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Laboratory {
+    pub(crate) fn open() -> Self {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        for name in ["tmp", "data"] {
+            fs::create_dir(folder.path().join(name)).expect("a folder inside");
+        }
+        Self { folder, shared_memory_before: shared_memory() }
+    }
+
+    /// The path of `name` in it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Where [`Laboratory::measuring`] has results written.
+    pub(crate) fn results(&self) -> PathBuf {
+        self.path("results.jsonl")
+    }
+
+    /// The command with `arguments`, which are separated by spaces.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        self.place(Command::new(env!("CARGO_BIN_EXE_ipcperf")), arguments)
+    }
+
+    /// `program` with `arguments`, in this place.
+    pub(crate) fn place(&self, mut program: Command, arguments: &str) -> Command {
+        program
+            .args(arguments.split_whitespace())
+            .env("TMPDIR", self.path("tmp"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .stdin(Stdio::null());
+        program
+    }
+
+    /// `ipcperf run` with `arguments`, results going to [`Laboratory::results`].
+    pub(crate) fn measuring(&self, arguments: &str) -> Command {
+        let mut command = self.command("run --force --out");
+        command.arg(self.results()).args(arguments.split_whitespace());
+        command
+    }
+
+    /// Starts `command`, its output kept in files, so that it never waits for a reader.
+    pub(crate) fn start(&self, mut command: Command) -> Started {
+        let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
+        let file = |path: &Path| File::create(path).expect("a file for output");
+        command.stdout(file(&stdout)).stderr(file(&stderr));
+        let child = command.spawn().expect("the command starts");
+        Started { child, stdout, stderr }
+    }
+
+    /// Runs `command` to its end.
+    pub(crate) fn finish(&self, command: Command) -> Finished {
+        self.start(command).finish(HANG)
+    }
+
+    /// Runs the command with `arguments` to its end.
+    pub(crate) fn run(&self, arguments: &str) -> Finished {
+        self.finish(self.command(arguments))
+    }
+
+    /// The entry of the environment by which processes of this place are known.
+    fn mark(&self) -> String {
+        format!("TMPDIR={}", self.path("tmp").display())
+    }
+
+    /// Nothing is left: no process, no name in the folder for temporary files, in shared memory,
+    /// or in the abstract namespace. What is on its way out gets [`GRACE`].
+    pub(crate) fn assert_nothing_left(&self) {
+        let end = Instant::now() + GRACE;
+        loop {
+            let left = self.leftovers();
+            if left.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < end, "left behind: {left:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn leftovers(&self) -> Vec<String> {
+        let processes = processes::with_environment(&self.mark());
+        let mut left: Vec<String> = processes.iter().map(|pid| format!("process {pid}")).collect();
+        left.extend(names_in(&self.path("tmp")).into_iter().map(|name| format!("file {name}")));
+        left.extend(shared_memory().difference(&self.shared_memory_before).cloned());
+        left.extend(sockets_of_nobody());
+        left
+    }
+}
+
+impl Drop for Laboratory {
+    /// A test that fails leaves no process behind that would disturb the others.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for pid in processes::with_environment(&self.mark()) {
+                processes::signal(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+impl Started {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end, which must come within `limit` from now.
+    pub(crate) fn finish(mut self, limit: Duration) -> Finished {
+        let end = Instant::now() + limit;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the command can be waited for") {
+                break status;
+            }
+            assert!(Instant::now() < end, "the command did not end within {limit:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        let text = |path| fs::read_to_string(path).expect("output is text");
+        Finished { status, stdout: text(&self.stdout), stderr: text(&self.stderr) }
+    }
+}
+
+impl Drop for Started {
+    /// A command that was not waited for is ended; one that has ended needs no signal.
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl Finished {
+    /// Asserts the exit code and returns what there is to look at.
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.status.code(), Some(code), "{:?}: {}", self.status, self.stderr);
+        self
+    }
+}
+
+fn names_in(folder: &Path) -> BTreeSet<String> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return BTreeSet::new();
+    };
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// What is in shared memory under names of ours; others may come and go there.
+fn shared_memory() -> BTreeSet<String> {
+    names_in(Path::new("/dev/shm")).into_iter().filter(|name| name.contains("ipcperf")).collect()
+}
+
+/// Abstract sockets named after a worker that is gone.
+fn sockets_of_nobody() -> Vec<String> {
+    let table = fs::read_to_string("/proc/net/unix").expect("the table of Unix sockets");
+    let names = table.lines().filter_map(|line| line.split_whitespace().nth(7));
+    names.filter(|name| is_of_nobody(name)).map(str::to_owned).collect()
+}
+
+fn is_of_nobody(socket: &str) -> bool {
+    let worker = socket.strip_prefix("@ipcperf-run-");
+    worker.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
+}
