@@ -65,10 +65,12 @@ fn ticks_used(pid: u32) -> Option<u64> {
     used.sum::<Result<u64, _>>().ok()
 }
 
-/// The worker of the next run: a child of the command that is not `before`.
+/// The worker of the next run: a child of the command that is not `before`, which must be gone.
 pub(crate) fn await_worker(command: &Started, before: u32) -> u32 {
     let next = || children(command.id()).into_iter().find(|&worker| worker != before);
-    wait_for("worker", HANG, next)
+    let worker = wait_for("worker", HANG, next);
+    assert!(!children(command.id()).contains(&before), "worker {before} was not reaped");
+    worker
 }
 
 fn assert_told(laboratory: &Laboratory) {

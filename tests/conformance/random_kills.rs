@@ -91,10 +91,11 @@ fn replace_total(arguments: &str, total: &str) -> String {
     format!("{before}{total} {rest}")
 }
 
-/// Kills, at a random moment from now on, a random process below the command.
+/// Kills, at a random moment from now on, a random process below the command. Setting up takes a
+/// few milliseconds: it gets its share of the moments.
 fn kill_one(command: &Started, random: &mut ChaCha8Rng) {
-    let moment = Duration::from_micros(random.random_range(0..40_000));
-    std::thread::sleep(moment);
+    let latest_us = *[1_000, 5_000, 40_000].choose(random).expect("moments");
+    std::thread::sleep(Duration::from_micros(random.random_range(0..latest_us)));
     if let Some(&victim) = descendants(command.id()).choose(random) {
         signal(victim, Signal::KILL);
     }

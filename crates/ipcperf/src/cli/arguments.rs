@@ -100,7 +100,7 @@ pub(super) struct MatrixArguments {
     #[arg(long, value_name = "PLACES", default_value = "same")]
     placement: String,
     /// Kept repetitions of each case; one more comes first and is set aside [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     repetitions: Option<u32>,
     /// Options of mechanisms, such as pipe.capacity=4KiB,1MiB; several values make a matrix
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
@@ -112,7 +112,7 @@ pub(super) struct MatrixArguments {
     #[arg(long)]
     pub(super) verify: bool,
     /// Shuffles the blocks; stored with the results [default: a new one each time]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// The most a run may last, s [default: 10]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]

@@ -148,6 +148,9 @@ pub(crate) struct RunIdentity {
 /// What one run yielded. Each role of the run adds keys of its own, such as `sender_user_ns`;
 /// what does not apply or could not be had is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("patternProperties" = {
+    "^(sender|receiver|broker|both)_": { "type": ["integer", "null"], "minimum": 0 }
+}))]
 pub(crate) struct Sample {
     /// Which run of which case.
     #[serde(flatten)]
@@ -208,6 +211,7 @@ pub(crate) struct Sample {
     /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`,
     /// `ROLE_short_writes`, `ROLE_short_reads`, `ROLE_run_delay_ns`.
     #[serde(flatten, deserialize_with = "keys_of_roles")]
+    #[schemars(skip)]
     pub(crate) roles: BTreeMap<String, Option<u64>>,
 }
 
