@@ -17,7 +17,7 @@ use crate::random_cases::{RandomCase, draw, from_environment, generator, seed};
 use crate::results::{ResultsFile, runs_told};
 
 /// What a run may last; noticing a death takes far less.
-const DEADLINE: Duration = Duration::from_secs(5);
+const DEADLINE: Duration = Duration::from_secs(10);
 /// What a death may be told as.
 const TYPES: [&str; 3] = ["died", "peer-gone", "worker"];
 

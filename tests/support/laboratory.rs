@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::processes;
 
 /// Longer than anything a test asks for on a busy machine; a command that takes longer hangs.
-pub(crate) const HANG: Duration = Duration::from_secs(60);
+pub(crate) const HANG: Duration = Duration::from_secs(150);
 /// What the clean-up after a run may take beyond the run's deadline.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 

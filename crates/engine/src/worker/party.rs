@@ -118,12 +118,15 @@ impl<E: Endpoint> Party<'_, E> {
         if self.nearness != Nearness::Apart || self.role == Role::Both {
             return None;
         }
-        self.meet();
+        let lines = self.control.lines();
         if self.role == Role::Receiver {
-            cacheline::follow(self.control.lines());
+            self.meet();
+            cacheline::follow(lines);
             return None;
         }
-        Some(cacheline::lead(self.control.lines(), PROBE))
+        lines.reset();
+        self.meet();
+        cacheline::lead(lines, PROBE)
     }
 
     fn phase<W: Workload, P: Payload>(
