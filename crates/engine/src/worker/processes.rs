@@ -51,21 +51,23 @@ pub(super) fn run<E: Endpoint, W: Workload, P: Payload>(
     };
     // Each fork takes both ends along; each side gives up what is not its own.
     let (mut sender, mut receiver) = (Some(opened.sender), Some(opened.receiver));
-    let first = fork(Role::Sender, || {
+    let mut first = Some(fork(Role::Sender, || {
         give_up(receiver.take());
         party(Role::Sender, sender.take())
-    })?;
+    })?);
     let second = fork(Role::Receiver, || {
+        // The worker's pipe to the first party came along too.
+        drop(first.take());
         give_up(sender.take());
         party(Role::Receiver, receiver.take())
     });
     give_up(sender);
     give_up(receiver);
-    match second {
-        Ok(second) => watch(&[first, second]),
-        Err(failure) => {
-            end(&first);
-            Err(failure)
+    match (first, second) {
+        (Some(first), Ok(second)) => watch(&[first, second]),
+        (first, second) => {
+            first.iter().for_each(end);
+            Err(second.err().unwrap_or_else(no_end))
         }
     }
 }
