@@ -160,7 +160,7 @@ fn cell(case: &CaseSummary) -> String {
     let Some(figure) = case.main() else {
         return if case.failed > 0 { "failed".to_owned() } else { "none kept".to_owned() };
     };
-    let each = if matches!(figure, Figure::PerMessage(_)) { "/message" } else { "" };
+    let each = if matches!(figure, Figure::PerMessage(_)) { " each" } else { "" };
     let spread = units::relative_iqr(&figure.spread());
     let mut text = format!("{}{each} ({spread})", units::median(&figure));
     if let Some(lost) = case.lost_share.filter(|lost| lost.median > 0.0) {
