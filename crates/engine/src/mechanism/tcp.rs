@@ -11,7 +11,7 @@ use rustix::net::{
 };
 
 use super::descriptor::refused;
-use super::socket::{SocketEnd, joined};
+use super::socket::{SocketEnd, joined, set_buffers};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec,
     OptionValues, Setup, Unavailable,
@@ -38,9 +38,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         message_boundaries: "None: a read returns what has arrived, up to what it asked for.",
         minimum_kernel: "Any.",
         defaults_that_matter: "NODELAY is on here and off in the system. Buffers grow by \
-            themselves (net.ipv4.tcp_wmem, tcp_rmem) until one is asked for, which fixes it. A receive \
-            buffer below one loopback segment (64 KiB) makes the sender wait for the persist timer: \
-            with 4096 bytes asked for, about 8 KiB go over every 150 ms.",
+            themselves (net.ipv4.tcp_wmem, tcp_rmem) until one is asked for, which fixes it. They are \
+            asked for before the connection is made: a small one set later stalls on segments it \
+            has no room for.",
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),
@@ -69,7 +69,7 @@ impl Channel for Tcp {
     type End = SocketEnd<false>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        let (sender, receiver) = connected().map_err(|e| refused("connecting on 127.0.0.1", e))?;
+        let (sender, receiver) = connected(setup)?;
         for socket in [&sender, &receiver] {
             set_tcp_nodelay(socket, setup.option("nodelay", "on") == "on")
                 .map_err(|e| refused("TCP_NODELAY", e))?;
@@ -80,10 +80,21 @@ impl Channel for Tcp {
     }
 }
 
-fn connected() -> Result<(OwnedFd, OwnedFd), Errno> {
-    let listener = loopback(SocketType::STREAM, SocketFlags::CLOEXEC)?;
-    listen(&listener, 1)?;
-    let sender = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    connect(&sender, &getsockname(&listener)?)?;
-    Ok((sender, accept_with(&listener, SocketFlags::CLOEXEC)?))
+/// Both ends of a connection. Buffers are asked for before it is made: the segment size and the
+/// window are settled then, and a small buffer set later stalls on segments it has no room for.
+fn connected(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Failure> {
+    let failed = |e| refused("connecting on 127.0.0.1", e);
+    let listener = loopback(SocketType::STREAM, SocketFlags::CLOEXEC).map_err(failed)?;
+    let sender = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+        .map_err(failed)?;
+    for socket in [&listener, &sender] {
+        set_buffers(socket, setup.kernel_buffer_asked_bytes)?;
+    }
+    let meet = || {
+        listen(&listener, 1)?;
+        connect(&sender, &getsockname(&listener)?)?;
+        accept_with(&listener, SocketFlags::CLOEXEC)
+    };
+    let receiver = meet().map_err(failed)?;
+    Ok((sender, receiver))
 }

@@ -10,7 +10,8 @@ use ipcperf_engine::{Failure, FailureKind, Report, RunSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, kill_process_group, set_child_subreaper, waitpgid,
+    Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, set_child_subreaper,
+    waitpgid, waitpid,
 };
 
 use super::interrupt::Interrupt;
@@ -74,10 +75,7 @@ fn start(spec: &RunSpec) -> Result<(Child, ChildStdout), Failure> {
     });
     match (told, worker.stdout.take()) {
         (Some(Ok(())), Some(output)) => Ok((worker, output)),
-        _ => {
-            clean_up(&mut worker);
-            Err(worker_failed("a worker that would not listen"))
-        }
+        _ => Err(died(clean_up(&mut worker))),
     }
 }
 
@@ -128,17 +126,23 @@ fn clean_up(worker: &mut Child) -> Option<WaitStatus> {
     let group = Pid::from_raw(i32::try_from(worker.id()).ok()?)?;
     // The worker is not reaped yet, so the group is still this one. Gone already is as good.
     let _ = kill_process_group(group, Signal::KILL);
-    let mut ended = None;
-    loop {
-        match waitpgid(group, WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == group => ended = Some(status),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => break,
-        }
-    }
+    // One that died before it had its group is still in ours: it is ended and reaped by number.
+    let _ = kill_process(group, Signal::KILL);
+    let ended = reap(group);
+    while matches!(waitpgid(group, WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
     // Most workers made no folder, and those that did have removed it.
     let _ = std::fs::remove_dir_all(scratch_path(worker.id()));
     ended
+}
+
+fn reap(worker: Pid) -> Option<WaitStatus> {
+    loop {
+        match waitpid(Some(worker), WaitOptions::empty()) {
+            Ok(ended) => return ended.map(|(_, status)| status),
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
 }
 
 fn understand(text: &[u8], status: Option<WaitStatus>) -> Report {
