@@ -16,7 +16,7 @@ const COLUMNS: usize = 4;
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 /// What a table is laid out for where there is no terminal to ask.
-const WIDTH: u16 = 110;
+const WIDTH: u16 = 116;
 
 /// What the cases of one table share.
 #[derive(Clone, Debug, PartialEq, Eq)]
