@@ -10,7 +10,6 @@
 mod arguments;
 mod c_loops;
 mod c_program;
-mod disturbance;
 mod estimate;
 mod finding;
 mod null;

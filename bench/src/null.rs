@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Mode, RunSpec};
+use ipcperf_engine::{Mode, RunSpec, disturbance};
 
-use crate::disturbance::is_disturbed;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::announce;
 use crate::program::{Ipcperf, cpus, spec};
@@ -64,7 +63,7 @@ fn cell_of(question: Question, ipcperf: &Ipcperf, spec: &RunSpec) -> Finding {
 fn message_ns(ipcperf: &Ipcperf, spec: &RunSpec, repeated: &mut usize) -> Result<f64, Trouble> {
     let mut measured = ipcperf.measure(spec)?;
     for _ in 0..MOST_REPEATS {
-        if !is_disturbed(spec, &measured) {
+        if disturbance(spec, &measured).is_none() {
             break;
         }
         *repeated += 1;

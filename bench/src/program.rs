@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ipcperf_engine::placement::{Placement, Topology};
 use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{KernelBuffer, Measurement, Mode, Report, RunSpec, TouchCheck};
+use ipcperf_engine::{KernelBuffer, Measurement, Mode, Report, RunSpec, TouchCheck, WarmUp};
 
 use crate::process::converse;
 use crate::trouble::Trouble;
@@ -87,5 +87,6 @@ pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes
         total_bytes: None,
         kernel_buffer: KernelBuffer::Default,
         check: TouchCheck::Off,
+        warm_up: WarmUp::None,
     }
 }

@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 use ipcperf_engine::limits::copy::hot_bytes_per_s;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Measurement, RunSpec};
+use ipcperf_engine::{Measurement, RunSpec, disturbance};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::disturbance::is_disturbed;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Position, Question, Unit};
 use crate::output::announce;
@@ -133,7 +132,7 @@ impl Seen {
 
     fn keep(&mut self, spec: &RunSpec, measured: &Measurement, ratio: f64) {
         let distance = measured.cacheline_round_trip_ns.and_then(distance);
-        let Some(distance) = distance.filter(|_| !is_disturbed(spec, measured)) else {
+        let Some(distance) = distance.filter(|_| disturbance(spec, measured).is_none()) else {
             self.left_out[index(spec.workload)] += 1;
             return;
         };

@@ -1,5 +1,7 @@
 //! Round trips recorded in ticks, reported in nanoseconds.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -105,6 +107,22 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
         .map_err(|error| format!("not an HDR V2 histogram: {error}"))
 }
 
+/// What several of them hold together: each value, ns, in ascending order, with its count.
+///
+/// # Errors
+/// What is wrong with one of the texts.
+pub fn pool<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<(u64, u64)>, String> {
+    let mut counts = BTreeMap::new();
+    for text in texts {
+        let histogram = decode(text)?;
+        for step in histogram.iter_recorded() {
+            let value = histogram.median_equivalent(step.value_iterated_to());
+            *counts.entry(value).or_default() += step.count_at_value();
+        }
+    }
+    Ok(counts.into_iter().collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +137,19 @@ mod tests {
         assert_eq!(trips.p50_ns, back.value_at_quantile(0.5));
         assert!(trips.p50_ns.abs_diff(500_000) <= 1_000, "{}", trips.p50_ns);
         assert!(trips.max_ns.abs_diff(1_000_000) <= 2_000, "{}", trips.max_ns);
+    }
+
+    #[test]
+    fn pooled_histograms_hold_what_each_held() {
+        let one = |value| {
+            let mut histogram = TickHistogram::touched();
+            (0..3).for_each(|_| histogram.record(value));
+            histogram.report(1.0, 1, 0.0).unwrap().histogram
+        };
+        let (low, high) = (one(100), one(500));
+        let pooled = pool([low.as_str(), &high, &low]).unwrap();
+        assert_eq!(pooled, [(100, 6), (500, 3)]);
+        assert!(pool(["%%"]).is_err());
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 pub mod buffer;
 pub mod clock;
+mod disturbance;
 pub mod histogram;
 pub mod limits;
 pub mod mechanism;
@@ -23,5 +24,6 @@ mod spec;
 pub mod worker;
 pub mod workload;
 
+pub use disturbance::{Disturbance, disturbance};
 pub use report::{Failure, FailureKind, Measurement, Report, Role, RoleUsage, RoundTrips};
-pub use spec::{KernelBuffer, Mode, RunSpec, TouchCheck};
+pub use spec::{KernelBuffer, Mode, RunSpec, TouchCheck, WarmUp};

@@ -51,6 +51,9 @@ pub struct RoleUsage {
     pub short_writes: u64,
     /// Read calls that returned less than was asked.
     pub short_reads: u64,
+    /// CPU time by the thread's own clock, ns: exact where user and system time are brought up to
+    /// date at ticks only.
+    pub cpu_ns: Option<u64>,
     /// Time runnable but not running, ns (`/proc/PID/schedstat`); `None` where not kept.
     pub run_delay_ns: Option<u64>,
 }
@@ -91,6 +94,8 @@ pub struct Measurement {
     pub lost_messages: Option<u64>,
     /// Phases run before this one to find the total; 0 where it was given.
     pub calibration_phases: u32,
+    /// How long each slice took that was asked for before the run, ns; all move the same.
+    pub slices_ns: Vec<u64>,
     /// The distribution, for round trips.
     pub round_trips: Option<RoundTrips>,
     /// What the kernel granted, bytes; `None` where the mechanism has no such buffer.

@@ -85,8 +85,22 @@ pub enum TouchCheck {
     Verify,
 }
 
+/// What a calibrated run does before the phase that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmUp {
+    /// Nothing but what finds the total.
+    #[default]
+    None,
+    /// Moves messages for about so long.
+    ForNs(u64),
+    /// Moves so many slices of equal size, of about 2 ms, and reports how long each took: how long
+    /// a warm-up must be is read from them.
+    Slices(u32),
+}
+
 /// One run, as handed to a worker on its standard input (one JSON object).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
     /// A name from [`crate::mechanism::MECHANISMS`].
     pub mechanism: String,
@@ -106,4 +120,7 @@ pub struct RunSpec {
     pub kernel_buffer: KernelBuffer,
     /// Whether messages are stamped and checked.
     pub check: TouchCheck,
+    /// What comes before the phase that counts, where no total is given.
+    #[serde(default)]
+    pub warm_up: WarmUp,
 }

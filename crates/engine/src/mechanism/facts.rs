@@ -14,6 +14,8 @@ pub struct Mechanism {
     pub boundaries: Boundaries,
     /// What happens to the payload.
     pub delivery: Delivery,
+    /// Which way the payload takes, and so what bounds it.
+    pub way: PayloadWay,
     /// Its options.
     pub options: &'static [OptionSpec],
     /// The modes it can run in.
@@ -67,6 +69,29 @@ impl Delivery {
             Self::Reliable => "reliable",
             Self::Lossy => "may lose messages",
             Self::Nothing => "moves nothing",
+        }
+    }
+}
+
+/// Which way the payload takes from one party to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadWay {
+    /// Through the kernel: a system call on either side for each message.
+    Kernel,
+    /// Through memory that both parties map: no call is needed.
+    Memory,
+    /// None: nothing moves.
+    Nowhere,
+}
+
+impl PayloadWay {
+    /// The word used in lists.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Memory => "shared memory",
+            Self::Nowhere => "nowhere",
         }
     }
 }

@@ -4,7 +4,9 @@ use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 
 use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::pipe::CAPACITY;
-use super::{Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, Scratch, Setup};
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadWay, Scratch, Setup,
+};
 use crate::{Failure, Mode, worker};
 
 /// What `fifo` is.
@@ -13,6 +15,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "named pipe, one in each direction",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
     options: &[CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {

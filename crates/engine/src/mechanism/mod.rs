@@ -24,7 +24,8 @@ mod unix_stream_named;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
-    Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, Unavailable,
+    Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, PayloadWay,
+    Unavailable,
 };
 pub use scratch::{Scratch, scratch_path};
 

@@ -5,7 +5,8 @@ use std::hint::black_box;
 use rustix::io::Errno;
 
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
+    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened, PayloadWay,
+    Setup,
 };
 use crate::{Failure, Mode, worker};
 
@@ -15,6 +16,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "moves nothing: what remains is the harness",
     boundaries: Boundaries::Kept,
     delivery: Delivery::Nothing,
+    way: PayloadWay::Nowhere,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

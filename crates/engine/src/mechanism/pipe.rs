@@ -5,7 +5,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
-    Setup,
+    PayloadWay, Setup,
 };
 use crate::{Failure, Mode, worker};
 
@@ -15,6 +15,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "unnamed pipe, one in each direction",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
     options: &[CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {

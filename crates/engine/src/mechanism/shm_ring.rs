@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Nearness,
-    Opened, OptionSpec, OptionValues, Setup, Unavailable,
+    Opened, OptionSpec, OptionValues, PayloadWay, Setup, Unavailable,
 };
 use crate::ring::{Consumer, Continuation, Producer, Waiting, capacity_for, ring};
 use crate::workload::Kind;
@@ -20,6 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "ring of records in shared memory, one in each direction; copies in and out",
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
+    way: PayloadWay::Memory,
     options: &[OptionSpec {
         name: "wait",
         about: "look for 20 us then sleep, sleep at once, or give way and look again",

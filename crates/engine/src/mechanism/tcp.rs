@@ -14,7 +14,7 @@ use super::descriptor::refused;
 use super::socket::{SocketEnd, joined, set_buffers};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec,
-    OptionValues, Setup, Unavailable,
+    OptionValues, PayloadWay, Setup, Unavailable,
 };
 use crate::{Failure, Mode, worker};
 
@@ -24,6 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "TCP over the loopback interface",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
     options: &[OptionSpec {
         name: "nodelay",
         about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",

@@ -10,7 +10,7 @@ use super::socket::{flags, set_buffers};
 use super::tcp::{available, loopback};
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism,
-    Opened, Setup,
+    Opened, PayloadWay, Setup,
 };
 use crate::{Failure, Mode, worker};
 
@@ -20,6 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "UDP over the loopback interface; loses what the receiver has no room for",
     boundaries: Boundaries::Kept,
     delivery: Delivery::Lossy,
+    way: PayloadWay::Kernel,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -3,7 +3,7 @@
 use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
-use super::{Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, Setup};
+use super::{Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadWay, Setup};
 use crate::{Failure, Mode, worker};
 
 /// What `unix-seqpacket` is.
@@ -12,6 +12,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "Unix domain sequenced-packet socket, made by socketpair",
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

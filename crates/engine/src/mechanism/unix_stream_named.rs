@@ -8,7 +8,7 @@ use super::descriptor::refused;
 use super::socket::{SocketEnd, flags, joined};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
-    Scratch, Setup,
+    PayloadWay, Scratch, Setup,
 };
 use crate::{Failure, FailureKind, Mode, worker};
 
@@ -18,6 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "Unix domain stream socket, bound to a name and connected to",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
     options: &[OptionSpec {
         name: "address",
         about: "a path in the file system, or a name in the abstract namespace",

@@ -1,15 +1,20 @@
-//! How much to move where no total was given: enough for a run of at least 16 ms.
+//! How much to move where no total was given: enough for a run of at least 16 ms, after a warm-up.
 //!
-//! Short phases in the same pair of parties find the rate; each party computes the same answer
-//! from the same elapsed time, so they need not tell each other. Only the last phase counts.
+//! Short phases in the same pair of parties find the rate, then comes the warm-up that was asked
+//! for, then the phase that counts, repeated with more messages should it come out too short. Each
+//! party computes the same answer from the same elapsed time, so they need not tell each other.
 
-use crate::RunSpec;
 use crate::workload::{Extent, Workload};
+use crate::{RunSpec, WarmUp};
 
 /// What a run shall last at least.
 pub const LEAST_NS: u64 = 16_000_000;
 /// What it is aimed at, so that a faster stretch does not fall below.
 const AIM_NS: u64 = 21_000_000;
+/// What a slice of a run that looks for its warm-up is aimed at.
+const SLICE_NS: u64 = 2_000_000;
+/// A phase of this length tells the rate well enough to aim the next.
+const TELLING_NS: u64 = 1_000_000;
 /// Bytes of the first phase, and its most messages.
 const FIRST_BYTES: usize = 1 << 20;
 const FIRST_MESSAGES: usize = 16;
@@ -18,12 +23,36 @@ const GROWTH: u64 = 64;
 /// After so many phases what was measured stands, however short.
 const MOST_PHASES: u32 = 12;
 
+/// What the phase under way is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It tells the rate.
+    Finding,
+    /// It is one of the slices; so many are left with it.
+    Slice(u32),
+    /// It warms up.
+    WarmUp,
+    /// It counts, if it is long enough.
+    Counting,
+}
+
+/// Whether the total is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Total {
+    Given,
+    Sought,
+}
+
 /// The state of the search, kept alike by each party.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Calibration {
-    given: Option<Extent>,
+    stage: Stage,
+    warm_up: WarmUp,
+    total: Total,
     pub(super) extent: Extent,
+    /// Phases so far, the slices together counted as one.
     pub(super) phases: u32,
+    pub(super) slices_ns: Vec<u64>,
 }
 
 impl Calibration {
@@ -31,28 +60,72 @@ impl Calibration {
     pub(super) fn start<W: Workload>(spec: &RunSpec, buffer_bytes: usize) -> Self {
         let given = spec.total_bytes.map(|total| W::extent(buffer_bytes, total.max(1)));
         let messages = (FIRST_BYTES / buffer_bytes).clamp(1, FIRST_MESSAGES) as u64;
-        let extent = given.unwrap_or(Extent::whole(buffer_bytes, messages));
-        Self { given, extent, phases: 0 }
+        match given {
+            Some(extent) => Self::from(extent, Total::Given, spec.warm_up),
+            None => Self::from(Extent::whole(buffer_bytes, messages), Total::Sought, spec.warm_up),
+        }
+    }
+
+    fn from(extent: Extent, total: Total, warm_up: WarmUp) -> Self {
+        let stage = match total {
+            Total::Given => Stage::Counting,
+            Total::Sought => Stage::Finding,
+        };
+        Self { stage, warm_up, total, extent, phases: 0, slices_ns: Vec::new() }
     }
 
     /// Whether the phase that took `elapsed_ns` counts; if not, `extent` is the next phase's.
     pub(super) fn settles(&mut self, elapsed_ns: u64) -> bool {
-        let is_pilot = self.phases == 0;
-        if self.given.is_some()
-            || (!is_pilot && elapsed_ns >= LEAST_NS)
-            || self.phases == MOST_PHASES
-        {
-            return true;
+        match self.stage {
+            Stage::Counting => {
+                if self.total == Total::Given
+                    || elapsed_ns >= LEAST_NS
+                    || self.phases >= MOST_PHASES
+                {
+                    return true;
+                }
+            }
+            Stage::Slice(left) => {
+                self.slices_ns.push(elapsed_ns);
+                if left > 1 {
+                    self.stage = Stage::Slice(left - 1);
+                    return false;
+                }
+                self.stage = Stage::Counting;
+            }
+            Stage::WarmUp => self.stage = Stage::Counting,
+            Stage::Finding if elapsed_ns >= TELLING_NS || self.phases >= MOST_PHASES => {
+                self.stage = after_finding(self.warm_up);
+            }
+            Stage::Finding => {}
         }
         self.phases += 1;
-        self.extent.messages = scaled(self.extent.messages, elapsed_ns);
+        self.extent.messages = scaled(self.extent.messages, elapsed_ns, self.aim_ns());
         false
+    }
+
+    /// How long the next phase shall take.
+    fn aim_ns(&self) -> u64 {
+        match (self.stage, self.warm_up) {
+            (Stage::Finding, _) => 2 * TELLING_NS,
+            (Stage::Slice(_), _) => SLICE_NS,
+            (Stage::WarmUp, WarmUp::ForNs(ns)) => ns,
+            (Stage::WarmUp | Stage::Counting, _) => AIM_NS,
+        }
     }
 }
 
-fn scaled(messages: u64, elapsed_ns: u64) -> u64 {
+const fn after_finding(warm_up: WarmUp) -> Stage {
+    match warm_up {
+        WarmUp::None | WarmUp::ForNs(0) | WarmUp::Slices(0) => Stage::Counting,
+        WarmUp::ForNs(_) => Stage::WarmUp,
+        WarmUp::Slices(slices) => Stage::Slice(slices),
+    }
+}
+
+fn scaled(messages: u64, elapsed_ns: u64, aim_ns: u64) -> u64 {
     let scaled =
-        (u128::from(messages) * u128::from(AIM_NS)).div_ceil(u128::from(elapsed_ns.max(1)));
+        (u128::from(messages) * u128::from(aim_ns)).div_ceil(u128::from(elapsed_ns.max(1)));
     let most = messages.saturating_mul(GROWTH);
     u64::try_from(scaled).unwrap_or(u64::MAX).clamp(1, most)
 }
@@ -63,38 +136,63 @@ mod tests {
 
     use super::*;
 
-    fn unknown(buffer_bytes: usize, messages: u64) -> Calibration {
-        Calibration { given: None, extent: Extent::whole(buffer_bytes, messages), phases: 0 }
+    fn unknown(messages: u64, warm_up: WarmUp) -> Calibration {
+        Calibration::from(Extent::whole(64, messages), Total::Sought, warm_up)
+    }
+
+    /// Every phase's length with messages of `message_ns` each.
+    fn phases(mut calibration: Calibration, message_ns: u64) -> (Calibration, Vec<u64>) {
+        let mut phases_ns = vec![calibration.extent.messages * message_ns];
+        while !calibration.settles(*phases_ns.last().unwrap()) {
+            phases_ns.push(calibration.extent.messages * message_ns);
+        }
+        (calibration, phases_ns)
     }
 
     proptest! {
         #[test]
         fn a_steady_rate_is_found_within_a_few_phases(message_ns in 1_u64..10_000_000, start in 1_u64..16) {
-            let mut calibration = unknown(64, start);
-            let mut elapsed = calibration.extent.messages * message_ns;
-            while !calibration.settles(elapsed) {
-                elapsed = calibration.extent.messages * message_ns;
-            }
-            prop_assert!(elapsed >= LEAST_NS, "{elapsed}");
-            prop_assert!(calibration.phases <= 6, "{}", calibration.phases);
+            let (calibration, phases_ns) = phases(unknown(start, WarmUp::None), message_ns);
+            prop_assert!(*phases_ns.last().unwrap() >= LEAST_NS, "{phases_ns:?}");
+            prop_assert!(calibration.phases <= 7, "{}", calibration.phases);
+        }
+
+        #[test]
+        fn a_warm_up_comes_before_what_counts(message_ns in 1_u64..100_000, warm_up_ns in 1_000_000_u64..50_000_000) {
+            let (_, phases_ns) = phases(unknown(16, WarmUp::ForNs(warm_up_ns)), message_ns);
+            let (counted, before) = phases_ns.split_last().unwrap();
+            prop_assert!(*counted >= LEAST_NS);
+            let warm_up = before.last().unwrap();
+            prop_assert!(*warm_up >= warm_up_ns && *warm_up < warm_up_ns + 2 * message_ns, "{phases_ns:?}");
+        }
+
+        #[test]
+        fn slices_are_equal_and_as_many_as_asked(message_ns in 1_u64..100_000, slices in 1_u32..20) {
+            let (calibration, phases_ns) = phases(unknown(16, WarmUp::Slices(slices)), message_ns);
+            prop_assert_eq!(calibration.slices_ns.len(), slices as usize);
+            prop_assert!(calibration.slices_ns.iter().all(|&ns| ns == calibration.slices_ns[0]));
+            prop_assert!(calibration.slices_ns[0] >= SLICE_NS);
+            prop_assert!(*phases_ns.last().unwrap() >= LEAST_NS);
         }
     }
 
     #[test]
     fn a_given_total_is_run_as_it_is() {
         let extent = Extent::of_total(64, 100);
-        let mut calibration = Calibration { given: Some(extent), extent, phases: 0 };
+        let mut calibration = Calibration::from(extent, Total::Given, WarmUp::Slices(8));
         assert!(calibration.settles(1));
         assert_eq!(calibration.extent, extent);
     }
 
     #[test]
     fn a_clock_that_stands_still_ends_the_search() {
-        let mut calibration = unknown(64, 1);
-        let mut phases = 0;
-        while !calibration.settles(0) {
-            phases += 1;
+        for warm_up in [WarmUp::None, WarmUp::ForNs(1_000), WarmUp::Slices(3)] {
+            let mut calibration = unknown(1, warm_up);
+            let mut phases = 0;
+            while !calibration.settles(0) {
+                phases += 1;
+                assert!(phases <= MOST_PHASES + 5, "{warm_up:?}");
+            }
         }
-        assert_eq!(phases, MOST_PHASES);
     }
 }

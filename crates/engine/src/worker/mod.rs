@@ -16,6 +16,7 @@ use std::io::{Read, Write};
 pub use calibration::LEAST_NS;
 pub use control::Control;
 use party::{Party, PartyReport};
+pub use usage::steal_ns;
 
 use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
 use crate::payload::{Payload, Stamped, Unchecked};
@@ -94,16 +95,15 @@ fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     let cpus = spec.cpus.map_or(Vec::new(), |[sender, receiver]| {
         if sender == receiver { vec![sender] } else { vec![sender, receiver] }
     });
-    let steal_before_ns = usage::steal_ns(&cpus);
+    let steal_before_ns = steal_ns(&cpus);
     let granted = opened.granted;
     let parties = match spec.mode {
         Mode::OneThread => vec![alone::<E, W, P>(spec, opened, payload, control)?],
         Mode::TwoThreads => threads::run::<E, W, P>(spec, opened, payload, control)?,
         Mode::TwoProcesses => processes::run::<E, W, P>(spec, opened, payload, control)?,
     };
-    let steal_ns = steal_before_ns
-        .zip(usage::steal_ns(&cpus))
-        .map(|(before, after)| after.saturating_sub(before));
+    let steal_ns =
+        steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
     Ok(Measurement { steal_ns, ..combine::<E>(parties, granted, spec) })
 }
 
@@ -140,6 +140,7 @@ fn combine<E: Endpoint>(
         arrived_bytes: first.total_bytes.saturating_sub(lost * spec.buffer_bytes),
         lost_messages: E::LOSES.then_some(lost),
         calibration_phases: first.calibration_phases,
+        slices_ns: first.slices_ns,
         round_trips: first.round_trips,
         kernel_buffer_granted_bytes: granted.kernel_buffer_bytes,
         cacheline_round_trip_ns: first.cacheline_round_trip_ns,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::control::Control;
-use super::usage::{Usage, run_delay_ns};
+use super::usage::{Usage, cpu_ns, run_delay_ns};
 use crate::buffer::Buffer;
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
@@ -29,6 +29,7 @@ pub(super) struct PartyReport {
     pub(super) messages: u64,
     pub(super) total_bytes: u64,
     pub(super) calibration_phases: u32,
+    pub(super) slices_ns: Vec<u64>,
     pub(super) round_trips: Option<RoundTrips>,
     pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
 }
@@ -142,13 +143,16 @@ impl<E: Endpoint> Party<'_, E> {
         self.take_calls();
         let delay_before_ns = run_delay_ns();
         self.meet();
+        let cpu_before_ns = cpu_ns();
         let start = Usage::now();
         let (meter, timed_every) = self.moved::<W, P>(extent, payload, kit)?;
         let end = Usage::now();
+        let cpu_after_ns = cpu_ns();
         self.meet();
         let calls = self.take_calls().unwrap_or(meter.transfers);
         self.end.drain();
         let mut usage = start.until(end, self.role, meter, calls);
+        usage.cpu_ns = Some(cpu_after_ns - cpu_before_ns);
         usage.run_delay_ns =
             delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         Ok(Phase { usage, timed_every })
@@ -207,6 +211,7 @@ impl<E: Endpoint> Party<'_, E> {
             messages: calibration.extent.messages,
             total_bytes: calibration.extent.total_bytes(),
             calibration_phases: calibration.phases,
+            slices_ns: calibration.slices_ns.clone(),
             round_trips,
             cacheline_round_trip_ns: probes,
         })

@@ -6,6 +6,8 @@
 use std::fs;
 use std::mem::MaybeUninit;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::workload::Meter;
 use crate::{Role, RoleUsage};
 
@@ -50,9 +52,18 @@ impl Usage {
             calls,
             short_writes: meter.short_writes,
             short_reads: meter.short_reads,
+            cpu_ns: None,
             run_delay_ns: None,
         }
     }
+}
+
+/// CPU time of the calling thread so far, ns: exact, unlike what `getrusage` tells, which the
+/// kernel brings up to date at ticks and switches.
+pub(super) fn cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // A thread's own clock starts at zero: neither part is ever negative.
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {
@@ -65,9 +76,10 @@ pub(super) fn run_delay_ns() -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Time the host has stolen from `cpus` (all, where empty), ns: the eighth field of their lines in
-/// `/proc/stat`, in ticks.
-pub(super) fn steal_ns(cpus: &[u32]) -> Option<u64> {
+/// Time the host has stolen from `cpus` (all, where empty) since the system started, ns: the eighth
+/// field of their lines in `/proc/stat`, in ticks. `None` where that cannot be read.
+#[must_use]
+pub fn steal_ns(cpus: &[u32]) -> Option<u64> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let ticks_per_s = rustix::param::clock_ticks_per_second();
     let names: Vec<String> = match cpus {
@@ -95,6 +107,14 @@ mod tests {
         while crate::clock::now_ns() - begin < 20_000_000 {}
         let used = start.until(Usage::now(), Role::Both, Meter::default(), 0);
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
+    }
+
+    #[test]
+    fn the_threads_own_clock_is_exact() {
+        let (begin, before) = (crate::clock::now_ns(), cpu_ns());
+        while crate::clock::now_ns() - begin < 1_000_000 {}
+        let used = cpu_ns() - before;
+        assert!(used > 10_000 && used <= crate::clock::now_ns() - begin, "{used}");
     }
 
     #[test]

@@ -1,0 +1,166 @@
+//! Whether the machine, not the case, held a run up.
+//!
+//! The rules are those of `docs/method.md`: a party alone on its CPU never waits for it for long;
+//! where two share one CPU, one of them always runs; and two CPUs are as far apart after a run as
+//! before it.
+
+use crate::mechanism::Nearness;
+use crate::{Measurement, RunSpec};
+
+/// Most of the elapsed time that a party alone on its CPU may wait for it.
+const MOST_DELAY: f64 = 0.02;
+/// Least of the elapsed time that the parties on one CPU must run, taken together.
+const LEAST_CPU: f64 = 0.96;
+/// Two probes around a run that differ by more than this factor saw two different distances. The
+/// probes of one pair of CPUs differ by a few per cent.
+const AGREEMENT: f64 = 1.25;
+/// In shorter runs the few microseconds around the timed region, which the kernel's books hold as
+/// well, weigh too much.
+const JUDGED_FROM_NS: u64 = 4_000_000;
+
+/// What held a run up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disturbance {
+    /// A party alone on its CPU was kept waiting for it.
+    Waited,
+    /// On the CPU the parties share, neither ran for part of the time.
+    Missing,
+    /// The cache-line probe found no time in which both parties ran.
+    NoProbe,
+    /// The probes before and after disagree about the distance of the CPUs.
+    ProbesDisagree,
+}
+
+/// What held this run of `spec` up, as far as its own figures tell. Steal, which the kernel counts
+/// in ticks longer than a run, is for whoever sees more than one.
+#[must_use]
+pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance> {
+    let is_long = measured.elapsed_ns >= JUDGED_FROM_NS;
+    match spec.nearness() {
+        Nearness::Apart if is_long && waited(measured) => Some(Disturbance::Waited),
+        Nearness::Apart => probes_disagree(measured),
+        Nearness::OneCpu if is_long && is_missing(measured) => Some(Disturbance::Missing),
+        Nearness::OneCpu | Nearness::Unpinned => None,
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
+fn waited(measured: &Measurement) -> bool {
+    let delays_ns = measured.roles.iter().filter_map(|role| role.run_delay_ns);
+    delays_ns.max().unwrap_or(0) as f64 > MOST_DELAY * measured.elapsed_ns as f64
+}
+
+#[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
+fn is_missing(measured: &Measurement) -> bool {
+    let used_ns: Option<u64> = measured.roles.iter().map(|role| role.cpu_ns).sum();
+    used_ns.is_some_and(|used_ns| (used_ns as f64) < LEAST_CPU * measured.elapsed_ns as f64)
+}
+
+fn probes_disagree(measured: &Measurement) -> Option<Disturbance> {
+    let Some([before_ns, after_ns]) = measured.cacheline_round_trip_ns else {
+        return Some(Disturbance::NoProbe);
+    };
+    let disagree = before_ns.max(after_ns) > AGREEMENT * before_ns.min(after_ns);
+    disagree.then_some(Disturbance::ProbesDisagree)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::workload::Kind;
+    use crate::{KernelBuffer, Mode, Role, RoleUsage, TouchCheck, WarmUp};
+
+    const RUN_NS: u64 = 20_000_000;
+
+    fn spec(cpus: [u32; 2]) -> RunSpec {
+        RunSpec {
+            mechanism: "pipe".to_owned(),
+            options: BTreeMap::new(),
+            workload: Kind::Stream,
+            mode: Mode::TwoProcesses,
+            cpus: Some(cpus),
+            buffer_bytes: 64,
+            total_bytes: None,
+            kernel_buffer: KernelBuffer::Default,
+            check: TouchCheck::Off,
+            warm_up: WarmUp::None,
+        }
+    }
+
+    fn role(role: Role, cpu_ns: u64, run_delay_ns: u64) -> RoleUsage {
+        RoleUsage {
+            role,
+            user_ns: 0,
+            system_ns: 0,
+            minor_faults: 0,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            calls: 0,
+            short_writes: 0,
+            short_reads: 0,
+            cpu_ns: Some(cpu_ns),
+            run_delay_ns: Some(run_delay_ns),
+        }
+    }
+
+    fn measured(roles: [(u64, u64); 2], probes: Option<[f64; 2]>) -> Measurement {
+        let [sender, receiver] = roles;
+        Measurement {
+            elapsed_ns: RUN_NS,
+            total_bytes: 64,
+            messages: 1,
+            arrived_bytes: 64,
+            lost_messages: None,
+            calibration_phases: 0,
+            slices_ns: Vec::new(),
+            round_trips: None,
+            kernel_buffer_granted_bytes: None,
+            cacheline_round_trip_ns: probes,
+            steal_ns: None,
+            roles: vec![
+                role(Role::Sender, sender.0, sender.1),
+                role(Role::Receiver, receiver.0, receiver.1),
+            ],
+        }
+    }
+
+    fn apart(delay_ns: u64, probes: Option<[f64; 2]>) -> Option<Disturbance> {
+        disturbance(&spec([0, 1]), &measured([(0, 10), (0, delay_ns)], probes))
+    }
+
+    fn together(sender_ns: u64, receiver_ns: u64) -> Option<Disturbance> {
+        // Each waits while the other runs: that is no disturbance.
+        let roles = [(sender_ns, RUN_NS / 2), (receiver_ns, RUN_NS / 2)];
+        disturbance(&spec([0, 0]), &measured(roles, None))
+    }
+
+    #[test]
+    fn a_party_alone_on_its_cpu_does_not_wait_for_it() {
+        let probes = Some([300.0, 310.0]);
+        assert_eq!(apart(RUN_NS / 50, probes), None);
+        assert_eq!(apart(RUN_NS / 50 + 1, probes), Some(Disturbance::Waited));
+    }
+
+    #[test]
+    fn of_two_on_one_cpu_one_always_runs() {
+        assert_eq!(together(RUN_NS / 2, RUN_NS / 2), None);
+        assert_eq!(together(RUN_NS * 46 / 100, RUN_NS / 2), None);
+        assert_eq!(together(RUN_NS * 45 / 100, RUN_NS / 2), Some(Disturbance::Missing));
+    }
+
+    #[test]
+    fn the_distance_must_be_the_same_before_and_after() {
+        assert_eq!(apart(0, Some([46.0, 375.0])), Some(Disturbance::ProbesDisagree));
+        assert_eq!(apart(0, Some([375.0, 46.0])), Some(Disturbance::ProbesDisagree));
+        assert_eq!(apart(0, Some([46.0, 55.0])), None);
+        assert_eq!(apart(0, None), Some(Disturbance::NoProbe));
+    }
+
+    #[test]
+    fn a_run_of_an_instant_is_not_judged_by_its_cpu_time() {
+        let short = Measurement { elapsed_ns: 1_000_000, ..measured([(0, 0), (0, 0)], None) };
+        assert_eq!(disturbance(&spec([0, 0]), &short), None);
+    }
+}
