@@ -3,6 +3,11 @@
 
 #![forbid(unsafe_code)]
 
+mod bootstrap;
+mod normal;
 mod quantile;
+mod spread;
 
-pub use quantile::{Quartiles, quantile, quartiles};
+pub use bootstrap::{Bootstrap, Interval};
+pub use quantile::{QuantileType, Quartiles, quantile, quantile_of_type, quartiles};
+pub use spread::{interquartile_range, median, median_absolute_deviation};
