@@ -4,10 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+mod dip;
 mod normal;
 mod quantile;
 mod spread;
 
 pub use bootstrap::{Bootstrap, Interval};
+pub use dip::{Dip, dip_test};
 pub use quantile::{QuantileType, Quartiles, quantile, quantile_of_type, quartiles};
 pub use spread::{interquartile_range, median, median_absolute_deviation};
