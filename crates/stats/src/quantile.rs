@@ -1,6 +1,26 @@
-//! Quantiles of type 7 in the numbering of Hyndman and Fan (1996, *Sample Quantiles in Statistical
-//! Packages*, The American Statistician 50): linear interpolation between order statistics, what R,
-//! `NumPy` and `SciPy` compute by default.
+//! Quantiles of the types that Hyndman and Fan number (1996, *Sample Quantiles in Statistical
+//! Packages*, The American Statistician 50). Type 7, linear interpolation between order statistics,
+//! is what R, `NumPy` and `SciPy` compute by default, and what is meant where no type is named.
+
+/// How a quantile is read off a finite number of values, numbered as Hyndman and Fan (1996) do.
+///
+/// The types differ in the position, counted from 1, that a probability `p` has among `n` ascending
+/// values. All but the first interpolate linearly between the two values next to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuantileType {
+    /// Type 1, the inverse of the empirical distribution: position `n p`, rounded up. Always a value
+    /// that was seen.
+    InvertedCdf,
+    /// Type 5 (Hazen 1914): position `n p + 1/2`.
+    Hazen,
+    /// Type 6 (Weibull 1939): position `(n + 1) p`, the mean rank of that quantile.
+    Weibull,
+    /// Type 7 (Gumbel 1939): position `(n - 1) p + 1`. The default here as in R and `NumPy`.
+    Linear,
+    /// Type 8: position `(n + 1/3) p + 1/3`, close to median-unbiased whatever the distribution; the
+    /// one that Hyndman and Fan recommend.
+    MedianUnbiased,
+}
 
 /// Median and quartiles of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,7 +33,15 @@ pub struct Quartiles {
     pub q3: f64,
 }
 
-/// The quantile `p` of `sorted`, which ascends. `None` for no values or a `p` outside 0 to 1.
+/// The quantile `p` of `sorted`, which ascends, of type 7. `None` for no values or a `p` outside 0
+/// to 1.
+#[must_use]
+pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
+    quantile_of_type(sorted, p, QuantileType::Linear)
+}
+
+/// The quantile `p` of `sorted`, which ascends, of the type `kind`. `None` for no values or a `p`
+/// outside 0 to 1.
 #[must_use]
 #[allow(
     clippy::cast_precision_loss,
@@ -21,19 +49,36 @@ pub struct Quartiles {
     clippy::cast_sign_loss,
     reason = "a position within the slice"
 )]
-pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
+pub fn quantile_of_type(sorted: &[f64], p: f64, kind: QuantileType) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     if !(0.0..=1.0).contains(&p) {
         return None;
     }
-    let position = p * last as f64;
-    let below = (position.floor() as usize).min(last);
+    let position = position(sorted.len() as f64, p, kind).clamp(0.0, last as f64);
+    let below = position.floor() as usize;
     let above = (below + 1).min(last);
     let fraction = position - below as f64;
+    // Between a value and itself there is nothing to interpolate, and between infinities no number.
+    if fraction == 0.0 || sorted[below] == sorted[above] {
+        return Some(sorted[below]);
+    }
     Some(sorted[below] + fraction * (sorted[above] - sorted[below]))
 }
 
-/// Median and quartiles of `values` in any order. `None` for no values or where one is NaN.
+/// Where, counted from 0, the quantile `p` lies among `n` values; outside them at the ends of some
+/// types.
+fn position(n: f64, p: f64, kind: QuantileType) -> f64 {
+    match kind {
+        QuantileType::InvertedCdf => (n * p).ceil() - 1.0,
+        QuantileType::Hazen => n * p - 0.5,
+        QuantileType::Weibull => (n + 1.0) * p - 1.0,
+        QuantileType::Linear => p * (n - 1.0),
+        QuantileType::MedianUnbiased => (n + 1.0 / 3.0) * p - 2.0 / 3.0,
+    }
+}
+
+/// Median and quartiles of `values` in any order, of type 7. `None` for no values or where one is
+/// NaN.
 #[must_use]
 pub fn quartiles(values: &[f64]) -> Option<Quartiles> {
     if values.iter().any(|value| value.is_nan()) {
@@ -46,6 +91,16 @@ pub fn quartiles(values: &[f64]) -> Option<Quartiles> {
         median: quantile(&sorted, 0.5)?,
         q3: quantile(&sorted, 0.75)?,
     })
+}
+
+/// `values` in ascending order. `None` for no values or where one is not finite.
+pub(crate) fn ascending(values: &[f64]) -> Option<Vec<f64>> {
+    if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some(sorted)
 }
 
 #[cfg(test)]
@@ -66,6 +121,23 @@ mod tests {
     fn one_value_is_its_own_quartiles() {
         let only = quartiles(&[3.5]).unwrap();
         assert_eq!((only.q1, only.median, only.q3), (3.5, 3.5, 3.5));
+    }
+
+    #[test]
+    fn infinities_make_no_nan() {
+        let sorted = [1.0, f64::INFINITY, f64::INFINITY];
+        assert_eq!(quantile(&sorted, 0.75), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn the_types_differ_where_they_should() {
+        let sorted = [1.0, 2.0, 3.0, 4.0];
+        let q1 = |kind| quantile_of_type(&sorted, 0.25, kind).unwrap();
+        assert_eq!(q1(QuantileType::InvertedCdf), 1.0);
+        assert_eq!(q1(QuantileType::Hazen), 1.5);
+        assert_eq!(q1(QuantileType::Weibull), 1.25);
+        assert_eq!(q1(QuantileType::Linear), 1.75);
+        assert!((q1(QuantileType::MedianUnbiased) - 17.0 / 12.0).abs() < 1e-12);
     }
 
     proptest! {

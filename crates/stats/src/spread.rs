@@ -1,0 +1,61 @@
+//! The middle of some values and how far they spread around it, by measures that a few outliers do
+//! not move.
+
+use crate::quantile::{ascending, quantile};
+
+/// The median of `values` in any order, in their unit. `None` for no values or where one is not
+/// finite.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(&ascending(values)?, 0.5)
+}
+
+/// The distance between the quartiles of `values`, of type 7, in their unit. `None` for no values or
+/// where one is not finite.
+///
+/// Divided by 1.349 it estimates the standard deviation of normal values.
+#[must_use]
+pub fn interquartile_range(values: &[f64]) -> Option<f64> {
+    let sorted = ascending(values)?;
+    Some(quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?)
+}
+
+/// The median of the distances of `values` from their median (MAD; Hampel 1974, *The Influence Curve
+/// and Its Role in Robust Estimation*, JASA 69), in their unit. `None` for no values or where one is
+/// not finite.
+///
+/// It is not scaled: times 1.4826 it estimates the standard deviation of normal values.
+#[must_use]
+pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    median(&distances)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_outlier_moves_neither_measure_far() {
+        let values = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 1e9];
+        assert_eq!(median(&values), Some(13.0));
+        assert_eq!(interquartile_range(&values), Some(3.0));
+        assert_eq!(median_absolute_deviation(&values), Some(2.0));
+    }
+
+    #[test]
+    fn equal_values_do_not_spread() {
+        assert_eq!(interquartile_range(&[2.5; 9]), Some(0.0));
+        assert_eq!(median_absolute_deviation(&[2.5]), Some(0.0));
+    }
+
+    #[test]
+    fn what_is_no_number_has_no_spread() {
+        for bad in [&[][..], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
+            assert_eq!(median(bad), None);
+            assert_eq!(interquartile_range(bad), None);
+            assert_eq!(median_absolute_deviation(bad), None);
+        }
+    }
+}
