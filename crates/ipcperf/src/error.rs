@@ -21,7 +21,7 @@ pub(crate) enum Error {
     #[error("nothing of what was asked can run here: {0}")]
     NothingRuns(String),
     /// The results file cannot be written.
-    #[error("cannot write results to {}: {source}; what was written is kept; --out names another file", path.display())]
+    #[error("cannot write results to {}: {source}; what was written is kept: make room and resume it, or name another file with --out", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,

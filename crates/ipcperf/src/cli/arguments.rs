@@ -32,6 +32,8 @@ pub(super) enum Command {
     List(ListArguments),
     /// Print the tables of results files
     Show(ShowArguments),
+    /// Go on with a results file: same seed, same blocks, only what is missing
+    Resume(ResumeArguments),
 }
 
 #[derive(Args, Debug, Default)]
@@ -102,6 +104,19 @@ pub(super) struct MatrixArguments {
     /// Kept repetitions of each case; one more comes first and is set aside [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     repetitions: Option<u32>,
+    /// In place of --repetitions: repeat until half the 95 % interval of each median is at most
+    /// PCT per cent of it
+    #[arg(long, value_name = "PCT", conflicts_with = "repetitions", allow_negative_numbers = true)]
+    until_ci: Option<f64>,
+    /// With --until-ci: repetitions after which a case is given up [default: 500]
+    #[arg(long, value_name = "N", requires = "until_ci", allow_negative_numbers = true)]
+    most_repetitions: Option<u32>,
+    /// With --until-ci: time after which no case is repeated that has 10 repetitions, s [default: 60]
+    #[arg(long, value_name = "SECONDS", requires = "until_ci", allow_negative_numbers = true)]
+    most_seconds: Option<f64>,
+    /// Runs made for one repetition at most, until one is not disturbed [default: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    attempts: Option<u32>,
     /// Options of mechanisms, such as pipe.capacity=4KiB,1MiB; several values make a matrix
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
@@ -132,6 +147,10 @@ impl MatrixArguments {
             kernel_buffers: &self.kernel_buffer,
             set: &self.set,
             repetitions: self.repetitions,
+            until_ci_percent: self.until_ci,
+            most_repetitions: self.most_repetitions,
+            most_s: self.most_seconds,
+            attempts: self.attempts,
             seed: self.seed,
             deadline_s: self.deadline,
         }
@@ -151,6 +170,19 @@ pub(super) struct ListArguments {
 pub(super) enum Listed {
     Mechanisms,
     Workloads,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ResumeArguments {
+    /// A results file whose command was interrupted, killed, or ran out of room
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Print a JSON array with a summary of each case instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No progress bar, no tables
+    #[arg(long, short)]
+    pub(super) quiet: bool,
 }
 
 #[derive(Args, Debug)]

@@ -1,5 +1,7 @@
 //! `ipcperf survey`, `ipcperf run` and `ipcperf plan`: from what was asked to what is shown.
 
+use std::path::Path;
+
 use ipcperf_engine::TouchCheck;
 use ipcperf_engine::placement::Topology;
 use serde_json::json;
@@ -13,7 +15,7 @@ use crate::machine::Environment;
 use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell};
 use crate::plan::{Plan, Request, SurveyLength};
 use crate::results::{Header, Overwrite, PlanRecord, SCHEMA, Writer, default_path};
-use crate::runner::{self, Outcome};
+use crate::runner::{self, Before, Outcome};
 use crate::summary::summarise;
 
 /// Which command measures.
@@ -61,7 +63,7 @@ fn resolve(matrix: &MatrixArguments) -> Result<Plan, Error> {
     Plan::resolve(&Request::parse(&matrix.typed(), check)?, &topology()?)
 }
 
-fn topology() -> Result<Topology, Error> {
+pub(super) fn topology() -> Result<Topology, Error> {
     Topology::read()
         .map_err(|errno| Error::Machine(format!("cannot read which CPUs are allowed: {errno}")))
 }
@@ -72,16 +74,50 @@ fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Res
     let header = header(plan, measuring);
     let heading = heading(&header);
     let mut writer = Writer::create(path, overwrite, header)?;
-    let visibility = if output.quiet { Visibility::Quiet } else { Visibility::OnTerminal };
-    let mut progress = Progress::over(plan.runs(), visibility);
-    let record = PlanRecord::of(plan);
-    let outcome = runner::run(plan, &mut writer, &mut progress)?;
-    present(&outcome, &record, output, heading)?;
-    if !output.quiet {
-        let kept = outcome.samples.len();
-        tell(&format!("{kept} samples in {0}; again: ipcperf show {0}", writer.path().display()));
-    }
+    let form = Form::of(output.json, output.quiet);
+    let mut progress = Progress::over(plan.runs(), form.visibility());
+    let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
+    present(&outcome, &PlanRecord::of(plan), form, heading)?;
+    form.tell_where(&outcome, writer.path());
     Ok(outcome.ending)
+}
+
+/// What is printed of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Tables,
+    /// A JSON array; the rest is told beside it.
+    Json,
+    /// A JSON array and nothing else.
+    QuietJson,
+    Quiet,
+}
+
+impl Form {
+    #[allow(clippy::fn_params_excessive_bools, reason = "two flags of the command line")]
+    pub(super) const fn of(json: bool, quiet: bool) -> Self {
+        match (json, quiet) {
+            (false, false) => Self::Tables,
+            (true, false) => Self::Json,
+            (true, true) => Self::QuietJson,
+            (false, true) => Self::Quiet,
+        }
+    }
+
+    pub(super) const fn visibility(self) -> Visibility {
+        match self {
+            Self::Tables | Self::Json => Visibility::OnTerminal,
+            Self::QuietJson | Self::Quiet => Visibility::Quiet,
+        }
+    }
+
+    /// Says where the results are.
+    pub(super) fn tell_where(self, outcome: &Outcome, path: &Path) {
+        if self.visibility() == Visibility::OnTerminal {
+            let (kept, path) = (outcome.samples.len(), path.display());
+            tell(&format!("{kept} samples in {path}; again: ipcperf show {path}"));
+        }
+    }
 }
 
 fn header(plan: &Plan, measuring: Measuring) -> Header {
@@ -99,24 +135,25 @@ fn header(plan: &Plan, measuring: Measuring) -> Header {
     }
 }
 
-fn present(
+/// Prints what came of a plan.
+pub(super) fn present(
     outcome: &Outcome,
     plan: &PlanRecord,
-    output: &OutputArguments,
+    form: Form,
     heading: String,
 ) -> Result<Ending, Error> {
     let summaries = summarise(&plan.cases, &plan.refused, &outcome.samples, &outcome.failures);
-    if output.json {
-        print(&summaries_json(&summaries))?;
-    } else if !output.quiet {
-        print(&page(heading, &summaries))?;
-    }
+    match form {
+        Form::Json | Form::QuietJson => print(&summaries_json(&summaries))?,
+        Form::Tables => print(&page(heading, &summaries, &outcome.samples, plan.until_ci))?,
+        Form::Quiet => Ending::Done,
+    };
     let closing = closing_words(&plan.unavailable, &outcome.failures);
     if !closing.is_empty() {
         tell(&closing);
     }
     if outcome.ending == Ending::Interrupted {
-        tell("ipcperf: interrupted; what was measured is kept");
+        tell("ipcperf: interrupted; what was measured is kept, and ipcperf resume goes on with it");
     }
     Ok(Ending::Done)
 }

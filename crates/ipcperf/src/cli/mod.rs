@@ -3,6 +3,7 @@
 mod arguments;
 mod list;
 mod measure;
+mod resume;
 mod show;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Plan(arguments)) => measure::plan(arguments),
         Some(Command::List(arguments)) => list::list(arguments),
         Some(Command::Show(arguments)) => show::show(arguments),
+        Some(Command::Resume(arguments)) => resume::resume(arguments),
     }
 }
 

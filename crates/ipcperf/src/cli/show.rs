@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::arguments::ShowArguments;
 use crate::error::{Ending, Error};
-use crate::output::{closing_words, print, survey_words, tables, tell};
-use crate::results::{Header, Results, read};
+use crate::output::{Beside, closing_words, notes, print, survey_words, tables, tell};
+use crate::plan::Precision;
+use crate::results::{Header, Results, Sample, read};
 use crate::summary::{CaseSummary, summarise};
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
@@ -38,7 +39,7 @@ fn whole_page(path: &Path, results: &Results, summaries: &[CaseSummary]) -> Stri
     let header = &results.header;
     let heading = format!("{}, {}\n{}", path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan.unavailable, &results.failures);
-    let page = page(heading, summaries);
+    let page = page(heading, summaries, &results.samples, header.plan.until_ci);
     if closing.is_empty() { page } else { format!("{page}\n\n{closing}") }
 }
 
@@ -51,9 +52,16 @@ pub(super) fn heading(header: &Header) -> String {
     machine
 }
 
-/// Heading, tables, and the findings in words.
-pub(super) fn page(heading: String, summaries: &[CaseSummary]) -> String {
-    let parts = [heading, tables(summaries), survey_words(summaries)];
+/// Heading, tables, the findings in words, and what to know before believing them.
+pub(super) fn page(
+    heading: String,
+    summaries: &[CaseSummary],
+    samples: &[Sample],
+    precision: Option<Precision>,
+) -> String {
+    let beside = if precision.is_some() { Beside::Interval } else { Beside::Spread };
+    let mut parts = vec![heading, tables(summaries, beside), survey_words(summaries)];
+    parts.extend(notes(summaries, samples, precision));
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 

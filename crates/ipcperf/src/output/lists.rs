@@ -76,6 +76,7 @@ fn mechanism_json(mechanism: &Mechanism) -> Value {
         "remedy": unavailable.as_ref().map(|why| why.remedy.clone()),
         "boundaries": mechanism.boundaries.name(),
         "delivery": mechanism.delivery.name(),
+        "way": mechanism.way.name(),
         "modes": modes,
         "options": options,
         "minimum_kernel": mechanism.documentation.minimum_kernel,

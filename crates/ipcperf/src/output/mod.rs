@@ -1,6 +1,7 @@
 //! What people see: tables, words, progress.
 
 mod lists;
+mod notes;
 mod plan;
 mod progress;
 mod table;
@@ -10,9 +11,10 @@ mod words;
 #[cfg(test)]
 pub(crate) use lists::mechanism_page;
 pub(crate) use lists::{mechanism_list, mechanisms_json, workload_list, workloads_json};
+pub(crate) use notes::notes;
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};
-pub(crate) use table::tables;
+pub(crate) use table::{Beside, tables};
 pub(crate) use words::{closing_words, survey_words};
 
 use std::io::Write;

@@ -2,7 +2,7 @@
 
 use super::table::new_table;
 use super::units;
-use crate::plan::{Bytes, Plan};
+use crate::plan::{Bytes, Enough, Plan};
 
 /// More cases than this are counted, not listed.
 const LISTED: usize = 400;
@@ -40,12 +40,17 @@ pub(crate) fn plan_table(plan: &Plan) -> String {
 }
 
 fn closing(plan: &Plan) -> String {
-    format!(
-        "{} cases, {} blocks (the first is set aside), {} runs, about {}; seed {}",
-        plan.cases.len(),
-        plan.blocks(),
-        plan.runs(),
-        units::duration(plan.estimate()),
-        plan.seed
-    )
+    let (cases, blocks, runs) = (plan.cases.len(), plan.whole_blocks(), plan.runs());
+    let (time, seed) = (units::duration(plan.estimate()), plan.seed);
+    let counts = format!("{cases} cases, {blocks} blocks (the first is set aside), {runs} runs");
+    match plan.enough {
+        Enough::Repetitions(_) => format!("{counts}, about {time}; seed {seed}"),
+        Enough::UntilCi(precision) => format!(
+            "{counts} or more, until each median is known to {}: at least {time}, at most {} \
+             repetitions of a case or {}; seed {seed}",
+            units::percent(precision.half_width),
+            precision.most_repetitions,
+            units::duration(precision.most_time()),
+        ),
+    }
 }

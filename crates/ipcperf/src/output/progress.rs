@@ -54,6 +54,10 @@ impl Progress {
             self.drawn = Some(Instant::now());
         }
         self.done += 1;
+        // Runs that are repeated, or that a goal asks for, come on top of the plan.
+        if self.bar.length().is_some_and(|length| length < self.done) {
+            self.bar.set_length(self.done);
+        }
     }
 
     /// Takes the bar off the screen.

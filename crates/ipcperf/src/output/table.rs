@@ -8,7 +8,7 @@ use ipcperf_engine::workload::Kind;
 
 use super::units;
 use crate::plan::Bytes;
-use crate::summary::{CaseSummary, Figure};
+use crate::summary::{CaseSummary, Figure, Mode};
 
 /// Columns of figures that fit a terminal of 100 characters.
 const COLUMNS: usize = 4;
@@ -25,6 +25,8 @@ struct Heading {
     mode: &'static str,
     placement: String,
     cpus: Vec<u32>,
+    /// The class of CPU pair.
+    class: Option<String>,
     kernel_buffer: String,
 }
 
@@ -36,18 +38,25 @@ impl Heading {
             mode: case.mode.name(),
             placement: case.placement.clone(),
             cpus: case.cpus.clone(),
+            class: summary.cpu_pair_class.clone(),
             kernel_buffer: case.kernel_buffer.clone(),
         }
     }
 
     fn covers(&self, summary: &CaseSummary) -> bool {
-        let other = Self::of(summary);
-        // A refused cell has no CPUs; it belongs where the rest is the same.
+        let mut other = Self::of(summary);
+        // A refused cell has no CPUs, and one without a figure no class; either belongs where the
+        // rest is the same.
+        if other.cpus.is_empty() {
+            other.cpus.clone_from(&self.cpus);
+        }
+        if other.class.is_none() {
+            other.class.clone_from(&self.class);
+        }
         other == *self
-            || (other.cpus.is_empty() && Self { cpus: self.cpus.clone(), ..other } == *self)
     }
 
-    fn text(&self, repetitions: usize) -> String {
+    fn text(&self, repetitions: &str, beside: Beside) -> String {
         let what = match self.workload {
             Kind::Stream => "Stream: bandwidth",
             Kind::RoundTrip => "Round trip: mean time there and back",
@@ -63,15 +72,29 @@ impl Heading {
             other => format!(", kernel buffer {other}"),
         };
         let (mode, placement) = (self.mode, &self.placement);
+        let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
+        let beside = match beside {
+            Beside::Spread => "median (IQR as share of it)",
+            Beside::Interval => "median ± half its 95 % interval",
+        };
         format!(
-            "{what}, {mode}, placement {placement} ({cpus}){buffer}; \
-             median (IQR as share of it), n = {repetitions}"
+            "{what}, {mode}, placement {placement} ({cpus}{class}){buffer}; {beside}, \
+             n = {repetitions}"
         )
     }
 }
 
+/// What stands beside a median.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// How far the repetitions spread.
+    Spread,
+    /// How well the median is known.
+    Interval,
+}
+
 /// All tables of `summaries`, with what they leave out below.
-pub(crate) fn tables(summaries: &[CaseSummary]) -> String {
+pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside) -> String {
     let mut headings: Vec<Heading> = Vec::new();
     for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
         let heading = Heading::of(summary);
@@ -79,23 +102,38 @@ pub(crate) fn tables(summaries: &[CaseSummary]) -> String {
             headings.push(heading);
         }
     }
+    let all = headings.clone();
+    let has_class = |heading: &Heading| {
+        let with_class = |other: &Heading| Heading { class: None, ..other.clone() } == *heading;
+        all.iter().any(|other| other.class.is_some() && with_class(other))
+    };
+    headings.retain(|heading| heading.class.is_some() || !has_class(heading));
     headings.sort_by_key(|heading| heading.workload);
-    let mut parts: Vec<String> = headings.iter().map(|heading| group(heading, summaries)).collect();
+    let groups = headings.iter().map(|heading| group(heading, summaries, beside));
+    let mut parts: Vec<String> = groups.collect();
     parts.extend(refusals(summaries));
     parts.join("\n\n")
 }
 
-fn group(heading: &Heading, summaries: &[CaseSummary]) -> String {
+fn group(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> String {
     let cases: Vec<&CaseSummary> =
         summaries.iter().filter(|summary| heading.covers(summary)).collect();
-    let repetitions = cases.iter().filter_map(|case| case.main()).map(|f| f.spread().n).max();
-    let text = heading.text(repetitions.unwrap_or(0));
-    let tables = grids(&cases).into_iter().map(|table| table.to_string());
+    let text = heading.text(&repetitions(&cases), beside);
+    let tables = grids(&cases, beside).into_iter().map(|table| table.to_string());
     std::iter::once(text).chain(tables).collect::<Vec<_>>().join("\n")
 }
 
+/// How many repetitions the medians of `cases` are of.
+fn repetitions(cases: &[&CaseSummary]) -> String {
+    let counts = || cases.iter().filter_map(|case| case.main()).map(|figure| figure.spread().n);
+    match (counts().min(), counts().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (_, most) => most.unwrap_or(0).to_string(),
+    }
+}
+
 /// The cells of one heading, in tables of at most [`COLUMNS`] columns of figures.
-fn grids(cases: &[&CaseSummary]) -> Vec<Table> {
+fn grids(cases: &[&CaseSummary], beside: Beside) -> Vec<Table> {
     let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
     let mut series: Vec<String> = Vec::new();
     for case in cases {
@@ -107,7 +145,7 @@ fn grids(cases: &[&CaseSummary]) -> Vec<Table> {
     let cell = |name: &String, bytes: u64| {
         let case =
             cases.iter().find(|case| case.case.buffer_bytes == bytes && case.series() == *name);
-        case.map_or_else(String::new, |case| cell(case))
+        case.map_or_else(String::new, |case| cell(case, beside))
     };
     if sizes.len() <= COLUMNS || sizes.len() <= series.len() {
         let row = |name: &String, part: &[u64]| part.iter().map(|&b| cell(name, b)).collect();
@@ -153,16 +191,18 @@ pub(super) fn new_table() -> Table {
     table
 }
 
-fn cell(case: &CaseSummary) -> String {
+fn cell(case: &CaseSummary, beside: Beside) -> String {
     if case.refused.is_some() {
         return "refused".to_owned();
     }
     let Some(figure) = case.main() else {
-        return if case.failed > 0 { "failed".to_owned() } else { "none kept".to_owned() };
+        return no_figure(case);
     };
-    let each = if matches!(figure, Figure::PerMessage(_)) { " each" } else { "" };
-    let spread = units::relative_iqr(&figure.spread());
-    let mut text = format!("{}{each} ({spread})", units::median(&figure));
+    let mut text = if case.modes.is_empty() {
+        one_middle(&figure, case.median_interval, beside)
+    } else {
+        several_modes(&figure, &case.modes)
+    };
     if let Some(lost) = case.lost_share.filter(|lost| lost.median > 0.0) {
         text += &format!("\n{} lost", units::percent(lost.median));
     }
@@ -170,6 +210,35 @@ fn cell(case: &CaseSummary) -> String {
         text += &format!("\n{} failed", case.failed);
     }
     text
+}
+
+fn no_figure(case: &CaseSummary) -> String {
+    match (case.failed, case.disturbed) {
+        (0, 0) => "none kept".to_owned(),
+        (0, disturbed) => format!("{disturbed} disturbed"),
+        _ => "failed".to_owned(),
+    }
+}
+
+fn one_middle(figure: &Figure, interval: Option<[f64; 2]>, beside: Beside) -> String {
+    let each = if matches!(figure, Figure::PerMessage(_)) { " each" } else { "" };
+    let (median, spread) = (units::median(figure), figure.spread());
+    match (beside, interval) {
+        (Beside::Interval, Some([low, high])) => {
+            let half = units::percent((high - low) / 2.0 / spread.median);
+            format!("{median}{each} ± {half}")
+        }
+        (Beside::Interval, None) => format!("{median}{each}"),
+        (Beside::Spread, _) => format!("{median}{each} ({})", units::relative_iqr(&spread)),
+    }
+}
+
+/// Each mode with its share: one middle would stand for none of them.
+fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
+    let line = |mode: &Mode| {
+        format!("{}: {}", units::percent(mode.share), units::value(figure, mode.median))
+    };
+    modes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Each reason for a refusal once, with the cells it holds for.
@@ -219,13 +288,16 @@ mod tests {
     fn few_sizes_stand_across() {
         let mut all = scripted(Kind::Stream, &["null", "pipe", "tcp"], &[64, 4096]);
         all.extend(scripted(Kind::RoundTrip, &["null", "pipe"], &[64, 4096]));
-        insta::assert_snapshot!(tables(&all));
+        insta::assert_snapshot!(tables(&all, Beside::Spread));
     }
 
     #[test]
     fn many_sizes_stand_down() {
         let sizes: Vec<u64> = (9..=15).map(|power| 1 << power).collect();
-        insta::assert_snapshot!(tables(&scripted(Kind::Stream, &["null", "pipe"], &sizes)));
+        insta::assert_snapshot!(tables(
+            &scripted(Kind::Stream, &["null", "pipe"], &sizes),
+            Beside::Spread
+        ));
     }
 
     #[test]
@@ -235,6 +307,6 @@ mod tests {
             all[0].bandwidth_bytes_per_s.map(|s| crate::summary::Spread { median: 0.5, ..s });
         all[1].failed = 2;
         all[2].refused = Some("tcp is tired".to_owned());
-        insta::assert_snapshot!(tables(&all));
+        insta::assert_snapshot!(tables(&all, Beside::Spread));
     }
 }

@@ -33,9 +33,14 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// The median with its unit.
 pub(crate) fn median(figure: &Figure) -> String {
+    value(figure, figure.spread().median)
+}
+
+/// `value` in the unit that `figure` is of.
+pub(crate) fn value(figure: &Figure, value: f64) -> String {
     match figure {
-        Figure::Bandwidth(spread) => bandwidth(spread.median),
-        Figure::RoundTrip(spread) | Figure::PerMessage(spread) => time(spread.median),
+        Figure::Bandwidth(_) => bandwidth(value),
+        Figure::RoundTrip(_) | Figure::PerMessage(_) => time(value),
     }
 }
 

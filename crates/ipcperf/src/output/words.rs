@@ -5,36 +5,77 @@ use ipcperf_engine::workload::Kind;
 use super::units;
 use crate::plan::Bytes;
 use crate::results::{FailedRun, UnavailableRecord};
-use crate::summary::{CaseSummary, Figure, Ranking, moves_nothing, rankings};
+use crate::summary::{
+    CaseSummary, Comparison, Contender, Figure, Ranking, Refused, comparisons, moves_nothing,
+};
 
 /// Closer than this, two medians are not told apart in words.
 const LEVEL: f64 = 1.05;
 
-/// Which mechanism is best for small and for large messages, by what factor, and what the harness
-/// itself costs.
+/// Which mechanism is best for small and for large messages, by what factor, what was not compared,
+/// and what the harness itself costs.
 pub(crate) fn survey_words(summaries: &[CaseSummary]) -> String {
-    let mut lines: Vec<String> = rankings(summaries).iter().map(ranking).collect();
+    let mut lines: Vec<String> = comparisons(summaries)
+        .iter()
+        .map(|comparison| match comparison {
+            Comparison::Ranked(ranking) => ranked(ranking),
+            Comparison::Refused(refused) => not_compared(refused),
+        })
+        .collect();
     lines.extend(harness(summaries));
     lines.join("\n")
 }
 
-fn ranking(ranking: &Ranking) -> String {
+fn ranked(ranking: &Ranking) -> String {
     let (size, place) = (Bytes(ranking.buffer_bytes), &ranking.placement);
-    let (name, median) = &ranking.best;
-    let (what, figure, ahead) = match ranking.workload {
-        Kind::RoundTrip => ("Shortest round trip", units::time(*median), "shorter"),
-        Kind::Stream => ("Highest bandwidth", units::bandwidth(*median), "more"),
+    let class = ranking.class.as_ref().map_or_else(String::new, |class| format!(" ({class})"));
+    let (what, ahead) = match ranking.workload {
+        Kind::RoundTrip => ("Shortest round trip", "shorter"),
+        Kind::Stream => ("Highest bandwidth", "more"),
     };
-    let (second, factor) = &ranking.second;
-    if *factor < LEVEL {
-        return format!(
-            "{what} at {size}, placement {place}: {name}, {figure}, level with {second}."
-        );
+    let (best, second) = (figure(&ranking.best, ranking.workload), &ranking.second.name);
+    let lead = match ranking.factor {
+        None => {
+            let second = figure(&ranking.second, ranking.workload);
+            format!("before {second}; by what factor depends on the mode")
+        }
+        Some(factor) if factor < LEVEL => format!("level with {second}"),
+        Some(factor) => {
+            format!("{} {ahead} than the next, {second}", units::factor(factor))
+        }
+    };
+    let elsewhere = match ranking.elsewhere.as_slice() {
+        [] => String::new(),
+        names => format!(
+            " Not compared, as they were measured at another distance of the CPUs: {}.",
+            names.join(", ")
+        ),
+    };
+    format!("{what} at {size}, placement {place}{class}: {best}, {lead}.{elsewhere}")
+}
+
+/// A contender with its figure: its median, or the modes it has instead.
+fn figure(contender: &Contender, workload: Kind) -> String {
+    let unit = |value| match workload {
+        Kind::RoundTrip => units::time(value),
+        Kind::Stream => units::bandwidth(value),
+    };
+    let Contender { name, median, modes } = contender;
+    if modes.is_empty() {
+        return format!("{name}, {}", unit(*median));
     }
-    let factor = units::factor(*factor);
+    let modes = modes.iter().map(|m| format!("{} at {}", units::percent(m.share), unit(m.median)));
+    format!("{name}, {}", modes.collect::<Vec<_>>().join(" and "))
+}
+
+fn not_compared(refused: &Refused) -> String {
+    let (size, place, workload) =
+        (Bytes(refused.buffer_bytes), &refused.placement, refused.workload.name());
+    let measured = refused.measured.iter().map(|(name, class)| format!("{name} at {class}"));
     format!(
-        "{what} at {size}, placement {place}: {name}, {figure}, {factor} {ahead} than the next, \
-         {second}."
+        "Not compared, {workload} at {size}, placement {place}: no two were measured at the same \
+         distance of the CPUs ({}).",
+        measured.collect::<Vec<_>>().join(", ")
     )
 }
 

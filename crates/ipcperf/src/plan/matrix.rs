@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ipcperf_engine::mechanism::Mechanism;
 use ipcperf_engine::placement::Topology;
-use ipcperf_engine::{KernelBuffer, Mode, RunSpec};
+use ipcperf_engine::{KernelBuffer, Mode, RunSpec, WarmUp};
 
 use super::cell::{self, Case, Refused};
 use super::request::Request;
@@ -86,6 +86,7 @@ fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpe
         total_bytes: request.total_bytes,
         kernel_buffer,
         check: request.check,
+        warm_up: WarmUp::None,
     }
 }
 
@@ -137,6 +138,10 @@ mod tests {
         kernel_buffers: "default",
         set: &[],
         repetitions: None,
+        until_ci_percent: None,
+        most_repetitions: None,
+        most_s: None,
+        attempts: None,
         seed: Some(1),
         deadline_s: None,
     };

@@ -1,6 +1,7 @@
 //! The plan: every cell of the matrix, resolved against this machine before anything runs.
 
 mod cell;
+mod enough;
 mod matrix;
 mod order;
 mod request;
@@ -8,6 +9,7 @@ mod size;
 mod words;
 
 pub(crate) use cell::{Case, Refused};
+pub(crate) use enough::{Enough, Precision};
 pub(crate) use order::block_order;
 pub(crate) use request::{Request, SurveyLength, Typed};
 pub(crate) use size::Bytes;
@@ -37,8 +39,10 @@ pub(crate) struct Plan {
     pub(crate) refused: Vec<Refused>,
     /// Mechanisms that cannot be used here, with the reason and the remedy.
     pub(crate) unavailable: Vec<Absent>,
-    /// Kept repetitions of each case.
-    pub(crate) repetitions: u32,
+    /// When a case has been measured often enough.
+    pub(crate) enough: Enough,
+    /// Runs made for one repetition at most, until one is undisturbed.
+    pub(crate) attempts: u32,
     /// What shuffles the blocks.
     pub(crate) seed: u64,
     /// The most a run may last.
@@ -73,7 +77,8 @@ impl Plan {
             cases,
             refused,
             unavailable,
-            repetitions: request.repetitions,
+            enough: request.enough,
+            attempts: request.attempts,
             seed: request.seed,
             deadline: request.deadline,
         };
@@ -96,20 +101,25 @@ impl Plan {
         Err(Error::NothingRuns(reasons.collect::<Vec<_>>().join("; ")))
     }
 
-    /// Blocks: the one set aside and one for each repetition.
+    /// Blocks: the one set aside and one for each repetition; with `--until-ci`, the most.
     pub(crate) fn blocks(&self) -> u32 {
-        self.repetitions.saturating_add(1)
+        self.enough.most_repetitions().saturating_add(1)
     }
 
-    /// Runs in all.
+    /// Blocks that hold every case.
+    pub(crate) fn whole_blocks(&self) -> u32 {
+        self.enough.least_repetitions().saturating_add(1)
+    }
+
+    /// Runs in all, repeated ones and, with `--until-ci`, those beyond the least not counted.
     pub(crate) fn runs(&self) -> u64 {
-        self.cases.len() as u64 * u64::from(self.blocks())
+        self.cases.len() as u64 * u64::from(self.whole_blocks())
     }
 
     /// How long all of it will take, roughly.
     pub(crate) fn estimate(&self) -> Duration {
         let one_block: Duration = self.cases.iter().map(estimate_run).sum();
-        one_block.saturating_mul(self.blocks())
+        one_block.saturating_mul(self.whole_blocks())
     }
 }
 
@@ -138,4 +148,32 @@ fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absen
         }
     }
     (available, unavailable)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use ipcperf_engine::placement::Placement;
+    use ipcperf_engine::workload::Kind;
+    use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck, WarmUp};
+
+    use super::Case;
+
+    /// A case called `id`, for tests of what is decided about cases.
+    pub(crate) fn case(id: &str) -> Case {
+        let spec = RunSpec {
+            mechanism: "pipe".to_owned(),
+            options: BTreeMap::new(),
+            workload: Kind::Stream,
+            mode: Mode::TwoProcesses,
+            cpus: Some([0, 0]),
+            buffer_bytes: 64,
+            total_bytes: None,
+            kernel_buffer: KernelBuffer::Default,
+            check: TouchCheck::Off,
+            warm_up: WarmUp::None,
+        };
+        Case { id: id.to_owned(), placement: Placement::Same, spec }
+    }
 }

@@ -8,15 +8,15 @@ use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::{Kind, WORKLOADS};
 use ipcperf_engine::{KernelBuffer, Mode, TouchCheck};
 
-use super::{size, words};
+use super::{Enough, size, words};
 use crate::error::Error;
 
-/// Kept repetitions where none are asked for.
-const REPETITIONS: u32 = 10;
 /// Kept repetitions of the survey, so that it ends within a minute.
 const SURVEY_REPETITIONS: u32 = 7;
 /// Buffer sizes of the survey.
 const SURVEY_BUFFERS: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
+/// Runs made for one repetition at most, until one is undisturbed.
+const ATTEMPTS: u32 = 3;
 /// A longer deadline than a day is a slip.
 const LONGEST_DEADLINE_S: f64 = 86_400.0;
 
@@ -33,7 +33,8 @@ pub(crate) struct Request {
     pub(crate) placements: Vec<Placement>,
     pub(crate) kernel_buffers: Vec<KernelBuffer>,
     pub(crate) check: TouchCheck,
-    pub(crate) repetitions: u32,
+    pub(crate) enough: Enough,
+    pub(crate) attempts: u32,
     pub(crate) seed: u64,
     pub(crate) deadline: Duration,
 }
@@ -50,6 +51,10 @@ pub(crate) struct Typed<'a> {
     pub(crate) kernel_buffers: &'a str,
     pub(crate) set: &'a [String],
     pub(crate) repetitions: Option<u32>,
+    pub(crate) until_ci_percent: Option<f64>,
+    pub(crate) most_repetitions: Option<u32>,
+    pub(crate) most_s: Option<f64>,
+    pub(crate) attempts: Option<u32>,
     pub(crate) seed: Option<u64>,
     pub(crate) deadline_s: Option<f64>,
 }
@@ -72,7 +77,13 @@ impl Request {
             })?,
             kernel_buffers: words::list(typed.kernel_buffers, words::kernel_buffer)?,
             check,
-            repetitions: at_least_one(typed.repetitions.unwrap_or(REPETITIONS))?,
+            enough: Enough::parse(
+                typed.repetitions,
+                typed.until_ci_percent,
+                typed.most_repetitions,
+                typed.most_s,
+            )?,
+            attempts: attempts(typed.attempts.unwrap_or(ATTEMPTS))?,
             seed: typed.seed.unwrap_or_else(fresh_seed),
             deadline: deadline(typed.deadline_s.unwrap_or(10.0))?,
         })
@@ -94,7 +105,8 @@ impl Request {
             placements: vec![Placement::Same, Placement::Split],
             kernel_buffers: vec![KernelBuffer::Default],
             check: TouchCheck::Off,
-            repetitions: SURVEY_REPETITIONS,
+            enough: Enough::Repetitions(SURVEY_REPETITIONS),
+            attempts: ATTEMPTS,
             seed: fresh_seed(),
             deadline: Duration::from_secs(10),
         }
@@ -110,11 +122,11 @@ pub(crate) enum SurveyLength {
     Quick,
 }
 
-fn at_least_one(repetitions: u32) -> Result<u32, Error> {
-    if repetitions == 0 {
-        return Err(Error::usage("--repetitions must be at least 1"));
+fn attempts(asked: u32) -> Result<u32, Error> {
+    if asked == 0 {
+        return Err(Error::usage("--attempts must be at least 1"));
     }
-    Ok(repetitions)
+    Ok(asked)
 }
 
 fn deadline(seconds: f64) -> Result<Duration, Error> {

@@ -2,17 +2,19 @@
 
 mod read;
 mod record;
+mod sample;
 mod write;
 
 pub(crate) use read::{Results, read};
 pub(crate) use record::{
-    CaseIdentity, FailedRun, Footer, Header, Line, PlanRecord, RefusedRecord, RunIdentity, Sample,
+    CaseIdentity, FailedRun, Footer, Header, Line, PlanRecord, RefusedRecord, RunIdentity,
     UnavailableRecord,
 };
+pub(crate) use sample::{Sample, SetAside};
 pub(crate) use write::{Overwrite, Writer, default_path};
 
 /// The version of the format this ipcperf writes; it reads this and older ones.
 pub(crate) const SCHEMA: u32 = 1;
 
 #[cfg(test)]
-pub(crate) use record::tests::sample;
+pub(crate) use sample::tests::sample;

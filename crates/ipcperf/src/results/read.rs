@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::SCHEMA;
-use super::record::{FailedRun, Footer, Header, Line, Sample};
+use super::record::{FailedRun, Footer, Header, Line};
+use super::sample::Sample;
 use crate::error::Error;
 
 /// A results file, read.
@@ -16,7 +17,12 @@ pub(crate) struct Results {
     pub(crate) footer: Option<Footer>,
     /// What is not as it should be, in words.
     pub(crate) warnings: Vec<String>,
+    /// Where the last whole line ends.
+    pub(crate) whole_bytes: u64,
 }
+
+/// What a file lacks whose command was killed.
+const NO_FOOTER: &str = "there is no footer: the command did not end; ipcperf resume goes on";
 
 /// Reads the results file at `path`.
 ///
@@ -39,6 +45,7 @@ fn parse(bytes: &[u8]) -> Result<Results, String> {
         failures: Vec::new(),
         footer: None,
         warnings: Vec::new(),
+        whole_bytes: (bytes.len() - torn.len()) as u64,
     };
     for (line, number) in lines {
         results.add(line).map_err(|words| format!("line {number}: {words}"))?;
@@ -47,7 +54,7 @@ fn parse(bytes: &[u8]) -> Result<Results, String> {
         results.warnings.push("the last line is torn and was left out".to_owned());
     }
     if results.footer.is_none() {
-        results.warnings.push("there is no footer: the command did not end".to_owned());
+        results.warnings.push(NO_FOOTER.to_owned());
     }
     Ok(results)
 }
@@ -103,6 +110,9 @@ mod tests {
     fn file() -> String {
         let plan = PlanRecord {
             repetitions: 1,
+            until_ci: None,
+            attempts: 1,
+            specs: Vec::new(),
             deadline_s: 10.0,
             cases: Vec::new(),
             refused: Vec::new(),

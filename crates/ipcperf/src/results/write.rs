@@ -1,8 +1,12 @@
 //! Writing a results file: each line is appended and handed to the system at once.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::io::Errno;
 
 use super::record::{Header, Line};
 use crate::error::Error;
@@ -16,7 +20,11 @@ pub(crate) enum Overwrite {
     Replace,
 }
 
-/// An open results file.
+/// Room that is kept for the next line, and for the footer after it: the longest sample, one with
+/// a full histogram, is about 100 KiB.
+const ROOM_BYTES: u64 = 256 * 1024;
+
+/// An open results file. One command writes to it at a time.
 #[derive(Debug)]
 pub(crate) struct Writer {
     file: File,
@@ -36,11 +44,14 @@ impl Writer {
         let mut options = OpenOptions::new();
         match overwrite {
             Overwrite::Refuse => options.write(true).create_new(true),
-            Overwrite::Replace => options.write(true).create(true).truncate(true),
+            Overwrite::Replace => options.write(true).create(true).truncate(false),
         };
+        // Opened for truncation only once it is ours: another command may be writing it.
         match options.open(&path) {
             Ok(file) => {
                 let mut writer = Self { file, path };
+                writer.lock()?;
+                writer.begin(0)?;
                 writer.append(&Line::Header(header))?;
                 Ok(writer)
             }
@@ -49,6 +60,83 @@ impl Writer {
             )),
             Err(source) => Err(Error::Unwritable { path, source }),
         }
+    }
+
+    /// Opens the results file at `path` to go on with it: no other command may write to it from now
+    /// on. [`Writer::begin`] says where.
+    ///
+    /// # Errors
+    /// Usage where another command is writing to it; else that it cannot be opened.
+    pub(crate) fn open(path: PathBuf) -> Result<Self, Error> {
+        match OpenOptions::new().write(true).open(&path) {
+            Ok(file) => {
+                let writer = Self { file, path };
+                writer.lock()?;
+                Ok(writer)
+            }
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+                Err(Error::Unreadable { path, source })
+            }
+            Err(source) => Err(Error::Unwritable { path, source }),
+        }
+    }
+
+    /// Keeps other commands from writing here. Where a file system knows no locks, nothing does.
+    fn lock(&self) -> Result<(), Error> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => {
+                let words = format!("another ipcperf is writing to {}", self.path.display());
+                Err(Error::usage(words))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Cuts the file off after `bytes`, where its last whole line ends, and goes on from there. What
+    /// is no plain file has no length.
+    ///
+    /// # Errors
+    /// That it cannot be cut.
+    pub(crate) fn begin(&mut self, bytes: u64) -> Result<(), Error> {
+        if !self.file.metadata().is_ok_and(|facts| facts.is_file()) {
+            return Ok(());
+        }
+        let cut = self.file.set_len(bytes);
+        cut.and_then(|()| self.file.seek(SeekFrom::Start(bytes)))
+            .map(drop)
+            .map_err(|source| self.unwritable(source))
+    }
+
+    /// Makes sure there is room for another line and the footer. On a full disk it is this that
+    /// fails, before a run is made whose sample could not be kept.
+    ///
+    /// # Errors
+    /// That there is no room. A file system that keeps none is taken at its word.
+    pub(crate) fn reserve(&mut self) -> Result<(), Error> {
+        let Ok(end) = self.file.stream_position() else {
+            return Ok(());
+        };
+        match fallocate(self.file.as_fd(), FallocateFlags::KEEP_SIZE, end, ROOM_BYTES) {
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                Err(self.unwritable(errno.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives back the room that is no longer needed.
+    ///
+    /// # Errors
+    /// That the file cannot be cut to its length.
+    pub(crate) fn release(&mut self) -> Result<(), Error> {
+        match self.file.stream_position() {
+            Ok(end) => self.begin(end),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn unwritable(&self, source: std::io::Error) -> Error {
+        Error::Unwritable { path: self.path.clone(), source }
     }
 
     /// Appends one line. A line is written whole or, on a full disk, torn at its end only.
@@ -61,7 +149,7 @@ impl Writer {
             text.push('\n');
             self.file.write_all(text.as_bytes())
         });
-        written.map_err(|source| Error::Unwritable { path: self.path.clone(), source })
+        written.map_err(|source| self.unwritable(source))
     }
 
     pub(crate) fn path(&self) -> &Path {

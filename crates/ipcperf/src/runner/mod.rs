@@ -1,21 +1,32 @@
 //! Carrying out a plan: block by block, one fresh worker process for each run.
+//!
+//! ```text
+//! Plan, Ledger -> is it due? -> process -> police -> Sample -> results file, Ledger
+//! ```
 
+mod classes;
 mod interrupt;
+mod ledger;
+mod police;
+mod precision;
 mod process;
 mod serve;
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 pub(crate) use serve::serve_as_worker;
 
-use ipcperf_engine::{Failure, FailureKind, Report};
+use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, WarmUp};
 
 use crate::error::{Ending, Error};
 use crate::output::Progress;
 use crate::plan::{Case, Plan, block_order};
 use crate::results::{FailedRun, Footer, Line, RunIdentity, Sample, Writer};
+use classes::Classes;
 use interrupt::Interrupt;
+use ledger::{Ledger, Standing};
+use police::{Police, Repeat};
+use precision::Goal;
 
 /// What came of a plan.
 #[derive(Debug)]
@@ -25,24 +36,46 @@ pub(crate) struct Outcome {
     pub(crate) ending: Ending,
 }
 
+/// What a results file that is gone on with already holds.
+#[derive(Debug, Default)]
+pub(crate) struct Before {
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) failures: Vec<FailedRun>,
+    pub(crate) elapsed_ns: u64,
+}
+
 /// A plan under way.
 struct Campaign<'a> {
     plan: &'a Plan,
     writer: &'a mut Writer,
     progress: &'a mut Progress,
     interrupt: Interrupt,
+    police: Police,
+    classes: Classes,
+    ledger: Ledger,
+    goal: Goal,
     outcome: Outcome,
-    /// Main figures of each case so far, for the live median.
-    figures: HashMap<String, Vec<f64>>,
 }
 
-/// Carries out `plan`, appending each result to `writer`.
+/// What is done after an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The same case again.
+    Again,
+    /// The next case.
+    Onward,
+    /// Nothing: a signal asked to end.
+    Stop,
+}
+
+/// Carries out what of `plan` is not in `before`, appending each result to `writer`.
 ///
 /// # Errors
 /// That results cannot be written, or that no worker can be watched at all. Runs that fail are
 /// results like others.
 pub(crate) fn run(
     plan: &Plan,
+    before: Before,
     writer: &mut Writer,
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
@@ -50,68 +83,137 @@ pub(crate) fn run(
     let interrupt = Interrupt::catch()
         .map_err(|error| Error::Machine(format!("cannot catch signals: {error}")))?;
     process::adopt_orphans();
-    let outcome = Outcome { samples: Vec::new(), failures: Vec::new(), ending: Ending::Done };
-    let figures = HashMap::new();
-    let mut campaign = Campaign { plan, writer, progress, interrupt, outcome, figures };
-    campaign.blocks()?;
-    campaign.close(start)
+    let ending = if before.failures.is_empty() { Ending::Done } else { Ending::SomeFailed };
+    let mut campaign = Campaign {
+        plan,
+        writer,
+        progress,
+        interrupt,
+        police: Police::of(plan),
+        classes: Classes::of(&before.samples),
+        ledger: Ledger::of(&before.samples, &before.failures),
+        goal: Goal::of(plan.enough),
+        outcome: Outcome { samples: before.samples, failures: before.failures, ending },
+    };
+    let ran = campaign.blocks();
+    campaign.close(ran, start, before.elapsed_ns)
 }
 
 impl Campaign<'_> {
     fn blocks(&mut self) -> Result<(), Error> {
         for block in 0..self.plan.blocks() {
-            let order = block_order(self.plan.cases.len(), self.plan.seed, block);
-            for (position, case) in order.into_iter().enumerate() {
-                let identity = RunIdentity::of(&self.plan.cases[case], block, position);
-                self.one_run(&self.plan.cases[case], identity)?;
-                if self.outcome.ending == Ending::Interrupted {
-                    return Ok(());
-                }
+            if self.block(block)? == Next::Stop {
+                self.outcome.ending = Ending::Interrupted;
+                return Ok(());
+            }
+            let goal = &mut self.goal;
+            let due = |case: &Case| goal.wants(case, block + 1, self.ledger.figures(case));
+            if !self.plan.cases.iter().any(due) {
+                return Ok(());
             }
         }
         Ok(())
     }
 
-    fn one_run(&mut self, case: &Case, identity: RunIdentity) -> Result<(), Error> {
-        let before = self.figures.get(&case.id).map_or(&[][..], Vec::as_slice);
-        self.progress.show(case, before);
-        match process::carry_out(&case.spec, self.plan.deadline, &mut self.interrupt) {
-            None => self.outcome.ending = Ending::Interrupted,
-            Some(Report::Measured(measured)) => self.keep(Sample::of(identity, *measured))?,
-            Some(Report::Failed(failure)) => self.note(identity, failure)?,
+    fn block(&mut self, block: u32) -> Result<Next, Error> {
+        self.police.begin_block();
+        let order = block_order(self.plan.cases.len(), self.plan.seed, block);
+        for (position, case) in order.into_iter().enumerate() {
+            let case = &self.plan.cases[case];
+            if !self.goal.wants(case, block, self.ledger.figures(case)) {
+                continue;
+            }
+            if self.repetition(case, block, position)? == Next::Stop {
+                return Ok(Next::Stop);
+            }
         }
-        Ok(())
+        Ok(Next::Onward)
     }
 
-    fn keep(&mut self, sample: Sample) -> Result<(), Error> {
-        self.writer.append(&Line::Sample(sample.clone()))?;
-        if let Some(figure) = crate::summary::main_figure(&sample) {
-            self.figures.entry(sample.run.case.case_id.clone()).or_default().push(figure);
+    /// One repetition: attempts until one is undisturbed or the limits are reached.
+    fn repetition(&mut self, case: &Case, block: u32, position: usize) -> Result<Next, Error> {
+        let mut attempt = match self.ledger.last_attempt(case, block) {
+            None => 1,
+            Some((_, Standing::Settled)) => return Ok(Next::Onward),
+            Some((last, Standing::Disturbed)) if last >= self.plan.attempts => {
+                return Ok(Next::Onward);
+            }
+            Some((last, Standing::Disturbed)) => last + 1,
+        };
+        loop {
+            let identity = RunIdentity::of(case, block, position, attempt);
+            match self.attempt(case, identity)? {
+                Next::Again => attempt += 1,
+                next => return Ok(next),
+            }
         }
-        self.outcome.samples.push(sample);
-        Ok(())
     }
 
-    fn note(&mut self, identity: RunIdentity, failure: Failure) -> Result<(), Error> {
+    fn attempt(&mut self, case: &Case, identity: RunIdentity) -> Result<Next, Error> {
+        self.progress.show(case, self.ledger.figures(case));
+        // A full disk is met before the run, not with a sample in hand.
+        self.writer.reserve()?;
+        let warm_up = self.ledger.warm_up(case, identity.block);
+        let spec = RunSpec { warm_up, ..case.spec.clone() };
+        match process::carry_out(&spec, self.plan.deadline, &mut self.interrupt) {
+            None => Ok(Next::Stop),
+            Some(Report::Measured(measured)) => self.keep(case, identity, warm_up, *measured),
+            Some(Report::Failed(failure)) => self.note(identity, failure),
+        }
+    }
+
+    fn keep(
+        &mut self,
+        case: &Case,
+        run: RunIdentity,
+        warm_up: WarmUp,
+        measured: Measurement,
+    ) -> Result<Next, Error> {
+        let (block, attempt) = (run.block, run.attempt);
+        let set_aside = self.police.judge(&case.spec, block, &measured);
+        let mut sample = Sample::of(run, warm_up, measured);
+        sample.set_aside = set_aside;
+        let probe_ns = sample.cacheline_round_trip_ns;
+        sample.cpu_pair_class = probe_ns.and_then(|ns| self.classes.classify(ns, set_aside));
+        let line = Line::Sample(sample);
+        self.writer.append(&line)?;
+        if let Line::Sample(sample) = line {
+            self.ledger.take(&sample);
+            self.outcome.samples.push(sample);
+        }
+        match self.police.repeats(set_aside, attempt) {
+            Repeat::Yes => Ok(Next::Again),
+            Repeat::No => Ok(Next::Onward),
+        }
+    }
+
+    fn note(&mut self, identity: RunIdentity, failure: Failure) -> Result<Next, Error> {
+        self.ledger.settle(&identity, Standing::Settled);
         let failed = FailedRun::of(identity, failure);
         self.writer.append(&Line::Failure(failed.clone()))?;
         self.outcome.failures.push(failed);
-        if self.outcome.ending == Ending::Done {
-            self.outcome.ending = Ending::SomeFailed;
-        }
-        Ok(())
+        self.outcome.ending = Ending::SomeFailed;
+        Ok(Next::Onward)
     }
 
-    fn close(self, start: Instant) -> Result<Outcome, Error> {
+    /// Writes the footer, also where `ran` ended in an error: room for it was kept.
+    fn close(
+        self,
+        ran: Result<(), Error>,
+        start: Instant,
+        before_ns: u64,
+    ) -> Result<Outcome, Error> {
         self.progress.clear();
+        let took_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let footer = Footer {
-            complete: self.outcome.ending != Ending::Interrupted,
+            complete: ran.is_ok() && self.outcome.ending != Ending::Interrupted,
             samples: self.outcome.samples.len() as u64,
             failures: self.outcome.failures.len() as u64,
-            elapsed_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: before_ns.saturating_add(took_ns),
             ended: jiff::Timestamp::now().to_string(),
         };
-        self.writer.append(&Line::Footer(footer))?;
+        let closed = self.writer.append(&Line::Footer(footer)).and_then(|()| self.writer.release());
+        ran.and(closed)?;
         Ok(self.outcome)
     }
 }

@@ -4,24 +4,56 @@ use std::collections::BTreeSet;
 
 use ipcperf_engine::workload::Kind;
 
-use super::{CaseSummary, moves_nothing};
+use super::{CaseSummary, Mode, moves_nothing};
 
-/// The winner of one comparison between two or more.
+/// What came of comparing the mechanisms at one placement and size.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Comparison {
+    /// Two or more were measured in one class of CPU pair.
+    Ranked(Ranking),
+    /// No two were: nothing can be said of which is better.
+    Refused(Refused),
+}
+
+/// Why mechanisms were not compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refused {
+    pub(crate) workload: Kind,
+    pub(crate) placement: String,
+    pub(crate) buffer_bytes: u64,
+    /// Each with the class in which it was measured.
+    pub(crate) measured: Vec<(String, String)>,
+}
+
+/// The winner of one comparison between two or more, all at the same distance between the CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ranking {
     pub(crate) workload: Kind,
     pub(crate) placement: String,
+    /// The class of CPU pair in which they were measured.
+    pub(crate) class: Option<String>,
     pub(crate) buffer_bytes: u64,
-    /// The winner's name and median.
-    pub(crate) best: (String, f64),
-    /// The second's name and by what factor the winner is ahead of it.
-    pub(crate) second: (String, f64),
+    pub(crate) best: Contender,
+    pub(crate) second: Contender,
+    /// By what factor the best is ahead of the second; `None` where either has several modes.
+    pub(crate) factor: Option<f64>,
+    /// Those that were measured in other classes only, and so are not compared.
+    pub(crate) elsewhere: Vec<String>,
 }
 
-/// For each placement: the shortest round trip at the smallest message and the highest bandwidth at
-/// the largest, among mechanisms that move something. Cases with kernel buffers other than the
-/// default, or in another mode than the first, are left to the tables.
-pub(crate) fn rankings(summaries: &[CaseSummary]) -> Vec<Ranking> {
+/// One of those compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Contender {
+    pub(crate) name: String,
+    pub(crate) median: f64,
+    /// Its modes, where there are several.
+    pub(crate) modes: Vec<Mode>,
+}
+
+/// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
+/// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
+/// other than the default, or in another mode than the first, are left to the tables.
+pub(crate) fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
     let Some(mode) = summaries.first().map(|summary| summary.case.mode) else {
         return Vec::new();
     };
@@ -38,7 +70,8 @@ pub(crate) fn rankings(summaries: &[CaseSummary]) -> Vec<Ranking> {
     }
     let both = [(Kind::RoundTrip, Side::Smallest), (Kind::Stream, Side::Largest)];
     let all = both.iter().flat_map(|both| placements.iter().map(move |place| (both, place)));
-    all.filter_map(|((workload, side), place)| rank(&comparable, *workload, *side, place)).collect()
+    all.flat_map(|((workload, side), place)| compare(&comparable, *workload, *side, place))
+        .collect()
 }
 
 #[derive(Clone, Copy)]
@@ -47,31 +80,133 @@ enum Side {
     Largest,
 }
 
-fn rank(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> Option<Ranking> {
-    let here: Vec<&&CaseSummary> = cases
+/// One ranking for each class in which two or more were measured.
+fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> Vec<Comparison> {
+    let here = cases
         .iter()
-        .filter(|case| case.case.workload == workload && case.case.placement == placement)
-        .collect();
-    let sizes: BTreeSet<u64> = here.iter().map(|case| case.case.buffer_bytes).collect();
-    let buffer_bytes = *match side {
-        Side::Smallest => sizes.first()?,
-        Side::Largest => sizes.last()?,
+        .copied()
+        .filter(|case| case.case.workload == workload && case.case.placement == placement);
+    let sizes: BTreeSet<u64> = here.clone().map(|case| case.case.buffer_bytes).collect();
+    let wanted = match side {
+        Side::Smallest => sizes.first(),
+        Side::Largest => sizes.last(),
     };
-    let mut ranked: Vec<(String, f64)> = here
-        .iter()
-        .filter(|case| case.case.buffer_bytes == buffer_bytes)
-        .filter_map(|case| Some((case.series(), case.main()?.spread().median)))
+    let of_size: Vec<&CaseSummary> =
+        here.filter(|case| Some(&case.case.buffer_bytes) == wanted).collect();
+    let classes: BTreeSet<&Option<String>> =
+        of_size.iter().map(|case| &case.cpu_pair_class).collect();
+    let ranked: Vec<Comparison> = classes
+        .into_iter()
+        .filter_map(|class| rank_class(&of_size, class).map(Comparison::Ranked))
         .collect();
-    ranked.sort_by(|one, other| one.1.total_cmp(&other.1));
+    if ranked.is_empty() { refuse(&of_size).into_iter().collect() } else { ranked }
+}
+
+/// Where two or more were measured, but no two of them in one class.
+fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
+    let [first, _, ..] = cases else {
+        return None;
+    };
+    let class = |case: &CaseSummary| case.cpu_pair_class.clone().unwrap_or_default();
+    Some(Comparison::Refused(Refused {
+        workload: first.case.workload,
+        placement: first.case.placement.clone(),
+        buffer_bytes: first.case.buffer_bytes,
+        measured: cases.iter().map(|case| (case.series(), class(case))).collect(),
+    }))
+}
+
+fn rank_class(cases: &[&CaseSummary], class: &Option<String>) -> Option<Ranking> {
+    let (inside, outside): (Vec<&CaseSummary>, Vec<&CaseSummary>) =
+        cases.iter().partition(|case| case.cpu_pair_class == *class);
+    let first = &inside.first()?.case;
+    let workload = first.workload;
+    let mut ranked: Vec<Contender> = inside.iter().filter_map(|c| Contender::of(c)).collect();
+    ranked.sort_by(|one, other| one.median.total_cmp(&other.median));
     if workload == Kind::Stream {
         ranked.reverse();
     }
+    let names: Vec<String> = ranked.iter().map(|contender| contender.name.clone()).collect();
+    let mut elsewhere: Vec<String> = outside.iter().map(|case| case.series()).collect();
+    elsewhere.retain(|name| !names.contains(name));
+    elsewhere.dedup();
     let mut ranked = ranked.into_iter();
     let (best, second) = (ranked.next()?, ranked.next()?);
-    let factor = match workload {
-        Kind::Stream => best.1 / second.1,
-        Kind::RoundTrip => second.1 / best.1,
-    };
-    let second = (second.0, factor);
-    Some(Ranking { workload, placement: placement.to_owned(), buffer_bytes, best, second })
+    Some(Ranking {
+        workload,
+        placement: first.placement.clone(),
+        class: class.clone(),
+        buffer_bytes: first.buffer_bytes,
+        factor: factor(workload, &best, &second),
+        best,
+        second,
+        elsewhere,
+    })
+}
+
+fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {
+    let have_one_mode = best.modes.is_empty() && second.modes.is_empty();
+    have_one_mode.then(|| match workload {
+        Kind::Stream => best.median / second.median,
+        Kind::RoundTrip => second.median / best.median,
+    })
+}
+
+impl Contender {
+    fn of(case: &CaseSummary) -> Option<Self> {
+        let median = case.main()?.spread().median;
+        Some(Self { name: case.series(), median, modes: case.modes.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Sample, sample};
+    use crate::summary::summarise;
+
+    fn measured(mechanism: &str, class: &str, elapsed_us: u64) -> Sample {
+        let mut sample = sample(mechanism, Kind::Stream, 64, 1, elapsed_us * 1_000);
+        sample.cpu_pair_class = Some(class.to_owned());
+        sample
+    }
+
+    fn compared(samples: &[Sample]) -> Vec<Comparison> {
+        let mut cases: Vec<String> = Vec::new();
+        for sample in samples {
+            if !cases.contains(&sample.run.case.case_id) {
+                cases.push(sample.run.case.case_id.clone());
+            }
+        }
+        comparisons(&summarise(&cases, &[], samples, &[]))
+    }
+
+    #[test]
+    fn only_what_was_measured_at_one_distance_is_compared() {
+        let compared = compared(&[
+            measured("pipe", "46ns", 1_000),
+            measured("tcp", "46ns", 3_000),
+            measured("pipe", "375ns", 8_000),
+            measured("fifo", "375ns", 2_000),
+        ]);
+        let ranked = compared.iter().map(|one| match one {
+            Comparison::Ranked(ranking) => ranking,
+            Comparison::Refused(refused) => panic!("{refused:?}"),
+        });
+        let told: Vec<_> = ranked
+            .map(|r| (r.class.as_deref().unwrap(), r.best.name.as_str(), r.elsewhere.clone()))
+            .collect();
+        let (tcp, fifo) = (vec!["tcp".to_owned()], vec!["fifo".to_owned()]);
+        assert_eq!(told, [("375ns", "fifo", tcp), ("46ns", "pipe", fifo)]);
+    }
+
+    #[test]
+    fn two_that_never_met_at_one_distance_are_not_compared() {
+        let apart = [measured("pipe", "46ns", 1_000), measured("tcp", "375ns", 3_000)];
+        let [Comparison::Refused(refused)] = &compared(&apart)[..] else {
+            panic!("{:?}", compared(&apart));
+        };
+        let told = [("pipe", "46ns"), ("tcp", "375ns")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        assert_eq!(refused.measured, told);
+    }
 }

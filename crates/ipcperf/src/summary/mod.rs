@@ -1,17 +1,20 @@
-//! From samples to one figure for each case: median and quartiles over the kept repetitions.
+//! From samples to one figure for each case and class of CPU pair: median and quartiles over the
+//! repetitions that count, how well the median is known, and the modes where there are several.
 
 mod best;
+mod modes;
 
 use std::collections::BTreeMap;
 
-pub(crate) use best::{Ranking, rankings};
+pub(crate) use best::{Comparison, Contender, Ranking, Refused, comparisons};
+pub(crate) use modes::Mode;
 
 use ipcperf_engine::mechanism::{Delivery, find};
 use ipcperf_engine::workload::Kind;
-use ipcperf_stats::quartiles;
+use ipcperf_stats::{Bootstrap, quartiles};
 use serde::Serialize;
 
-use crate::results::{CaseIdentity, FailedRun, RefusedRecord, Sample};
+use crate::results::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
 
 /// Median and quartiles over the kept repetitions of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -35,14 +38,18 @@ impl Spread {
     }
 }
 
-/// What a case came to.
+/// What a case came to, in one class of CPU pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct CaseSummary {
     #[serde(flatten)]
     pub(crate) case: CaseIdentity,
+    /// The class of distance between the two CPUs; null on one CPU.
+    pub(crate) cpu_pair_class: Option<String>,
     pub(crate) kernel_buffer_granted_bytes: Option<u64>,
-    /// Samples marked as not to be counted.
+    /// Samples marked as not to be counted, the first one included.
     pub(crate) set_aside: usize,
+    /// Those of them that the machine held up.
+    pub(crate) disturbed: usize,
     /// Runs that failed.
     pub(crate) failed: usize,
     /// Why the case was refused, where it was.
@@ -55,6 +62,12 @@ pub(crate) struct CaseSummary {
     pub(crate) round_trip_ns_p999: Option<Spread>,
     pub(crate) lost_share: Option<Spread>,
     pub(crate) cacheline_round_trip_ns: Option<Spread>,
+    /// 95 % interval of the median of the figure the case is about.
+    pub(crate) median_interval: Option<[f64; 2]>,
+    /// The modes of that figure over the repetitions, where there are several.
+    pub(crate) modes: Vec<Mode>,
+    /// The modes of single round trips, where there are several.
+    pub(crate) round_trip_modes: Vec<Mode>,
 }
 
 impl CaseSummary {
@@ -124,7 +137,8 @@ fn lost_share(sample: &Sample) -> Option<f64> {
     Some(lost as f64 / (lost + sample.messages).max(1) as f64)
 }
 
-/// One summary for each case, in the order of `cases`, and one for each refused cell.
+/// One summary for each case and class of CPU pair it was measured in, in the order of `cases`, and
+/// one for each refused cell.
 pub(crate) fn summarise(
     cases: &[String],
     refused: &[RefusedRecord],
@@ -135,30 +149,55 @@ pub(crate) fn summarise(
     for sample in samples {
         by_case.entry(&sample.run.case.case_id).or_default().push(sample);
     }
-    let measured = cases.iter().filter_map(|case| {
-        let failed = failures.iter().filter(|failure| failure.run.case.case_id == *case).count();
-        match by_case.get(case.as_str()) {
-            Some(samples) => Some(summarise_case(samples, failed)),
-            None => failures
-                .iter()
-                .find(|failure| failure.run.case.case_id == *case)
-                .map(|failure| empty(&failure.run.case, failed)),
+    let measured = cases.iter().flat_map(|case| {
+        let failed: Vec<&FailedRun> =
+            failures.iter().filter(|failure| failure.run.case.case_id == *case).collect();
+        match (by_case.get(case.as_str()), failed.first()) {
+            (Some(samples), _) => by_class(samples, failed.len()),
+            (None, Some(first)) => vec![empty(&first.run.case, failed.len())],
+            (None, None) => Vec::new(),
         }
     });
     measured.chain(refused.iter().map(summarise_refused)).collect()
 }
 
-fn summarise_case(samples: &[&Sample], failed: usize) -> CaseSummary {
+/// The samples of a case by class, the most frequent first. Those that belong to no class, because
+/// they were held up, are counted with the first.
+fn by_class(samples: &[&Sample], failed: usize) -> Vec<CaseSummary> {
+    let mut classes: BTreeMap<&Option<String>, usize> = BTreeMap::new();
+    for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
+        *classes.entry(&sample.cpu_pair_class).or_default() += 1;
+    }
+    let mut classes: Vec<_> = classes.into_iter().collect();
+    classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let Some((first, _)) = classes.first().copied() else {
+        return vec![summarise_case(&None, samples, failed)];
+    };
+    let is_of = |sample: &Sample, class: &Option<String>| {
+        let strays = !classes.iter().any(|(known, _)| **known == sample.cpu_pair_class);
+        sample.cpu_pair_class == *class || (strays && class == first)
+    };
+    let of = |class: &Option<String>| -> Vec<&Sample> {
+        samples.iter().copied().filter(|sample| is_of(sample, class)).collect()
+    };
+    let failed = |class| if class == first { failed } else { 0 };
+    classes.iter().map(|(class, _)| summarise_case(class, &of(class), failed(*class))).collect()
+}
+
+fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) -> CaseSummary {
     let kept: Vec<&Sample> =
         samples.iter().copied().filter(|sample| sample.set_aside.is_none()).collect();
     let spread = |figure: fn(&Sample) -> Option<f64>| {
         let values: Option<Vec<f64>> = kept.iter().map(|sample| figure(sample)).collect();
         values.and_then(|values| Spread::of(&values))
     };
+    let figures: Vec<f64> = kept.iter().filter_map(|sample| main_figure(sample)).collect();
     let first = samples[0];
     #[allow(clippy::cast_precision_loss, reason = "figures, good to 53 bits")]
     CaseSummary {
+        cpu_pair_class: class.clone(),
         set_aside: samples.len() - kept.len(),
+        disturbed: samples.iter().filter(|sample| was_held_up(sample)).count(),
         kernel_buffer_granted_bytes: first.kernel_buffer_granted_bytes,
         bandwidth_bytes_per_s: spread(|s| s.bandwidth_bytes_per_s.map(|bytes| bytes as f64)),
         ns_per_message: spread(ns_per_message),
@@ -168,8 +207,16 @@ fn summarise_case(samples: &[&Sample], failed: usize) -> CaseSummary {
         round_trip_ns_p999: spread(|s| s.round_trip_ns_p999.map(|ns| ns as f64)),
         lost_share: spread(lost_share),
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
+        median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
+        modes: modes::of_repetitions(&figures),
+        round_trip_modes: modes::of_trips(&kept),
         ..empty(&first.run.case, failed)
     }
+}
+
+/// Whether the machine held this run up.
+pub(crate) fn was_held_up(sample: &Sample) -> bool {
+    matches!(sample.set_aside, Some(SetAside::Disturbed | SetAside::ProbeDisagrees))
 }
 
 fn summarise_refused(refused: &RefusedRecord) -> CaseSummary {
@@ -179,8 +226,10 @@ fn summarise_refused(refused: &RefusedRecord) -> CaseSummary {
 fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
     CaseSummary {
         case: case.clone(),
+        cpu_pair_class: None,
         kernel_buffer_granted_bytes: None,
         set_aside: 0,
+        disturbed: 0,
         failed,
         refused: None,
         bandwidth_bytes_per_s: None,
@@ -191,5 +240,50 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         round_trip_ns_p999: None,
         lost_share: None,
         cacheline_round_trip_ns: None,
+        median_interval: None,
+        modes: Vec::new(),
+        round_trip_modes: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::sample;
+
+    /// A sample of a case on two CPUs of `class`.
+    fn apart(block: u32, class: Option<&str>, set_aside: Option<SetAside>) -> Sample {
+        let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
+        sample.cpu_pair_class = class.map(str::to_owned);
+        sample.set_aside = set_aside;
+        sample
+    }
+
+    fn summaries(samples: &[Sample]) -> Vec<CaseSummary> {
+        summarise(&[samples[0].run.case.case_id.clone()], &[], samples, &[])
+    }
+
+    #[test]
+    fn each_class_has_its_own_figures() {
+        let disturbed = Some(SetAside::Disturbed);
+        let samples = [
+            apart(1, Some("46ns"), None),
+            apart(2, Some("375ns"), None),
+            apart(3, Some("375ns"), None),
+            apart(4, None, disturbed),
+            apart(5, Some("46ns"), disturbed),
+        ];
+        let all = summaries(&samples);
+        let facts: Vec<_> = all
+            .iter()
+            .map(|s| (s.cpu_pair_class.as_deref(), s.main().unwrap().spread().n, s.disturbed))
+            .collect();
+        assert_eq!(facts, [(Some("375ns"), 2, 1), (Some("46ns"), 1, 1)]);
+    }
+
+    #[test]
+    fn a_case_that_was_always_disturbed_has_no_figure_but_is_there() {
+        let all = summaries(&[apart(1, None, Some(SetAside::Disturbed))]);
+        assert_eq!((all.len(), all[0].disturbed, all[0].main()), (1, 1, None));
     }
 }

@@ -1,0 +1,78 @@
+//! `ipcperf resume`: goes on with a results file.
+
+use ipcperf_engine::placement::Topology;
+
+use super::arguments::ResumeArguments;
+use super::measure::{Form, present, topology};
+use super::show::heading;
+use crate::error::{Ending, Error};
+use crate::machine::Environment;
+use crate::output::{Progress, tell};
+use crate::plan::Plan;
+use crate::results::{Header, Results, Writer, read};
+use crate::runner::{self, Before};
+
+pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
+    let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
+    let mut writer = Writer::open(arguments.file.clone())?;
+    let results = read(&arguments.file)?;
+    let header = &results.header;
+    let plan = header.plan.plan(header.seed).map_err(refuse)?;
+    same_machine(header, &plan, &topology()?).map_err(refuse)?;
+    if let Some(warning) = other_version(header) {
+        tell(&format!("ipcperf: warning: {}: {warning}", arguments.file.display()));
+    }
+    let form = Form::of(arguments.json, arguments.quiet);
+    let (heading, record) = (heading(header), header.plan.clone());
+    writer.begin(results.whole_bytes)?;
+    let left = plan.runs().saturating_sub(results.samples.len() as u64);
+    let mut progress = Progress::over(left, form.visibility());
+    let outcome = runner::run(&plan, before(results), &mut writer, &mut progress)?;
+    present(&outcome, &record, form, heading)?;
+    form.tell_where(&outcome, writer.path());
+    Ok(outcome.ending)
+}
+
+fn before(results: Results) -> Before {
+    let elapsed_ns = results.footer.map_or(0, |footer| footer.elapsed_ns);
+    Before { samples: results.samples, failures: results.failures, elapsed_ns }
+}
+
+/// Figures of two machines do not belong into one file.
+fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(), String> {
+    let (then, now) = (&header.environment, Environment::read());
+    let facts = [
+        ("CPU", &then.cpu_model, &now.cpu_model),
+        ("kernel", &then.kernel, &now.kernel),
+        ("build of the kernel", &then.kernel_build, &now.kernel_build),
+    ];
+    for (what, then, now) in facts {
+        if then != now {
+            let word = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
+            return Err(format!(
+                "it was measured with another {what} ({}, here {}): measure anew",
+                word(then),
+                word(now)
+            ));
+        }
+    }
+    let wanted = plan.cases.iter().filter_map(|case| case.spec.cpus).flatten();
+    let missing = wanted.into_iter().find(|cpu| !topology.cpus.iter().any(|c| c.number == *cpu));
+    missing.map_or(Ok(()), |cpu| {
+        let allowed = topology.allowed();
+        Err(format!("CPU {cpu}, which it was measured on, is outside the allowed CPUs ({allowed})"))
+    })
+}
+
+/// What a reader must know who finds two programs in one file.
+fn other_version(header: &Header) -> Option<String> {
+    let then = (&header.environment.version, &header.environment.commit);
+    let now = Environment::read();
+    let now = (&now.version, &now.commit);
+    (then != now).then(|| {
+        let word = |(version, commit): (&String, &Option<String>)| {
+            format!("{version} ({})", commit.as_deref().unwrap_or("unknown commit"))
+        };
+        format!("begun by ipcperf {}, gone on with by {}", word(then), word(now))
+    })
+}

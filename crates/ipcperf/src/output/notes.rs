@@ -1,0 +1,226 @@
+//! What a reader must know before believing the tables: what was set aside, what was seen of the
+//! machine, what is not yet known well enough.
+
+use std::collections::BTreeMap;
+
+enum Steadiness {
+    Steady,
+    Drifting { relative: f64 },
+}
+fn is_steady(v: &[f64]) -> Option<Steadiness> {
+    (v.len() > 1).then(|| {
+        if v[0] > 0.0 { Steadiness::Steady } else { Steadiness::Drifting { relative: 0.0 } }
+    })
+}
+
+use super::units;
+use crate::plan::Precision;
+use crate::results::{Sample, SetAside};
+use crate::summary::{CaseSummary, Mode, main_figure, was_held_up};
+
+/// More lines of one kind than this are counted, not listed.
+const LISTED: usize = 8;
+
+/// All notes on `samples`, summed up in `summaries`, one paragraph each.
+pub(crate) fn notes(
+    summaries: &[CaseSummary],
+    samples: &[Sample],
+    precision: Option<Precision>,
+) -> Vec<String> {
+    let mut notes: Vec<String> = disturbances(samples).into_iter().collect();
+    notes.extend(classes(samples));
+    notes.extend(listed("Single round trips have several modes:", trip_modes(summaries)));
+    notes.extend(listed("Not steady over the repetitions:", drifts(samples)));
+    notes.extend(precision.into_iter().flat_map(|precision| known(summaries, &precision)));
+    notes
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn share(part: usize, all: usize) -> String {
+    units::percent(part as f64 / all.max(1) as f64)
+}
+
+/// How much of what was measured the machine held up.
+fn disturbances(samples: &[Sample]) -> Option<String> {
+    let later = samples.iter().filter(|sample| sample.run.block > 0);
+    let (all, held_up): (usize, Vec<&Sample>) =
+        (later.clone().count(), later.filter(|sample| was_held_up(sample)).collect());
+    if held_up.is_empty() {
+        return None;
+    }
+    let moved = held_up.iter().filter(|s| s.set_aside == Some(SetAside::ProbeDisagrees)).count();
+    let lost = lost_repetitions(&held_up, samples);
+    let mut text = format!(
+        "The machine held up {} of {all} runs ({}); they are set aside and were repeated.",
+        held_up.len(),
+        share(held_up.len(), all)
+    );
+    if moved > 0 {
+        text += &format!(" In {moved} of them the CPUs moved closer or further apart.");
+    }
+    if lost > 0 {
+        text += &format!(
+            " {lost} repetitions are missing, as no attempt was undisturbed: quieten the machine, \
+             or raise --attempts."
+        );
+    }
+    Some(text)
+}
+
+/// Repetitions of which no attempt counts.
+fn lost_repetitions(held_up: &[&Sample], samples: &[Sample]) -> usize {
+    let key = |sample: &Sample| (sample.run.case.case_id.clone(), sample.run.block);
+    let mut counts: BTreeMap<(String, u32), bool> = BTreeMap::new();
+    for sample in held_up {
+        counts.insert(key(sample), false);
+    }
+    for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
+        counts.remove(&key(sample));
+    }
+    counts.len()
+}
+
+/// The distances between the CPUs, where more than one was seen.
+fn classes(samples: &[Sample]) -> Option<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
+        if let Some(class) = &sample.cpu_pair_class {
+            *counts.entry(class).or_default() += 1;
+        }
+    }
+    if counts.len() < 2 {
+        return None;
+    }
+    let all = counts.values().sum();
+    let parts = counts.iter().map(|(class, &count)| format!("{class} in {}", share(count, all)));
+    Some(format!(
+        "The two CPUs were seen at {} distances (a cache line there and back: {} of the runs): \
+         tables are by distance, and figures of different distances are not compared.",
+        counts.len(),
+        parts.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+fn trip_modes(summaries: &[CaseSummary]) -> Vec<String> {
+    let mode =
+        |mode: &Mode| format!("{} at {}", units::percent(mode.share), units::time(mode.median));
+    let several = summaries.iter().filter(|case| !case.round_trip_modes.is_empty());
+    several
+        .map(|case| {
+            let modes: Vec<String> = case.round_trip_modes.iter().map(mode).collect();
+            let class =
+                case.cpu_pair_class.as_ref().map_or_else(String::new, |c| format!(" ({c})"));
+            format!("  {}{class}: {}", case.case.case_id, modes.join(", "))
+        })
+        .collect()
+}
+
+/// A case and, on two CPUs, the distance at which it was measured.
+fn name(case: &CaseSummary) -> String {
+    let class = case.cpu_pair_class.as_ref().map_or_else(String::new, |c| format!(" ({c})"));
+    format!("{}{class}", case.case.case_id)
+}
+
+/// Cases whose figures rise or fall from the first repetition to the last.
+fn drifts(samples: &[Sample]) -> Vec<String> {
+    let mut series: BTreeMap<(&str, &Option<String>), Vec<f64>> = BTreeMap::new();
+    for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
+        let key = (sample.run.case.case_id.as_str(), &sample.cpu_pair_class);
+        series.entry(key).or_default().extend(main_figure(sample));
+    }
+    let drift =
+        |((case, _), figures): (&(&str, &Option<String>), &Vec<f64>)| match is_steady(figures)? {
+            Steadiness::Steady => None,
+            Steadiness::Drifting { relative, .. } => {
+                let (sign, size) = if relative < 0.0 { ("-", -relative) } else { ("+", relative) };
+                Some(format!("  {case}: {sign}{} from first to last", units::percent(size)))
+            }
+        };
+    series.iter().filter_map(drift).collect()
+}
+
+/// How many medians are known as well as was asked for, and which are not.
+fn known(summaries: &[CaseSummary], precision: &Precision) -> Vec<String> {
+    let wanted = units::percent(precision.half_width);
+    let half_width = |case: &CaseSummary| {
+        let (median, [low, high]) = (case.main()?.spread().median, case.median_interval?);
+        Some((precision.is_met(median, low, high), (high - low) / 2.0 / median))
+    };
+    let all: Vec<_> = summaries.iter().filter(|case| case.refused.is_none()).collect();
+    let unmet: Vec<String> = all
+        .iter()
+        .filter_map(|case| match half_width(case) {
+            Some((true, _)) => None,
+            Some((false, half)) => Some(format!("  {}: {} only", name(case), units::percent(half))),
+            None => Some(format!("  {}: not known", name(case))),
+        })
+        .collect();
+    let met = all.len() - unmet.len();
+    let mut notes = vec![format!("{met} of {} medians are known to {wanted}.", all.len())];
+    notes.extend(listed("Stopped before that, at the cap on repetitions or time:", unmet));
+    notes
+}
+
+/// A heading and the lines below it, if there are any.
+fn listed(heading: &str, mut lines: Vec<String>) -> Option<String> {
+    if lines.is_empty() {
+        return None;
+    }
+    if lines.len() > LISTED {
+        let more = lines.split_off(LISTED).len();
+        lines.push(format!("  ... and {more} more (--json has all)"));
+    }
+    Some(format!("{heading}\n{}", lines.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_engine::workload::Kind;
+
+    use super::*;
+    use crate::results::sample;
+    use crate::summary::summarise;
+
+    fn told(samples: &[Sample], precision: Option<Precision>) -> String {
+        let mut cases: Vec<String> = Vec::new();
+        for sample in samples {
+            if !cases.contains(&sample.run.case.case_id) {
+                cases.push(sample.run.case.case_id.clone());
+            }
+        }
+        notes(&summarise(&cases, &[], samples, &[]), samples, precision).join("\n\n")
+    }
+
+    fn quiet(block: u32) -> Sample {
+        let wobble = u64::from(block * 7 % 5);
+        sample("pipe", Kind::Stream, 64, block, 1_000_000 + 1_000 * wobble)
+    }
+
+    #[test]
+    fn a_quiet_machine_needs_no_note() {
+        assert_eq!(told(&(1..=20).map(quiet).collect::<Vec<_>>(), None), "");
+    }
+
+    #[test]
+    fn everything_out_of_the_ordinary_is_told() {
+        let mut samples: Vec<Sample> = (1..=20).map(quiet).collect();
+        samples[3].set_aside = Some(SetAside::Disturbed);
+        samples[4].set_aside = Some(SetAside::ProbeDisagrees);
+        let again = Sample { set_aside: None, ..samples[4].clone() };
+        samples.push(again);
+        for (sample, class) in samples.iter_mut().skip(5).zip(["46ns", "375ns"]) {
+            sample.cpu_pair_class = Some(class.to_owned());
+        }
+        let drifting = (1..=20_u32).map(|block| {
+            sample("tcp", Kind::Stream, 64, block, 1_000_000 + 40_000 * u64::from(block))
+        });
+        samples.extend(drifting);
+        let precision = Precision {
+            half_width: 0.02,
+            least_repetitions: 10,
+            most_repetitions: 20,
+            most_s: 1.0,
+        };
+        insta::assert_snapshot!(told(&samples, Some(precision)));
+    }
+}

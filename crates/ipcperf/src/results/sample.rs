@@ -1,0 +1,248 @@
+//! What one run yields, as it stands in a results file.
+
+use std::collections::BTreeMap;
+
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{Measurement, RoleUsage, WarmUp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::record::RunIdentity;
+
+/// Why a sample is kept but not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SetAside {
+    /// It lies in the first block.
+    First,
+    /// The machine, not the case, held it up.
+    Disturbed,
+    /// The cache-line probes around it disagree.
+    ProbeDisagrees,
+}
+
+/// What one run yielded. Each role of the run adds keys of its own, such as `sender_user_ns`;
+/// what does not apply or could not be had is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("patternProperties" = {
+    "^(sender|receiver|broker|both)_": { "type": ["integer", "null"], "minimum": 0 }
+}))]
+pub(crate) struct Sample {
+    /// Which run of which case.
+    #[serde(flatten)]
+    pub(crate) run: RunIdentity,
+    /// Why it does not count, if so.
+    pub(crate) set_aside: Option<SetAside>,
+    /// The class of distance between the two CPUs.
+    pub(crate) cpu_pair_class: Option<String>,
+    /// Payload one way.
+    pub(crate) total_bytes: u64,
+    /// What the kernel granted between the parties.
+    pub(crate) kernel_buffer_granted_bytes: Option<u64>,
+    /// Instruments that watched.
+    pub(crate) instruments: Vec<String>,
+    /// The disturbed case this is the undisturbed twin of.
+    pub(crate) twin_of: Option<String>,
+    /// From just before the first byte was sent to just after the last was received.
+    pub(crate) elapsed_ns: u64,
+    /// Payload that arrived, over elapsed time. Null for round trips and where nothing moves.
+    pub(crate) bandwidth_bytes_per_s: Option<u64>,
+    /// Messages, or round trips, that arrived.
+    pub(crate) messages: u64,
+    /// Messages that did not, where the mechanism may lose them.
+    pub(crate) lost_messages: Option<u64>,
+    /// Sends that took less than they were given.
+    pub(crate) short_writes: u64,
+    /// Receives that returned less than was asked.
+    pub(crate) short_reads: u64,
+    /// Short phases before this one that found the total.
+    pub(crate) calibration_phases: u32,
+    /// What was moved for, after those phases, to warm up.
+    pub(crate) warm_up_ns: Option<u64>,
+    /// How long each of the slices took from which the warm-up was read; all move the same.
+    pub(crate) warm_up_slices_ns: Option<Vec<u64>>,
+    /// Median round trip.
+    pub(crate) round_trip_ns_p50: Option<u64>,
+    /// 90th percentile.
+    pub(crate) round_trip_ns_p90: Option<u64>,
+    /// 99th percentile.
+    pub(crate) round_trip_ns_p99: Option<u64>,
+    /// 99.9th percentile.
+    pub(crate) round_trip_ns_p999: Option<u64>,
+    /// Longest.
+    pub(crate) round_trip_ns_max: Option<u64>,
+    /// Elapsed time over trips.
+    pub(crate) round_trip_ns_mean: Option<f64>,
+    /// Every how many trips one was timed for the distribution.
+    pub(crate) round_trip_timed_every: Option<u64>,
+    /// HDR histogram of the timed trips, ns, V2 encoding, base64.
+    pub(crate) round_trip_histogram: Option<String>,
+    /// Cache line there and back between the two CPUs: mean of the probes before and after.
+    pub(crate) cacheline_round_trip_ns: Option<f64>,
+    /// The probe before.
+    pub(crate) cacheline_round_trip_before_ns: Option<f64>,
+    /// The probe after.
+    pub(crate) cacheline_round_trip_after_ns: Option<f64>,
+    /// Time the parties were runnable but not running.
+    pub(crate) run_delay_ns: Option<u64>,
+    /// Time the host stole from the run's CPUs.
+    pub(crate) steal_ns: Option<u64>,
+    /// What each role used: `ROLE_user_ns`, `ROLE_system_ns`, `ROLE_minor_faults`,
+    /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`,
+    /// `ROLE_short_writes`, `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
+    #[serde(flatten, deserialize_with = "keys_of_roles")]
+    #[schemars(skip)]
+    pub(crate) roles: BTreeMap<String, Option<u64>>,
+}
+
+/// The keys of roles among those that no field claimed; others, of a later ipcperf, are let go.
+fn keys_of_roles<'de, D: serde::Deserializer<'de>>(
+    rest: D,
+) -> Result<BTreeMap<String, Option<u64>>, D::Error> {
+    let rest = BTreeMap::<String, serde_json::Value>::deserialize(rest)?;
+    let of_role = |key: &String| {
+        ["sender_", "receiver_", "both_", "broker_"].iter().any(|role| key.starts_with(role))
+    };
+    Ok(rest.into_iter().filter(|(key, _)| of_role(key)).map(|(k, v)| (k, v.as_u64())).collect())
+}
+
+impl Sample {
+    /// What `measurement` says of `run`, which warmed up as `warm_up` says. Whether it counts, and
+    /// how far its CPUs were apart, is for others to say.
+    pub(crate) fn of(run: RunIdentity, warm_up: WarmUp, measurement: Measurement) -> Self {
+        let trips = measurement.round_trips.as_ref();
+        let probes = measurement.cacheline_round_trip_ns;
+        let roles = &measurement.roles;
+        Self {
+            set_aside: (run.block == 0).then_some(SetAside::First),
+            cpu_pair_class: None,
+            total_bytes: measurement.total_bytes,
+            kernel_buffer_granted_bytes: measurement.kernel_buffer_granted_bytes,
+            instruments: Vec::new(),
+            twin_of: None,
+            elapsed_ns: measurement.elapsed_ns,
+            bandwidth_bytes_per_s: bandwidth(&run, &measurement),
+            messages: measurement.messages,
+            lost_messages: measurement.lost_messages,
+            short_writes: roles.iter().map(|role| role.short_writes).sum(),
+            short_reads: roles.iter().map(|role| role.short_reads).sum(),
+            calibration_phases: measurement.calibration_phases,
+            warm_up_ns: match warm_up {
+                WarmUp::ForNs(ns) => Some(ns),
+                WarmUp::None | WarmUp::Slices(_) => None,
+            },
+            warm_up_slices_ns: Some(measurement.slices_ns).filter(|slices| !slices.is_empty()),
+            round_trip_ns_p50: trips.map(|trips| trips.p50_ns),
+            round_trip_ns_p90: trips.map(|trips| trips.p90_ns),
+            round_trip_ns_p99: trips.map(|trips| trips.p99_ns),
+            round_trip_ns_p999: trips.map(|trips| trips.p999_ns),
+            round_trip_ns_max: trips.map(|trips| trips.max_ns),
+            round_trip_ns_mean: trips.map(|trips| trips.mean_ns),
+            round_trip_timed_every: trips.map(|trips| trips.timed_every),
+            cacheline_round_trip_ns: probes.map(|[before, after]| f64::midpoint(before, after)),
+            cacheline_round_trip_before_ns: probes.map(|[before, _]| before),
+            cacheline_round_trip_after_ns: probes.map(|[_, after]| after),
+            run_delay_ns: roles.iter().map(|role| role.run_delay_ns).sum(),
+            steal_ns: measurement.steal_ns,
+            roles: roles.iter().flat_map(role_keys).collect(),
+            round_trip_histogram: measurement.round_trips.map(|trips| trips.histogram),
+            run,
+        }
+    }
+}
+
+fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
+    use ipcperf_engine::mechanism::{Delivery, find};
+    let moves = find(&run.case.mechanism).is_some_and(|known| known.delivery != Delivery::Nothing);
+    if run.case.workload != Kind::Stream || !moves {
+        return None;
+    }
+    let scaled = u128::from(measurement.arrived_bytes) * 1_000_000_000;
+    u64::try_from(scaled / u128::from(measurement.elapsed_ns.max(1))).ok()
+}
+
+fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
+    let role = usage.role.name();
+    let keys = [
+        ("user_ns", Some(usage.user_ns)),
+        ("system_ns", Some(usage.system_ns)),
+        ("minor_faults", Some(usage.minor_faults)),
+        ("voluntary_switches", Some(usage.voluntary_switches)),
+        ("involuntary_switches", Some(usage.involuntary_switches)),
+        ("calls", Some(usage.calls)),
+        ("short_writes", Some(usage.short_writes)),
+        ("short_reads", Some(usage.short_reads)),
+        ("cpu_ns", usage.cpu_ns),
+        ("run_delay_ns", usage.run_delay_ns),
+    ];
+    keys.into_iter().map(|(key, value)| (format!("{role}_{key}"), value)).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use ipcperf_engine::Mode;
+
+    use super::*;
+    use crate::results::record::{CaseIdentity, Line, run_id};
+
+    /// A sample of `mechanism` with scripted times, for tests of what is made from samples.
+    pub(crate) fn sample(
+        mechanism: &str,
+        workload: Kind,
+        buffer_bytes: u64,
+        block: u32,
+        elapsed_ns: u64,
+    ) -> Sample {
+        let case = CaseIdentity {
+            case_id: format!("{mechanism}/{}/2proc/same/{buffer_bytes}", workload.name()),
+            mechanism: mechanism.to_owned(),
+            options: BTreeMap::new(),
+            workload,
+            mode: Mode::TwoProcesses,
+            placement: "same".to_owned(),
+            cpus: vec![0, 0],
+            buffer_bytes,
+            kernel_buffer: "default".to_owned(),
+            kernel_buffer_asked_bytes: None,
+            verify: false,
+        };
+        let run_id = run_id(block, 0, 1);
+        let run = RunIdentity { run_id, block, attempt: 1, repetition: block, case };
+        Sample::of(run, WarmUp::None, measurement(workload, buffer_bytes, elapsed_ns))
+    }
+
+    fn measurement(workload: Kind, buffer_bytes: u64, elapsed_ns: u64) -> Measurement {
+        let mut histogram = ipcperf_engine::histogram::TickHistogram::touched();
+        histogram.record(elapsed_ns / 1_000);
+        #[allow(clippy::cast_precision_loss)]
+        let trips = histogram.report(1.0, 1, elapsed_ns as f64 / 1_000.0).unwrap();
+        Measurement {
+            elapsed_ns,
+            total_bytes: buffer_bytes * 1_000,
+            messages: 1_000,
+            arrived_bytes: buffer_bytes * 1_000,
+            lost_messages: None,
+            calibration_phases: 0,
+            slices_ns: Vec::new(),
+            round_trips: (workload == Kind::RoundTrip).then_some(trips),
+            kernel_buffer_granted_bytes: Some(65_536),
+            cacheline_round_trip_ns: None,
+            steal_ns: Some(0),
+            roles: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_line_survives_writing_and_reading() {
+        let line = Line::Sample(sample("pipe", Kind::RoundTrip, 64, 1, 4_000_000));
+        let text = serde_json::to_string(&line).unwrap();
+        assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line);
+    }
+
+    #[test]
+    fn bandwidth_is_bytes_that_arrived_over_time() {
+        let sample = sample("pipe", Kind::Stream, 1_000, 1, 1_000_000);
+        assert_eq!(sample.bandwidth_bytes_per_s, Some(1_000_000_000));
+        assert_eq!(self::sample("null", Kind::Stream, 64, 1, 1_000).bandwidth_bytes_per_s, None);
+    }
+}

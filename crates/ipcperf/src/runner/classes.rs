@@ -1,0 +1,124 @@
+//! Classes of distance between two CPUs, found from what the probes say.
+//!
+//! The CPUs of a virtual machine may be close now and far a minute later, with nothing in between.
+//! A probe joins the class whose middle it is near; one that is near none founds a class, which
+//! keeps its founder's figure as its name. No distance is known beforehand: 46 and 375 ns make two
+//! classes on one machine as 90 and 160 do on another.
+
+use ipcperf_stats::median;
+
+use crate::results::{Sample, SetAside};
+
+/// A probe belongs to a class if it differs from the class's median by less than this factor. One
+/// pair of CPUs at one distance gives probes within a few per cent of each other; the distances a
+/// machine has (one core, one cache, one socket, two) differ by about 2 and more.
+const NEAR: f64 = 1.5;
+/// Probes kept of a class: its middle need not be known better.
+const KEPT: usize = 1_000;
+
+/// The classes met so far.
+#[derive(Debug, Default)]
+pub(super) struct Classes {
+    classes: Vec<Class>,
+}
+
+#[derive(Debug)]
+struct Class {
+    name: String,
+    probes_ns: Vec<f64>,
+}
+
+impl Classes {
+    /// Those that `samples` were given, with the probes that made them.
+    pub(super) fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
+        let mut classes = Self::default();
+        let counts = |sample: &&Sample| matches!(sample.set_aside, None | Some(SetAside::First));
+        for sample in samples.into_iter().filter(counts) {
+            let pair = sample.cpu_pair_class.as_ref().zip(sample.cacheline_round_trip_ns);
+            if let Some((name, ns)) = pair {
+                classes.class(name.clone()).take(ns);
+            }
+        }
+        classes
+    }
+
+    /// The class of two CPUs whose cache line takes `ns` there and back. A run that was held up
+    /// founds no class and moves none: its probe may have been held up too.
+    pub(super) fn classify(&mut self, ns: f64, set_aside: Option<SetAside>) -> Option<String> {
+        let near = self.classes.iter().filter(|class| class.factor(ns) < NEAR);
+        let nearest = near.min_by(|a, b| a.factor(ns).total_cmp(&b.factor(ns)));
+        let name = nearest.map(|class| class.name.clone());
+        if matches!(set_aside, Some(SetAside::Disturbed | SetAside::ProbeDisagrees)) {
+            return name;
+        }
+        let name = name.unwrap_or_else(|| format!("{ns:.0}ns"));
+        self.class(name.clone()).take(ns);
+        Some(name)
+    }
+
+    fn class(&mut self, name: String) -> &mut Class {
+        let found = self.classes.iter().position(|class| class.name == name);
+        let index = found.unwrap_or_else(|| {
+            self.classes.push(Class { name, probes_ns: Vec::new() });
+            self.classes.len() - 1
+        });
+        &mut self.classes[index]
+    }
+}
+
+impl Class {
+    fn take(&mut self, ns: f64) {
+        if self.probes_ns.len() < KEPT {
+            self.probes_ns.push(ns);
+        }
+    }
+
+    /// By what factor, at least 1, `ns` is off the middle of this class.
+    fn factor(&self, ns: f64) -> f64 {
+        let middle = median(&self.probes_ns).unwrap_or(ns);
+        (ns / middle).max(middle / ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_engine::workload::Kind;
+
+    use super::*;
+    use crate::results::sample;
+
+    fn names(classes: &mut Classes, probes_ns: &[f64]) -> Vec<String> {
+        probes_ns.iter().filter_map(|&ns| classes.classify(ns, None)).collect()
+    }
+
+    #[test]
+    fn two_distances_make_two_classes_named_after_their_founders() {
+        let names = names(&mut Classes::default(), &[375.0, 360.0, 46.2, 390.0, 48.0, 44.1]);
+        assert_eq!(names, ["375ns", "375ns", "46ns", "375ns", "46ns", "46ns"]);
+    }
+
+    #[test]
+    fn one_distance_with_some_noise_is_one_class() {
+        let noisy = (0..200).map(|k| 250.0 * (1.0 + 0.1 * f64::from(k % 7 - 3) / 3.0));
+        let names = names(&mut Classes::default(), &noisy.collect::<Vec<_>>());
+        assert!(names.len() == 200 && names.iter().all(|name| name == "225ns"));
+    }
+
+    #[test]
+    fn a_disturbed_probe_founds_nothing() {
+        let mut classes = Classes::default();
+        let disturbed = Some(SetAside::Disturbed);
+        assert_eq!(classes.classify(46_836.0, disturbed), None);
+        assert_eq!(classes.classify(250.0, None).as_deref(), Some("250ns"));
+        assert_eq!(classes.classify(260.0, disturbed).as_deref(), Some("250ns"));
+    }
+
+    #[test]
+    fn classes_come_back_from_samples() {
+        let mut seen = sample("pipe", Kind::Stream, 64, 1, 1_000);
+        seen.cpu_pair_class = Some("375ns".to_owned());
+        seen.cacheline_round_trip_ns = Some(380.0);
+        let mut classes = Classes::of([&seen]);
+        assert_eq!(names(&mut classes, &[390.0, 50.0]), ["375ns", "50ns"]);
+    }
+}

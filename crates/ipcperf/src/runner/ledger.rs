@@ -1,0 +1,171 @@
+//! What is known of each case so far, whether measured now or read from the file that is resumed.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ipcperf_engine::WarmUp;
+
+use crate::plan::Case;
+use crate::results::{FailedRun, RunIdentity, Sample, SetAside};
+use crate::summary::main_figure;
+
+/// Slices of the first run of a case, from which its warm-up is read.
+const SLICES: u32 = 8;
+
+/// Everything a decision about the next run needs.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    cases: HashMap<String, CaseLedger>,
+}
+
+#[derive(Debug, Default)]
+struct CaseLedger {
+    /// The last attempt at each block, and whether it left nothing to do.
+    blocks: HashMap<u32, (u32, Standing)>,
+    /// Main figures of the samples that count, by class of CPU pair.
+    figures: BTreeMap<Option<String>, Vec<f64>>,
+    warm_up_ns: u64,
+}
+
+/// What an attempt left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// A sample that counts, lies in the first block, or is a failure.
+    Settled,
+    /// A sample that was set aside as disturbed.
+    Disturbed,
+}
+
+impl Ledger {
+    /// What `samples` and `failures` of a results file tell.
+    pub(super) fn of(samples: &[Sample], failures: &[FailedRun]) -> Self {
+        let mut ledger = Self::default();
+        for sample in samples {
+            ledger.take(sample);
+        }
+        for failure in failures {
+            ledger.settle(&failure.run, Standing::Settled);
+        }
+        ledger
+    }
+
+    /// One more sample.
+    pub(super) fn take(&mut self, sample: &Sample) {
+        let standing = match sample.set_aside {
+            None | Some(SetAside::First) => Standing::Settled,
+            Some(SetAside::Disturbed | SetAside::ProbeDisagrees) => Standing::Disturbed,
+        };
+        self.settle(&sample.run, standing);
+        let case = self.cases.entry(sample.run.case.case_id.clone()).or_default();
+        if let Some(slices_ns) = &sample.warm_up_slices_ns {
+            case.warm_up_ns = needed_warm_up_ns(slices_ns);
+        }
+        if let (None, Some(figure)) = (sample.set_aside, main_figure(sample)) {
+            case.figures.entry(sample.cpu_pair_class.clone()).or_default().push(figure);
+        }
+    }
+
+    /// One more attempt, which left `standing`.
+    pub(super) fn settle(&mut self, run: &RunIdentity, standing: Standing) {
+        let case = self.cases.entry(run.case.case_id.clone()).or_default();
+        let last = case.blocks.entry(run.block).or_insert((0, standing));
+        if run.attempt > last.0 {
+            *last = (run.attempt, standing);
+        }
+    }
+
+    /// The last attempt at `case` in `block`, and what it left; `None` where there was none.
+    pub(super) fn last_attempt(&self, case: &Case, block: u32) -> Option<(u32, Standing)> {
+        self.cases.get(&case.id)?.blocks.get(&block).copied()
+    }
+
+    /// The figures of `case` that count, of the class of CPU pair that has most of them.
+    pub(super) fn figures(&self, case: &Case) -> &[f64] {
+        let of_case = self.cases.get(&case.id).map(|known| &known.figures);
+        let classes = of_case.into_iter().flat_map(BTreeMap::values);
+        classes.max_by_key(|figures| figures.len()).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a run of `case` in `block` does before it counts: the first looks for what is needed,
+    /// the others do it.
+    pub(super) fn warm_up(&self, case: &Case, block: u32) -> WarmUp {
+        match self.cases.get(&case.id).map_or(0, |known| known.warm_up_ns) {
+            _ if case.spec.total_bytes.is_some() => WarmUp::None,
+            _ if block == 0 => WarmUp::Slices(SLICES),
+            0 => WarmUp::None,
+            ns => WarmUp::ForNs(ns),
+        }
+    }
+}
+
+/// How long the slices that are not yet steady took. A run that never became steady is given half
+/// of what was looked at.
+#[allow(clippy::cast_precision_loss, reason = "milliseconds in ns")]
+fn needed_warm_up_ns(slices_ns: &[u64]) -> u64 {
+    let series: Vec<f64> = slices_ns.iter().map(|&ns| ns as f64).collect();
+    let unsteady = Some(series.len() % 1).unwrap_or(slices_ns.len() / 2);
+    slices_ns.iter().take(unsteady).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_engine::workload::Kind;
+
+    use super::*;
+    use crate::results::sample;
+
+    fn case(total_bytes: Option<u64>) -> Case {
+        let mut case = crate::plan::tests::case("pipe/stream/2proc/same/64");
+        case.spec.total_bytes = total_bytes;
+        case
+    }
+
+    fn attempt(block: u32, attempt: u32, set_aside: Option<SetAside>) -> Sample {
+        let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
+        sample.run.attempt = attempt;
+        sample.set_aside = set_aside;
+        sample
+    }
+
+    #[test]
+    fn the_last_attempt_says_what_is_left_to_do() {
+        let samples = [
+            attempt(1, 2, None),
+            attempt(1, 1, Some(SetAside::Disturbed)),
+            attempt(2, 1, Some(SetAside::Disturbed)),
+        ];
+        let ledger = Ledger::of(&samples, &[]);
+        let last = |block| ledger.last_attempt(&case(None), block);
+        assert_eq!(last(1), Some((2, Standing::Settled)));
+        assert_eq!(last(2), Some((1, Standing::Disturbed)));
+        assert_eq!(last(3), None);
+        assert_eq!(ledger.figures(&case(None)).len(), 1, "disturbed figures do not count");
+    }
+
+    #[test]
+    fn the_class_with_most_figures_speaks_for_the_case() {
+        let mut ledger = Ledger::default();
+        for (block, class) in (1..).zip(["far", "near", "near"]) {
+            let mut sample = attempt(block, 1, None);
+            sample.cpu_pair_class = Some(class.to_owned());
+            ledger.take(&sample);
+        }
+        assert_eq!(ledger.figures(&case(None)).len(), 2);
+    }
+
+    #[test]
+    fn the_first_run_looks_for_the_warm_up_of_the_others() {
+        let mut ledger = Ledger::default();
+        assert_eq!(ledger.warm_up(&case(None), 0), WarmUp::Slices(SLICES));
+        assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::None);
+        let mut first = attempt(0, 1, Some(SetAside::First));
+        first.warm_up_slices_ns =
+            Some(vec![9_000, 4_000, 2_000, 2_010, 2_000, 1_990, 2_000, 2_005]);
+        ledger.take(&first);
+        assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::ForNs(13_000));
+        assert_eq!(
+            ledger.warm_up(&case(Some(64)), 1),
+            WarmUp::None,
+            "a given total is run as it is"
+        );
+    }
+}

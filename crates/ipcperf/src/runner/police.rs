@@ -1,0 +1,172 @@
+//! Which runs the machine held up: marked, repeated within limits, never deleted.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use ipcperf_engine::worker::steal_ns;
+use ipcperf_engine::{Disturbance, Measurement, RunSpec, disturbance};
+
+use crate::plan::Plan;
+use crate::results::SetAside;
+
+/// Most of the time that the host may steal from the CPUs of a plan.
+const MOST_STEAL: f64 = 0.02;
+/// Steal is looked at over a block, or over so long where a block is shorter: the kernel counts it
+/// in ticks of 10 ms.
+const STEAL_WINDOW: Duration = Duration::from_secs(1);
+/// A share of less time than this says nothing.
+const LEAST_WINDOW: Duration = Duration::from_millis(500);
+
+/// Judges runs as they come in.
+#[derive(Debug)]
+pub(super) struct Police {
+    steal: StealWatch,
+    attempts: u32,
+    /// Runs that may still be repeated: a machine that is never quiet must not take for ever.
+    repeats_left: u64,
+}
+
+impl Police {
+    /// For `plan`, half of whose runs may be repeated, and ten in any case.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let cpus: BTreeSet<u32> =
+            plan.cases.iter().filter_map(|case| case.spec.cpus).flatten().collect();
+        Self {
+            steal: StealWatch::over(cpus.into_iter().collect()),
+            attempts: plan.attempts,
+            repeats_left: (plan.runs() / 2).max(10),
+        }
+    }
+
+    /// A block begins.
+    pub(super) fn begin_block(&mut self) {
+        self.steal.begin_block();
+    }
+
+    /// Why the run of `spec` in `block` does not count, if so.
+    pub(super) fn judge(
+        &self,
+        spec: &RunSpec,
+        block: u32,
+        measured: &Measurement,
+    ) -> Option<SetAside> {
+        if block == 0 {
+            return Some(SetAside::First);
+        }
+        if self.steal.share().is_some_and(|share| share > MOST_STEAL) {
+            return Some(SetAside::Disturbed);
+        }
+        disturbance(spec, measured).map(|what| match what {
+            Disturbance::ProbesDisagree => SetAside::ProbeDisagrees,
+            Disturbance::Waited | Disturbance::Missing | Disturbance::NoProbe => {
+                SetAside::Disturbed
+            }
+        })
+    }
+
+    /// Whether a run that was set aside at `attempt` is made again; if so, that is counted.
+    pub(super) fn repeats(&mut self, why: Option<SetAside>, attempt: u32) -> Repeat {
+        let is_disturbed = !matches!(why, None | Some(SetAside::First));
+        if !is_disturbed || attempt >= self.attempts || self.repeats_left == 0 {
+            return Repeat::No;
+        }
+        self.repeats_left -= 1;
+        Repeat::Yes
+    }
+}
+
+/// Whether a run is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeat {
+    Yes,
+    No,
+}
+
+/// What the host has stolen from some CPUs, at the beginning of each of the last blocks.
+#[derive(Debug)]
+struct StealWatch {
+    cpus: Vec<u32>,
+    marks: VecDeque<(Instant, u64)>,
+}
+
+impl StealWatch {
+    fn over(cpus: Vec<u32>) -> Self {
+        Self { cpus, marks: VecDeque::new() }
+    }
+
+    /// Marks a new block, and forgets marks that are no longer needed to look back far enough.
+    fn begin_block(&mut self) {
+        let now = Instant::now();
+        while self.marks.get(1).is_some_and(|(next, _)| now - *next >= STEAL_WINDOW) {
+            self.marks.pop_front();
+        }
+        if let Some(stolen_ns) = steal_ns(&self.cpus) {
+            self.marks.push_back((now, stolen_ns));
+        }
+    }
+
+    /// The share of time stolen since this block began, or over the last second where it began
+    /// later than that.
+    fn share(&self) -> Option<f64> {
+        let now = Instant::now();
+        let far_enough = self.marks.iter().rfind(|(mark, _)| now - *mark >= STEAL_WINDOW);
+        let (mark, before_ns) = far_enough.or_else(|| self.marks.front())?;
+        let window = now - *mark;
+        let stolen_ns = steal_ns(&self.cpus)?.saturating_sub(*before_ns);
+        (window >= LEAST_WINDOW).then(|| share(stolen_ns, window, self.cpus.len()))
+    }
+}
+
+/// `stolen_ns`, summed over `cpus` CPUs (0: all of them), as a share of their time in `window`.
+#[allow(clippy::cast_precision_loss, reason = "a share, good to three digits")]
+fn share(stolen_ns: u64, window: Duration, cpus: usize) -> f64 {
+    let cpus = match cpus {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        named => named,
+    };
+    stolen_ns as f64 / (window.as_nanos() as f64 * cpus as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn police(attempts: u32, repeats_left: u64) -> Police {
+        Police { steal: StealWatch::over(vec![0]), attempts, repeats_left }
+    }
+
+    #[test]
+    fn a_disturbed_run_is_made_again_within_both_limits() {
+        let mut police = police(3, 3);
+        let mut again = |attempt| police.repeats(Some(SetAside::Disturbed), attempt) == Repeat::Yes;
+        assert!(again(1) && again(2) && !again(3));
+        assert!(again(1) && !again(1), "three repeats are the most");
+    }
+
+    #[test]
+    fn what_counts_or_lies_in_the_first_block_is_not_made_again() {
+        let mut police = police(3, 10);
+        assert_eq!(police.repeats(None, 1), Repeat::No);
+        assert_eq!(police.repeats(Some(SetAside::First), 1), Repeat::No);
+        assert_eq!(police.repeats(Some(SetAside::ProbeDisagrees), 1), Repeat::Yes);
+    }
+
+    #[test]
+    fn steal_is_a_share_of_all_the_time_there_was() {
+        let window = Duration::from_secs(1);
+        assert!((share(20_000_000, window, 1) - 0.02).abs() < 1e-12);
+        assert!((share(20_000_000, window, 2) - 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_short_block_is_judged_over_a_second() {
+        let mut watch = StealWatch::over(vec![0]);
+        let now = Instant::now();
+        let ago = |ms| now.checked_sub(Duration::from_millis(ms)).unwrap();
+        watch.marks.extend([(ago(3_000), 0), (ago(1_500), 0), (ago(1_200), 0), (ago(100), 0)]);
+        watch.begin_block();
+        assert_eq!(watch.marks.front().map(|mark| mark.0), Some(ago(1_200)), "older are forgotten");
+        assert!(watch.share().is_some());
+        assert_eq!(StealWatch::over(vec![0]).share(), None);
+    }
+}
