@@ -116,13 +116,22 @@ mod tests {
         assert!(matches!(missing, Err(Trouble::Start(..))), "{missing:?}");
     }
 
-    /// The grandchild holds the output open: it ends only when it is killed too.
+    /// The child of what is killed holds a pipe open, which closes when it is gone too.
     #[test]
     fn what_overstays_takes_its_children_along() {
-        let parent = &mut Command::new("sh");
-        let parent = parent.args(["-c", "echo $$; sleep 60 & wait"]);
-        let late = converse_with_group(parent, Duration::from_millis(200));
+        let (mut ear, mouth) = std::io::pipe().unwrap();
+        let mut parent = Command::new("sh");
+        parent.args(["-c", "sleep 60 & wait"]).stderr(mouth);
+        let start = Instant::now();
+        let late = converse_with_group(&mut parent, Duration::from_millis(200));
         assert!(matches!(late, Err(Trouble::Deadline { .. })), "{late:?}");
+        drop(parent);
+        ear.read_to_end(&mut Vec::new()).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn what_a_group_says_comes_back() {
         let said = converse_with_group(Command::new("echo").arg("word"), SOON);
         assert_eq!(said.unwrap(), b"word\n");
     }

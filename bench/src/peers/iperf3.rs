@@ -1,8 +1,8 @@
 //! `iperf3 -n`: a stream over TCP on the loopback interface.
 //!
 //! The figure is what the server says: bytes it had received over the time until it was told of the
-//! end. Client and server start their own processes and meet before the clock starts. Before each
-//! write and read it asks `select`, which ours does not.
+//! end. The two have met before the clock starts. The client asks `select` before every tenth write,
+//! the server before each read; ours do not.
 
 use ipcperf_engine::workload::Kind;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub(super) const TCP: Peer = Peer {
         command
     },
     operation_ns,
-    convention: "its rate is the receiver's, bits/s; it asks select between transfers",
+    convention: "its rate is the receiver's, bits/s; it asks select before each read",
 };
 
 /// The part of its answer that counts.

@@ -1,8 +1,9 @@
 //! `qperf ... tcp_lat udp_lat`: a client and a server on the loopback interface.
 //!
 //! What it calls one-way latency is half of the mean round trip: the time over the number of
-//! messages that both sides sent. It takes a time, whole seconds, not a count; both sides are set up
-//! before the clock starts. It sets neither `TCP_NODELAY` nor sizes of buffers.
+//! messages that both sides sent. It takes a time, in whole seconds, not a count; both sides are set up
+//! before the clock starts. Unlike ours it does not set `TCP_NODELAY`, which makes no difference where
+//! nothing is sent before the answer has come.
 
 use std::process::Command;
 

@@ -28,12 +28,14 @@ pub(super) const TCP: Peer = Peer {
     convention: "its latency is half a round trip, and is doubled; no start-up is in it",
 };
 
-/// Over UDP.
+/// Over UDP. It names the other's address in each call, and asks for it; our sockets are connected.
 pub(super) const UDP: Peer = Peer {
     what: "sockperf ping-pong",
     mechanism: "udp",
     server: Some(|work| at(dies_with_us("sockperf", ["server"]), work)),
     client: |work| client(command("sockperf", ["ping-pong"]), work),
+    convention: "its latency is half a round trip, and is doubled; no start-up is in it; its sockets \
+        are not connected, ours are",
     ..TCP
 };
 
