@@ -99,8 +99,9 @@ fn stand_in(program: &'static str, client: fn(&Work) -> Command) -> Peer {
 fn a_figure_that_cannot_be_is_trouble() {
     let good = stand_in("echo", |_| command("echo", ["4.5 usecs/op"]));
     assert!((good.measure(10).unwrap() - 4_500.0).abs() < 1e-9);
-    let bad: [fn(&Work) -> Command; 4] = [
+    let bad: [fn(&Work) -> Command; 5] = [
         |_| command("echo", ["nan usecs/op"]),
+        |_| command("echo", ["inf usecs/op"]),
         |_| command("echo", ["0.0 usecs/op"]),
         |_| command("echo", ["-1 usecs/op"]),
         |_| command("echo", ["perf: no such command"]),
