@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::output::Form;
+use crate::peers::PROGRAMS;
 use crate::sampling::Cap;
 
 /// Holds the figures of ipcperf against bars, side by side with what they are compared to.
@@ -22,12 +23,14 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 every bar that can be tested here is met; 1 one is not; 2 usage, or ipcperf is
 missing; 3 none can be tested here.";
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Bench {
     /// Pipe and unix-stream against plain C loops, on one CPU
     CLoops(CapArguments),
     /// What the harness itself costs a message
     Null,
+    /// Other tools' round trips and streams beside ours, on one CPU
+    Peers(PeersArguments),
     /// The shared-memory ring against the cache line and memcpy, on two CPUs
     Ring,
     /// How long `ipcperf list` and `ipcperf --help` take
@@ -47,6 +50,33 @@ pub(crate) struct CapArguments {
     /// Most time for a case, s
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     most_seconds: u64,
+}
+
+/// Which tools, and how many pairs of runs.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PeersArguments {
+    /// Pairs of runs for a case: so many, whatever they say
+    #[arg(long, value_name = "N", default_value_t = PAIRS, value_parser = clap::value_parser!(u16).range(6..))]
+    pub(crate) pairs: u16,
+    /// These tools alone
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', value_parser = PROGRAMS)]
+    only: Vec<String>,
+}
+
+/// As many as the bar of `peers` asks for.
+const PAIRS: u16 = 20;
+
+impl PeersArguments {
+    /// Whether the cases of `program` are asked for.
+    pub(crate) fn includes(&self, program: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == program)
+    }
+}
+
+impl Default for PeersArguments {
+    fn default() -> Self {
+        Self { pairs: PAIRS, only: Vec::new() }
+    }
 }
 
 impl From<CapArguments> for Cap {

@@ -4,6 +4,8 @@
 //! takes turns. What both yield is the time from just before the first byte was sent to just after
 //! the last was received, so their ratio is that of bandwidths, or of mean round trips.
 
+use std::time::Duration;
+
 use ipcperf_engine::RunSpec;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
@@ -20,7 +22,7 @@ use crate::trouble::Trouble;
 /// Our time over that of the C loop.
 const BAR: Bar = Bar::Between(0.97, 1.03);
 /// What a run is aimed at.
-const AIM_NS: u64 = 40_000_000;
+const AIM: Duration = Duration::from_millis(40);
 const CASES: [(Kind, u64); 4] = [
     (Kind::Stream, 4 << 10),
     (Kind::Stream, 64 << 10),
@@ -61,21 +63,12 @@ fn question(mechanism: &str, kind: Kind, buffer_bytes: u64) -> Question {
 
 /// The median of our time over that of the C loop.
 fn ratio(ipcperf: &Ipcperf, c: &CLoops, spec: RunSpec, cap: Cap) -> Result<Estimate, Trouble> {
-    let spec = with_total(ipcperf, spec)?;
+    let spec = ipcperf.sized(spec, AIM)?;
     until_decided(BAR, cap, |number| {
         let ours = || ipcperf.measure(&spec).map(|measurement| measurement.elapsed_ns);
         let (ours_ns, theirs_ns) = in_turn(number, ours, || c.elapsed_ns(&spec))?;
         Ok(quotient(ours_ns, theirs_ns))
     })
-}
-
-/// The total, in whole messages, that takes about [`AIM_NS`]; found by a run that finds its own.
-fn with_total(ipcperf: &Ipcperf, spec: RunSpec) -> Result<RunSpec, Trouble> {
-    let pilot = ipcperf.measure(&spec)?;
-    let scaled = u128::from(pilot.messages) * u128::from(AIM_NS) / u128::from(pilot.elapsed_ns);
-    let messages = u64::try_from(scaled).unwrap_or(u64::MAX).max(1);
-    let total_bytes = Some(messages.saturating_mul(spec.buffer_bytes));
-    Ok(RunSpec { total_bytes, ..spec })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]

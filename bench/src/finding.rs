@@ -12,6 +12,8 @@ pub(crate) enum Bar {
     Between(f64, f64),
     AtMost(f64),
     AtLeast(f64),
+    /// Nothing: the figure is shown.
+    None,
 }
 
 /// How an interval lies to a bar.
@@ -28,6 +30,7 @@ impl Bar {
             Self::Between(low, high) => [low, high],
             Self::AtMost(high) => [f64::NEG_INFINITY, high],
             Self::AtLeast(low) => [low, f64::INFINITY],
+            Self::None => [f64::NEG_INFINITY, f64::INFINITY],
         }
     }
 
@@ -52,6 +55,8 @@ pub(crate) enum Verdict {
     Met,
     NotMet,
     NotTestable,
+    /// There is no bar: neither met nor missed.
+    Shown,
 }
 
 /// What the numbers of a finding are.
@@ -90,7 +95,11 @@ impl Question {
     /// The verdict that `estimate` gives: met only where the whole interval is within the bar.
     pub(crate) fn judge(self, estimate: Estimate, note: Option<String>) -> Finding {
         let position = self.bar.position(&estimate);
-        let verdict = if position == Position::Within { Verdict::Met } else { Verdict::NotMet };
+        let verdict = match position {
+            _ if self.bar == Bar::None => Verdict::Shown,
+            Position::Within => Verdict::Met,
+            Position::Outside | Position::Across => Verdict::NotMet,
+        };
         let across = (position == Position::Across)
             .then(|| "the interval lies across the bar: undecided, run again".to_owned());
         let notes: Vec<String> = across.into_iter().chain(note).collect();
@@ -104,13 +113,14 @@ impl Question {
         Finding { question: self, estimate: None, verdict: Verdict::NotTestable, note }
     }
 
-    /// Something broke on the way: no figure, and so no bar met. A missing compiler is no defect.
+    /// Something broke on the way: no figure, and so no bar met. That a compiler or another tool is
+    /// missing or broken is no defect of what is measured.
     pub(crate) fn failed(self, trouble: &Trouble) -> Finding {
         let finding = self.untestable(trouble.to_string());
-        if matches!(trouble, Trouble::NoCompiler { .. }) {
-            return finding;
+        match trouble {
+            Trouble::NoCompiler { .. } | Trouble::NoPeer { .. } | Trouble::Peer(..) => finding,
+            _ => Finding { verdict: Verdict::NotMet, ..finding },
         }
-        Finding { verdict: Verdict::NotMet, ..finding }
     }
 
     /// The verdict of a measurement that may have failed.
@@ -152,6 +162,11 @@ mod tests {
         assert_eq!(verdict(Bar::AtMost(2.0), 0.5, 2.1), Verdict::NotMet);
         assert_eq!(verdict(Bar::AtLeast(0.9), 0.95, 3.0), Verdict::Met);
         assert_eq!(verdict(Bar::AtLeast(0.9), 0.85, 3.0), Verdict::NotMet);
+    }
+
+    #[test]
+    fn what_has_no_bar_is_shown() {
+        assert_eq!(verdict(Bar::None, 0.2, 7.0), Verdict::Shown);
     }
 
     #[test]

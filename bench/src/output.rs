@@ -107,6 +107,7 @@ fn bar(finding: &Finding) -> String {
         Bar::Between(low, high) => range([low, high], unit),
         Bar::AtMost(high) => format!("at most {}", figure(high, unit)),
         Bar::AtLeast(low) => format!("at least {}", figure(low, unit)),
+        Bar::None => String::new(),
     }
 }
 
@@ -115,6 +116,7 @@ const fn words(verdict: Verdict) -> &'static str {
         Verdict::Met => "met",
         Verdict::NotMet => "not met",
         Verdict::NotTestable => "not testable here",
+        Verdict::Shown => "shown",
     }
 }
 
@@ -141,17 +143,23 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{} {name}", bytes / factor)
 }
 
-/// The notes, and how many bars were met.
+/// The notes, how many bars were met, and how many figures without a bar were shown.
 fn summary(findings: &[Finding]) -> String {
-    let of = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
+    let (shown, barred): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| finding.question.bar == Bar::None);
+    let of = |findings: &[&Finding], verdict| {
+        findings.iter().filter(|finding| finding.verdict == verdict).count()
+    };
     let total = format!(
         "{} of {} bars met, {} not met, {} not testable here",
-        of(Verdict::Met),
-        findings.len(),
-        of(Verdict::NotMet),
-        of(Verdict::NotTestable)
+        of(&barred, Verdict::Met),
+        barred.len(),
+        of(&barred, Verdict::NotMet),
+        of(&barred, Verdict::NotTestable)
     );
-    notes(findings).into_iter().chain([total]).collect::<Vec<_>>().join("\n")
+    let without_bar = (!shown.is_empty())
+        .then(|| format!("{} of {} without a bar shown", of(&shown, Verdict::Shown), shown.len()));
+    notes(findings).into_iter().chain([total]).chain(without_bar).collect::<Vec<_>>().join("\n")
 }
 
 /// Each note once, after the cases it holds for.
@@ -171,6 +179,7 @@ fn notes(findings: &[Finding]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Question;
 
     #[test]
     fn figures_have_their_units() {
@@ -179,5 +188,18 @@ mod tests {
         assert_eq!(figure(2.345e6, Unit::Ns), "2.35 ms");
         assert_eq!(figure(49.2e9, Unit::Ns), "49.2 s");
         assert_eq!([bytes(1), bytes(4096), bytes(1 << 20)], ["1 B", "4 KiB", "1 MiB"]);
+    }
+
+    #[test]
+    fn a_figure_without_a_bar_is_not_counted_among_bars() {
+        let question = |bar| Question { bench: "test", case: "one".into(), unit: Unit::Ratio, bar };
+        let met = question(Bar::AtMost(2.0)).judge(Estimate::single(1.0), None);
+        let shown = question(Bar::None).judge(Estimate::single(9.0), None);
+        let untested = question(Bar::None).untestable("no tool");
+        let said = summary(&[met.clone(), shown, untested]);
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines[1], "1 of 1 bars met, 0 not met, 0 not testable here");
+        assert_eq!(lines[2], "1 of 2 without a bar shown");
+        assert_eq!(summary(&[met]).lines().count(), 1);
     }
 }

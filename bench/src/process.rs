@@ -1,11 +1,13 @@
 //! A program that is started, told something, listened to, and ended in time.
 
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::trouble::Trouble;
 
@@ -17,6 +19,28 @@ pub(crate) fn converse(
     input: &[u8],
     deadline: Duration,
 ) -> Result<Vec<u8>, Trouble> {
+    // Gone already is as good.
+    converse_until(command, input, deadline, |child| drop(child.kill()))
+}
+
+/// Runs `command` in a process group of its own and returns what it said. One that overstays
+/// `deadline` is killed with all its children, which would otherwise wait for each other for ever.
+pub(crate) fn converse_with_group(
+    command: &mut Command,
+    deadline: Duration,
+) -> Result<Vec<u8>, Trouble> {
+    converse_until(command.process_group(0), b"", deadline, |child| {
+        // Gone already is as good.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    })
+}
+
+fn converse_until(
+    command: &mut Command,
+    input: &[u8],
+    deadline: Duration,
+    kill: impl FnOnce(&mut Child),
+) -> Result<Vec<u8>, Trouble> {
     let program = command.get_program().to_string_lossy().into_owned();
     let mut child = command
         .stdin(Stdio::piped())
@@ -25,8 +49,7 @@ pub(crate) fn converse(
         .map_err(|error| Trouble::Start(program.clone(), error))?;
     let said = tell_and_listen(&mut child, input, Instant::now() + deadline);
     if !matches!(said, Ok(Some(_))) {
-        // Gone already is as good.
-        let _ = child.kill();
+        kill(&mut child);
     }
     let status = child.wait().map_err(|error| Trouble::Talk(program.clone(), error))?;
     match said.map_err(|error| Trouble::Talk(program.clone(), error))? {
@@ -91,5 +114,25 @@ mod tests {
         assert!(matches!(failed, Err(Trouble::Status { .. })), "{failed:?}");
         let missing = converse(&mut Command::new("no-such-program"), b"", SOON);
         assert!(matches!(missing, Err(Trouble::Start(..))), "{missing:?}");
+    }
+
+    /// The child of what is killed holds a pipe open, which closes when it is gone too.
+    #[test]
+    fn what_overstays_takes_its_children_along() {
+        let (mut ear, mouth) = std::io::pipe().unwrap();
+        let mut parent = Command::new("sh");
+        parent.args(["-c", "sleep 60 & wait"]).stderr(mouth);
+        let start = Instant::now();
+        let late = converse_with_group(&mut parent, Duration::from_millis(200));
+        assert!(matches!(late, Err(Trouble::Deadline { .. })), "{late:?}");
+        drop(parent);
+        ear.read_to_end(&mut Vec::new()).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn what_a_group_says_comes_back() {
+        let said = converse_with_group(Command::new("echo").arg("word"), SOON);
+        assert_eq!(said.unwrap(), b"word\n");
     }
 }

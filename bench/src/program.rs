@@ -59,6 +59,17 @@ impl Ipcperf {
             }),
         }
     }
+
+    /// `spec` with the total, in whole messages, that takes about `aim`; found by a run that finds
+    /// its own.
+    pub(crate) fn sized(&self, spec: RunSpec, aim: Duration) -> Result<RunSpec, Trouble> {
+        let pilot = self.measure(&spec)?;
+        let elapsed_ns = u128::from(pilot.elapsed_ns.max(1));
+        let scaled = u128::from(pilot.messages) * aim.as_nanos() / elapsed_ns;
+        let messages = u64::try_from(scaled).unwrap_or(u64::MAX).max(1);
+        let total_bytes = Some(messages.saturating_mul(spec.buffer_bytes));
+        Ok(RunSpec { total_bytes, ..spec })
+    }
 }
 
 /// The folder this program is in: the target folder of the build.

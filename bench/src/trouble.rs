@@ -29,6 +29,12 @@ pub(crate) enum Trouble {
     NoCompiler { name: String, error: std::io::Error },
     #[error("{name} cannot compile the C loops: {said}")]
     Compile { name: String, said: String },
+    #[error("no {program} here: apt install {package}")]
+    NoPeer { program: &'static str, package: &'static str },
+    #[error("{0} failed here: {1}")]
+    Peer(&'static str, Box<Trouble>),
+    #[error("no figure")]
+    NoFigure,
     #[error("{0}: {1}")]
     System(&'static str, rustix::io::Errno),
     #[error("{}: {error}", .path.display())]

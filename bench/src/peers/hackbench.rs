@@ -1,0 +1,48 @@
+//! `hackbench -g 1 -f 1`: one sender, one receiver, messages one way.
+//!
+//! With one group and one descriptor pair it is a stream: the receiver reads each message whole. The
+//! clock runs from just before the two are told to begin until both are reaped, and so holds their
+//! ends; their start is outside. It prints milliseconds: a run must last some hundreds of them.
+
+use std::process::Command;
+
+use ipcperf_engine::workload::Kind;
+
+use super::{Peer, Work, command, float, number_after};
+use crate::finding::Bar;
+
+const CONVENTION: &str = "one way; its time, in whole ms, holds waking and reaping the two";
+
+/// Over a pipe.
+pub(super) const PIPE: Peer = Peer {
+    program: "hackbench",
+    package: "rt-tests",
+    what: "hackbench -P -p -g 1 -f 1",
+    mechanism: "pipe",
+    workload: Kind::Stream,
+    buffer_bytes: 100,
+    bar: Bar::None,
+    server: None,
+    client: |work| sized(command("hackbench", ["-P", "-p", "-g", "1", "-f", "1"]), work),
+    operation_ns,
+    convention: CONVENTION,
+};
+
+/// Over a pair of stream sockets.
+pub(super) const SOCKETS: Peer = Peer {
+    what: "hackbench -P -g 1 -f 1",
+    mechanism: "unix-stream",
+    client: |work| sized(command("hackbench", ["-P", "-g", "1", "-f", "1"]), work),
+    ..PIPE
+};
+
+fn sized(mut command: Command, work: &Work) -> Command {
+    command.arg("-s").arg(work.buffer_bytes.to_string());
+    command.arg("-l").arg(work.messages.to_string());
+    command
+}
+
+/// From `Time: 0.220`, seconds for all messages.
+fn operation_ns(said: &str, work: &Work) -> Option<f64> {
+    Some(number_after(said, "Time:")? * 1e9 / float(work.messages))
+}

@@ -1,0 +1,55 @@
+//! `iperf3 -n`: a stream over TCP on the loopback interface.
+//!
+//! The figure is what the server says: bytes it had received over the time until it was told of the
+//! end. The two have met before the clock starts. The client asks `select` before every tenth write,
+//! the server before each read; ours do not.
+
+use ipcperf_engine::workload::Kind;
+use serde::Deserialize;
+
+use super::{Peer, Work, command, float};
+use crate::finding::Bar;
+use crate::peers::server::dies_with_us;
+
+/// In writes of the size it takes by default.
+pub(super) const TCP: Peer = Peer {
+    program: "iperf3",
+    package: "iperf3",
+    what: "iperf3",
+    mechanism: "tcp",
+    workload: Kind::Stream,
+    buffer_bytes: 128 << 10,
+    bar: Bar::None,
+    server: Some(|work| dies_with_us("iperf3", ["-s", "-1", "-p", &work.port.to_string()])),
+    client: |work| {
+        let mut command = command("iperf3", ["-J", "-c", "127.0.0.1"]);
+        command.arg("-p").arg(work.port.to_string());
+        command.arg("-l").arg(work.buffer_bytes.to_string());
+        command.arg("-n").arg((work.buffer_bytes * work.messages).to_string());
+        command
+    },
+    operation_ns,
+    convention: "its rate is the receiver's, bits/s; it asks select before each read",
+};
+
+/// The part of its answer that counts.
+#[derive(Deserialize)]
+struct Answer {
+    end: End,
+}
+
+#[derive(Deserialize)]
+struct End {
+    sum_received: Received,
+}
+
+#[derive(Deserialize)]
+struct Received {
+    bits_per_second: f64,
+}
+
+/// From the rate at the receiver.
+fn operation_ns(said: &str, work: &Work) -> Option<f64> {
+    let answer: Answer = serde_json::from_str(said).ok()?;
+    Some(float(work.buffer_bytes) * 8e9 / answer.end.sum_received.bits_per_second)
+}

@@ -1,0 +1,186 @@
+//! `peers`: the round trips and streams of ipcperf beside those of other tools, for the same work.
+//!
+//! A pair is one run of ours and one of theirs: fresh processes both, on one CPU, with the same
+//! message size and, where the tool takes a count, the same count; who goes first takes turns. Each
+//! tool is one file that says how it is started and what its printed figure means. Every figure is
+//! brought to one convention, the time of an operation: a round trip there and back, or one message
+//! one way.
+
+mod hackbench;
+mod iperf3;
+mod occupancy;
+mod pairs;
+mod perf;
+mod pinned;
+mod qperf;
+mod server;
+mod sockperf;
+mod stress_ng;
+
+use std::process::Command;
+use std::time::Duration;
+
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::Kind;
+
+use crate::arguments::PeersArguments;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::{announce, bytes};
+use crate::process::converse_with_group;
+use crate::program::{Ipcperf, cpus, spec};
+use crate::trouble::Trouble;
+use pairs::Pairs;
+use pinned::Pinned;
+use server::Server;
+
+/// What a run of ours, and of theirs where they can be told so, is aimed at: what remains of a
+/// start inside a figure is then small, and the ticks by which others' CPU time is counted are too.
+const AIM: Duration = Duration::from_millis(250);
+/// What a run of a tool may last at most.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// One thing that one other tool measures and that ipcperf measures too.
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    /// The program, as it is found in the `PATH`.
+    program: &'static str,
+    /// The Debian package that has it.
+    package: &'static str,
+    /// What of it is used, in a few words.
+    what: &'static str,
+    /// Ours: mechanism, workload and size.
+    mechanism: &'static str,
+    workload: Kind,
+    buffer_bytes: u64,
+    bar: Bar,
+    /// The program that the client talks to, where it does not start one itself.
+    server: Option<fn(&Work) -> Command>,
+    client: fn(&Work) -> Command,
+    /// What the tool printed, as the time of one operation, ns. `None` for what it cannot have said.
+    operation_ns: fn(&str, &Work) -> Option<f64>,
+    /// What must be known to compare the two.
+    convention: &'static str,
+}
+
+/// What a run is asked to do.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    buffer_bytes: u64,
+    messages: u64,
+    /// Free on the loopback address when the run begins.
+    port: u16,
+}
+
+/// The programs, as they are chosen by `--only`.
+pub(crate) const PROGRAMS: [&str; 6] =
+    ["perf", "hackbench", "stress-ng", "sockperf", "qperf", "iperf3"];
+
+/// All of them, those that do nearest to the same first.
+const PEERS: [Peer; 9] = [
+    perf::SCHED_PIPE,
+    hackbench::PIPE,
+    hackbench::SOCKETS,
+    stress_ng::PIPE,
+    sockperf::TCP,
+    sockperf::UDP,
+    qperf::TCP,
+    qperf::UDP,
+    iperf3::TCP,
+];
+
+/// Measures ours beside every tool that is asked for.
+pub(crate) fn measure(ipcperf: &Ipcperf, arguments: &PeersArguments) -> Vec<Finding> {
+    let asked = PEERS.iter().filter(|peer| arguments.includes(peer.program));
+    asked.map(|peer| announce(peer.finding(ipcperf, arguments.pairs))).collect()
+}
+
+impl Peer {
+    fn finding(&self, ipcperf: &Ipcperf, pairs: u16) -> Finding {
+        let question = self.question();
+        if !is_installed(self.program) {
+            return question.failed(&self.missing());
+        }
+        let cpu = match cpus(Placement::Same) {
+            Err(why) => return question.untestable(why),
+            Ok([cpu, _]) => cpu,
+        };
+        let measured = self.pairs(ipcperf, cpu, pairs).and_then(|pairs| {
+            let estimate = pairs.estimate().ok_or(Trouble::NoFigure)?;
+            Ok((estimate, pairs.note()))
+        });
+        match measured {
+            Ok((estimate, seen)) => {
+                question.judge(estimate, Some(format!("{}; {seen}", self.convention)))
+            }
+            Err(trouble) => question.failed(&trouble),
+        }
+    }
+
+    fn question(&self) -> Question {
+        let (name, size) = (self.workload.name(), bytes(self.buffer_bytes));
+        let case = format!("{}: {} {name} {size}", self.what, self.mechanism);
+        Question { bench: "peers", case, unit: Unit::Ratio, bar: self.bar }
+    }
+
+    fn missing(&self) -> Trouble {
+        Trouble::NoPeer { program: self.program, package: self.package }
+    }
+
+    /// Takes `count` pairs on `cpu`, neither more nor less, whatever they say.
+    fn pairs(&self, ipcperf: &Ipcperf, cpu: u32, count: u16) -> Result<Pairs, Trouble> {
+        let spec = spec(self.mechanism, self.workload, [cpu; 2], self.buffer_bytes);
+        let spec = ipcperf.sized(spec, AIM)?;
+        let messages = spec.total_bytes.map_or(1, |total_bytes| total_bytes / self.buffer_bytes);
+        let _pinned = Pinned::to(cpu)?;
+        let ours = || {
+            let measured = ipcperf.measure(&spec)?;
+            Ok(float(measured.elapsed_ns) / float(measured.messages.max(1)))
+        };
+        Pairs::take(cpu, count, ours, || self.measure(messages))
+    }
+
+    /// One run of the tool: the time of an operation, ns.
+    fn measure(&self, messages: u64) -> Result<f64, Trouble> {
+        self.run(messages).map_err(|trouble| Trouble::Peer(self.program, Box::new(trouble)))
+    }
+
+    fn run(&self, messages: u64) -> Result<f64, Trouble> {
+        let work = Work { buffer_bytes: self.buffer_bytes, messages, port: server::free_port()? };
+        let _server =
+            self.server.map(|command| Server::start(command(&work), work.port)).transpose()?;
+        let said = converse_with_group(&mut (self.client)(&work), DEADLINE)?;
+        let said = String::from_utf8_lossy(&said);
+        let figure = (self.operation_ns)(&said, &work);
+        figure.filter(|ns| ns.is_finite() && *ns > 0.0).ok_or_else(|| Trouble::Nonsense {
+            program: self.program.to_owned(),
+            said: said.chars().take(200).collect(),
+        })
+    }
+}
+
+/// Whether `program` is in a folder of the `PATH`.
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// `program` with `words` after it.
+fn command<const N: usize>(program: &str, words: [&str; N]) -> Command {
+    let mut command = Command::new(program);
+    command.args(words);
+    command
+}
+
+/// The number after the first `before` in `text`, up to the first space, bracket or line end.
+fn number_after(text: &str, before: &str) -> Option<f64> {
+    let (_, after) = text.split_once(before)?;
+    after.trim_start().split(|c: char| c.is_whitespace() || c == '(').next()?.parse().ok()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of messages and bytes, below 2^53")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! `perf bench sched pipe`: two processes, two pipes, an `int` there and back.
+//!
+//! The parent writes 4 bytes to one pipe and reads 4 from the other, the child the other way round;
+//! an operation is one such round trip. The clock, `gettimeofday`, runs from before the child is
+//! forked until it is reaped: about a millisecond of the whole. Nobody pins the two.
+
+use ipcperf_engine::workload::Kind;
+
+use super::{Peer, Work, command};
+use crate::finding::Bar;
+
+/// Round trips of an `int`: the same work as ours, and so held against a bar.
+pub(super) const SCHED_PIPE: Peer = Peer {
+    program: "perf",
+    package: "linux-perf",
+    what: "perf bench sched pipe",
+    mechanism: "pipe",
+    workload: Kind::RoundTrip,
+    buffer_bytes: 4,
+    bar: Bar::Between(0.95, 1.05),
+    server: None,
+    client: |work| {
+        command("perf", ["bench", "sched", "pipe", "--loop", &work.messages.to_string()])
+    },
+    operation_ns,
+    convention: "an op is a round trip; its time holds one fork and one wait",
+};
+
+/// From a line such as `4.008600 usecs/op`.
+fn operation_ns(said: &str, _: &Work) -> Option<f64> {
+    let figure = said.lines().find_map(|line| line.trim().strip_suffix("usecs/op"))?;
+    Some(figure.trim().parse::<f64>().ok()? * 1e3)
+}
