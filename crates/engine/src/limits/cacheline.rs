@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use rustix::thread::sched_yield;
 
+use super::median::median;
+use super::threads::{Duet, together};
+use super::unmeasured::Unmeasured;
 use crate::clock::now_ns;
 
 /// Pairs of lines that take turns. Pages lie where they happen to, so chance moves the mean by a
@@ -137,11 +140,6 @@ fn round_trip_ns(batches_ns: &[u64]) -> Option<f64> {
     Some(total_ns as f64 / (medians_ns.len() as u64 * BATCH) as f64)
 }
 
-fn median(mut values: Vec<u64>) -> Option<u64> {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied()
-}
-
 /// Answers a party in [`lead`] until it stops.
 pub fn follow(lines: &Lines) {
     let mut next = 1;
@@ -157,6 +155,39 @@ pub fn follow(lines: &Lines) {
         pair.pong.0.store(next, Ordering::Release);
         next += 1;
     }
+}
+
+struct Bouncing {
+    lines: Lines,
+    duration: Duration,
+}
+
+impl Duet for Bouncing {
+    type Measured = Option<f64>;
+
+    fn lead(&self) -> Result<Option<f64>, Unmeasured> {
+        Ok(lead(&self.lines, self.duration))
+    }
+
+    fn follow(&self) {
+        follow(&self.lines);
+    }
+
+    fn stop(&self) {
+        self.lines.stop();
+    }
+}
+
+/// A cache line there and back between `cpus`, ns, as [`lead`] has it from two threads of this
+/// process.
+///
+/// # Errors
+/// Threads on `cpus` cannot be had, or not one batch came to an end within ten times `duration`.
+pub fn round_trip_between_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, Unmeasured> {
+    let bouncing = Bouncing { lines: Lines::default(), duration };
+    let after = 10 * duration;
+    // The leader gives up by itself; only a leader that does not even run is stopped.
+    together(cpus, 2 * after, &bouncing)?.ok_or(Unmeasured::TooBusy { after })
 }
 
 #[cfg(test)]
