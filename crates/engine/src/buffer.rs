@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// An anonymous private mapping, touched by whoever made it.
+/// An anonymous private mapping, every page present from the start.
 ///
 /// A party makes its buffers after the fork: touched before, both sides would own the pages
 /// copy-on-write and take the faults again inside the timed region.
@@ -25,14 +25,26 @@ impl Buffer {
     /// # Errors
     /// `ENOMEM` where the system has no room for it.
     pub fn touched(bytes: usize, fill: u8) -> Result<Self, Errno> {
-        let bytes = bytes.max(1);
-        let (access, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        let mut buffer = Self::mapped(bytes, MapFlags::PRIVATE)?;
+        buffer.fill(fill);
+        Ok(buffer)
+    }
+
+    /// Maps `bytes` (at least 1) of zeroes, every page of them present: in half the time that
+    /// touching takes, which shows where they are hundreds of millions.
+    ///
+    /// # Errors
+    /// `ENOMEM` where the system has no room for it.
+    pub fn populated(bytes: usize) -> Result<Self, Errno> {
+        Self::mapped(bytes, MapFlags::PRIVATE | MapFlags::POPULATE)
+    }
+
+    fn mapped(bytes: usize, kind: MapFlags) -> Result<Self, Errno> {
+        let (bytes, access) = (bytes.max(1), ProtFlags::READ | ProtFlags::WRITE);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice aliases nothing.
         let start = unsafe { mmap_anonymous(null_mut(), bytes, access, kind) }?;
         let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
-        let mut buffer = Self { start, bytes };
-        buffer.fill(fill);
-        Ok(buffer)
+        Ok(Self { start, bytes })
     }
 }
 
@@ -57,7 +69,7 @@ impl DerefMut for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `touched` with this length and no borrow outlives `self`.
+        // SAFETY: the mapping was made by `mapped` with this length and no borrow outlives `self`.
         // Unmapping one's own mapping cannot fail; were it to, the process is about to end anyway.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
@@ -73,6 +85,13 @@ mod tests {
         assert_eq!(buffer.as_ptr() as usize % 4096, 0);
         assert_eq!(buffer.len(), 10_000);
         assert!(buffer.iter().all(|&byte| byte == 0xA5));
+    }
+
+    #[test]
+    fn a_populated_buffer_is_zero() {
+        let buffer = Buffer::populated(10_000).unwrap();
+        assert!(buffer.iter().all(|&byte| byte == 0));
+        assert_eq!(Buffer::populated(usize::MAX / 2).unwrap_err(), Errno::NOMEM);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
-use rustix::thread::{CpuSet, sched_getaffinity};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Where the parties shall run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,7 +118,7 @@ impl Topology {
     ///
     /// # Errors
     /// The system's refusal to tell the affinity.
-    pub fn read() -> Result<Self, rustix::io::Errno> {
+    pub fn read() -> Result<Self, Errno> {
         let allowed = sched_getaffinity(None)?;
         let numbers = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
         let cpus = numbers.filter_map(|cpu| u32::try_from(cpu).ok()).map(read_cpu).collect();
@@ -190,6 +191,20 @@ impl Topology {
         }
         Ok(Some([sender, receiver]))
     }
+}
+
+/// Puts the calling thread on `cpu`, for good.
+///
+/// # Errors
+/// `EINVAL` where the cpuset does not have it, or the system's refusal.
+pub fn pin(cpu: u32) -> Result<(), Errno> {
+    let number = cpu as usize;
+    if number >= CpuSet::MAX_CPU {
+        return Err(Errno::INVAL);
+    }
+    let mut set = CpuSet::new();
+    set.set(number);
+    sched_setaffinity(None, &set)
 }
 
 fn read_cpu(number: u32) -> Cpu {

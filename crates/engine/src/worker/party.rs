@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
@@ -14,6 +13,7 @@ use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::mechanism::{Endpoint, Nearness};
 use crate::payload::Payload;
+use crate::placement;
 use crate::workload::{Extent, Meter, Task, Workload};
 use crate::{Failure, FailureKind, Role, RoleUsage, RoundTrips, RunSpec};
 
@@ -86,9 +86,7 @@ impl<E: Endpoint> Party<'_, E> {
             return Ok(());
         };
         let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
-        let mut set = CpuSet::new();
-        set.set(cpu as usize);
-        sched_setaffinity(None, &set).map_err(|errno| {
+        placement::pin(cpu).map_err(|errno| {
             Failure::from_errno(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
                 .with_remedy("choose CPUs that this process may use: taskset -p $$")
         })

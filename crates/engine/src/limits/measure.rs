@@ -1,0 +1,202 @@
+//! All limits of a machine, one after another.
+
+use std::time::Duration;
+
+use super::unmeasured::Unmeasured;
+use super::{CachelineLimit, CopyLimit, Effort, Limits, PairKind};
+use super::{cacheline, copy, switch, system_call, threads, wake};
+use crate::placement::{Placement, PlacementError, Topology};
+
+/// Measures this machine on the CPUs of `topology`, hot copies at each of `copy_sizes` (bytes).
+///
+/// Never fails: what is refused, short or too busy is missing, with its reason. It takes what
+/// `effort` says on a quiet machine, and at most some ten times that. The calling thread's affinity
+/// stays as it is; no thread, process or mapping stays behind, but for stacks that the C library may
+/// keep for the next threads.
+#[must_use]
+pub fn measure(topology: &Topology, copy_sizes: &[usize], effort: Effort) -> Limits {
+    let durations = Durations::of(effort);
+    let mut measuring = Measuring { topology, durations, missing: Vec::new() };
+    let limits = Limits {
+        copy: measuring.copies(copy_sizes),
+        copy_cold_bytes_per_s: measuring.copy_cold(),
+        system_call_ns: measuring.system_call(),
+        switch_ns: measuring.switch(),
+        futex_wake_ns: measuring.futex_wake(),
+        cacheline: measuring.cachelines(),
+        missing: Vec::new(),
+    };
+    Limits { missing: measuring.missing, ..limits }
+}
+
+/// How long each figure is measured.
+struct Durations {
+    copy: Duration,
+    cold_passes: usize,
+    system_call: Duration,
+    switch: Duration,
+    futex_wake: Duration,
+    cacheline: Duration,
+}
+
+impl Durations {
+    const fn of(effort: Effort) -> Self {
+        match effort {
+            Effort::Brief => Self {
+                copy: Duration::from_millis(5),
+                cold_passes: 1,
+                system_call: Duration::from_millis(5),
+                switch: Duration::from_millis(20),
+                futex_wake: Duration::from_millis(40),
+                cacheline: Duration::from_millis(5),
+            },
+            Effort::Thorough => Self {
+                copy: Duration::from_millis(60),
+                cold_passes: 4,
+                system_call: Duration::from_millis(100),
+                switch: Duration::from_millis(250),
+                futex_wake: Duration::from_millis(400),
+                cacheline: Duration::from_millis(100),
+            },
+        }
+    }
+}
+
+/// Measuring, under way.
+struct Measuring<'a> {
+    topology: &'a Topology,
+    durations: Durations,
+    missing: Vec<String>,
+}
+
+impl Measuring<'_> {
+    fn copies(&mut self, sizes: &[usize]) -> Vec<CopyLimit> {
+        let duration = self.durations.copy;
+        let mut copy = |&bytes: &usize| {
+            let rate = self.alone(&format!("copy of {bytes} bytes"), || {
+                copy::careful_hot_bytes_per_s(bytes, duration)
+            });
+            CopyLimit { bytes: bytes as u64, hot_bytes_per_s: rate.map(whole) }
+        };
+        sizes.iter().map(&mut copy).collect()
+    }
+
+    fn copy_cold(&mut self) -> Option<u64> {
+        let passes = self.durations.cold_passes;
+        self.alone("copy_cold_bytes_per_s", || copy::cold_bytes_per_s(passes)).map(whole)
+    }
+
+    fn system_call(&mut self) -> Option<f64> {
+        let duration = self.durations.system_call;
+        self.alone("system_call_ns", || system_call::system_call_ns(duration))
+    }
+
+    fn switch(&mut self) -> Option<f64> {
+        let duration = self.durations.switch;
+        let figure = pair(self.topology, Placement::Same)
+            .and_then(|cpus| switch::switch_ns(cpus[0], duration));
+        self.or_missing("switch_ns", figure)
+    }
+
+    fn futex_wake(&mut self) -> Option<f64> {
+        let duration = self.durations.futex_wake;
+        let figure = pair(self.topology, Placement::Split)
+            .and_then(|cpus| wake::futex_wake_ns(cpus, duration));
+        self.or_missing("futex_wake_ns", figure)
+    }
+
+    /// Each kind of pair that is there; only where there is none at all is something missing. Two
+    /// kinds with the same CPUs share one measurement.
+    fn cachelines(&mut self) -> Vec<CachelineLimit> {
+        let mut limits: Vec<CachelineLimit> = Vec::new();
+        for kind in PairKind::ALL {
+            let cpus = match pair(self.topology, kind.placement()) {
+                Ok(cpus) => cpus,
+                Err(none) => {
+                    let says = (kind == PairKind::Split).then(|| format!("cacheline: {none}"));
+                    self.missing.extend(says);
+                    continue;
+                }
+            };
+            let known = limits.iter().find(|limit| limit.cpus == cpus);
+            let known_ns = known.map(|limit| limit.round_trip_ns);
+            let round_trip_ns = known_ns.unwrap_or_else(|| self.cacheline(cpus));
+            limits.push(CachelineLimit { kind, cpus, round_trip_ns });
+        }
+        limits
+    }
+
+    fn cacheline(&mut self, cpus: [u32; 2]) -> Option<f64> {
+        let figure = cacheline::round_trip_between_ns(cpus, self.durations.cacheline);
+        self.or_missing(&format!("cacheline {}:{}", cpus[0], cpus[1]), figure)
+    }
+
+    /// What `work` measures on a thread of its own, on the first CPU.
+    fn alone(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() -> Result<f64, Unmeasured> + Send,
+    ) -> Option<f64> {
+        let figure =
+            pair(self.topology, Placement::Same).and_then(|cpus| threads::alone(cpus[0], work));
+        self.or_missing(name, figure)
+    }
+
+    /// The figure, or else its reason among the missing.
+    fn or_missing(&mut self, name: &str, figure: Result<f64, Unmeasured>) -> Option<f64> {
+        figure.map_err(|reason| self.missing.push(format!("{name}: {reason}"))).ok()
+    }
+}
+
+/// The CPUs of a placement that names some.
+fn pair(topology: &Topology, placement: Placement) -> Result<[u32; 2], Unmeasured> {
+    let needs = "CPUs of its own";
+    let none = || PlacementError::NoSuchPair { placement, needs, allowed: topology.allowed() };
+    Ok(topology.resolve(placement)?.ok_or_else(none)?)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a positive rate far below 2^63"
+)]
+fn whole(rate: f64) -> u64 {
+    rate.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nothing() -> Measuring<'static> {
+        static NONE: Topology = Topology { cpus: Vec::new() };
+        Measuring { topology: &NONE, durations: Durations::of(Effort::Brief), missing: Vec::new() }
+    }
+
+    #[test]
+    fn without_cpus_every_figure_is_missing_for_a_reason() {
+        let mut measuring = nothing();
+        assert_eq!(measuring.copies(&[64]), [CopyLimit { bytes: 64, hot_bytes_per_s: None }]);
+        assert_eq!(measuring.copy_cold(), None);
+        assert_eq!(measuring.system_call(), None);
+        assert_eq!(measuring.switch(), None);
+        assert_eq!(measuring.futex_wake(), None);
+        assert_eq!(measuring.cachelines(), []);
+        let names = measuring.missing.iter().filter_map(|why| why.split(": ").next());
+        let figures = "copy of 64 bytes,copy_cold_bytes_per_s,system_call_ns,switch_ns,\
+            futex_wake_ns,cacheline";
+        assert_eq!(names.collect::<Vec<_>>().join(","), figures);
+    }
+
+    #[test]
+    fn a_size_that_no_memory_holds_is_missing_and_the_others_are_not() {
+        let topology = Topology::read().unwrap();
+        let mut measuring = Measuring { topology: &topology, ..nothing() };
+        let copies = measuring.copies(&[4096, usize::MAX / 4, 64]);
+        assert_eq!(
+            copies.iter().map(|one| one.hot_bytes_per_s.is_some()).collect::<Vec<_>>(),
+            [true, false, true]
+        );
+        assert_eq!(measuring.missing.len(), 1, "{:?}", measuring.missing);
+    }
+}

@@ -1,0 +1,50 @@
+//! One system call: what a crossing into the kernel and back costs at least.
+//!
+//! `getppid` does next to nothing in the kernel, and neither the C library nor the vDSO answers it
+//! without going there. Called through the C library, as mechanisms are.
+//!
+//! References: [getppid(2)](https://man7.org/linux/man-pages/man2/getppid.2.html).
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use rustix::process::getppid;
+
+use super::median::median;
+use super::unmeasured::Unmeasured;
+use crate::clock::now_ns;
+
+/// Calls between two readings of the clock.
+const BATCH: u64 = 200;
+
+/// One system call on the CPU this thread runs on, ns: the median over batches, for `duration`.
+///
+/// # Errors
+/// Not one batch came to an end: `duration` is zero.
+#[allow(clippy::cast_precision_loss, reason = "microseconds in ns")]
+pub fn system_call_ns(duration: Duration) -> Result<f64, Unmeasured> {
+    let (start, mut batches_ns) = (now_ns(), Vec::new());
+    let mut last = start;
+    while u128::from(last - start) < duration.as_nanos() {
+        for _ in 0..BATCH {
+            black_box(getppid());
+        }
+        let now = now_ns();
+        batches_ns.push(now - last);
+        last = now;
+    }
+    let batch_ns = median(batches_ns).ok_or(Unmeasured::TooBusy { after: duration })?;
+    Ok(batch_ns as f64 / BATCH as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_takes_longer_than_an_instruction() {
+        let call_ns = system_call_ns(Duration::from_millis(2)).unwrap();
+        assert!(call_ns > 5.0, "{call_ns}");
+        assert!(system_call_ns(Duration::ZERO).is_err());
+    }
+}

@@ -1,0 +1,191 @@
+//! Threads of their own for what must run on certain CPUs: the caller keeps its affinity, and no
+//! thread outlives the call.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, Scope, ScopedJoinHandle, scope};
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use super::unmeasured::Unmeasured;
+use crate::placement::pin;
+
+/// What a leader and a follower do together, each on its own CPU.
+pub(super) trait Duet: Sync {
+    /// What the leader comes back with.
+    type Measured: Send;
+
+    /// Measures, against a follower that answers.
+    ///
+    /// # Errors
+    /// A call that the system refused.
+    fn lead(&self) -> Result<Self::Measured, Unmeasured>;
+
+    /// Answers until it is over.
+    fn follow(&self);
+
+    /// Ends it for both, wherever they stand; may be called at any time, also twice.
+    fn stop(&self);
+}
+
+/// Runs `work` on a thread of its own, on `cpu` where the system lets it: alone it measures the
+/// same on whichever CPU it finds itself.
+///
+/// # Errors
+/// No thread could be had, or what `work` says.
+pub(super) fn alone<T: Send>(
+    cpu: u32,
+    work: impl FnOnce() -> Result<T, Unmeasured> + Send,
+) -> Result<T, Unmeasured> {
+    scope(|scope| {
+        let pinned_work = move || {
+            let _ = pin(cpu);
+            work()
+        };
+        join(spawn(scope, pinned_work)?)
+    })
+}
+
+/// Plays `duet` on `cpus`, the leader's and the follower's, and returns what the leader measured.
+/// Stopped from here after `bound`, so that the two can wait for each other without a limit.
+///
+/// # Errors
+/// A thread or a CPU that was refused, or what the leader says.
+pub(super) fn together<D: Duet>(
+    cpus: [u32; 2],
+    bound: Duration,
+    duet: &D,
+) -> Result<D::Measured, Unmeasured> {
+    scope(|scope| {
+        let ((ready, is_ready), (go, begins), (done, is_done)) = (channel(), channel(), channel());
+        let follower = spawn(scope, move || follow(cpus[1], duet, &ready, &begins))?;
+        // Whether it ends or is never started, the leader drops `go` and `done`.
+        let leader = spawn(scope, move || {
+            let measured = lead(cpus[0], duet, &is_ready, &go);
+            duet.stop();
+            drop(done);
+            measured
+        })?;
+        // Nothing is ever sent: this returns when the leader drops its side, or is late.
+        let _: Result<(), _> = is_done.recv_timeout(bound);
+        duet.stop();
+        // The scope would wait for the follower's last line, not for the thread's end.
+        join(follower);
+        join(leader)
+    })
+}
+
+type Pinned = Result<(), Unmeasured>;
+
+fn lead<D: Duet>(
+    cpu: u32,
+    duet: &D,
+    is_ready: &Receiver<Pinned>,
+    go: &Sender<()>,
+) -> Result<D::Measured, Unmeasured> {
+    pinned(cpu)?;
+    // A follower always says whether it is ready, and then waits for the word.
+    if let Ok(follower) = is_ready.recv() {
+        follower?;
+    }
+    let _ = go.send(());
+    duet.lead()
+}
+
+fn follow(cpu: u32, duet: &impl Duet, ready: &Sender<Pinned>, begins: &Receiver<()>) {
+    let is_pinned = pinned(cpu);
+    let follows = is_pinned.is_ok();
+    let has_heard = ready.send(is_pinned).is_ok();
+    // Without a leader there is no word, and nothing to follow.
+    if follows && has_heard && begins.recv().is_ok() {
+        duet.follow();
+    }
+}
+
+fn pinned(cpu: u32) -> Pinned {
+    pin(cpu).map_err(Unmeasured::refused("sched_setaffinity"))
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, Unmeasured> {
+    let named = Builder::new().name("limits".to_owned());
+    named.spawn_scoped(scope, work).map_err(|error| refused_thread(&error))
+}
+
+fn refused_thread(error: &io::Error) -> Unmeasured {
+    let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
+    Unmeasured::Refused { call: "starting a thread", errno }
+}
+
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::placement::Topology;
+
+    /// Two that wait until they are stopped.
+    #[derive(Default)]
+    struct Waiting(AtomicBool);
+
+    impl Waiting {
+        fn wait(&self) {
+            while !self.0.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    impl Duet for Waiting {
+        type Measured = ();
+
+        fn lead(&self) -> Result<(), Unmeasured> {
+            self.wait();
+            Ok(())
+        }
+
+        fn follow(&self) {
+            self.wait();
+        }
+
+        fn stop(&self) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+
+    fn first_cpu() -> u32 {
+        Topology::read().unwrap().cpus[0].number
+    }
+
+    #[test]
+    fn work_alone_leaves_the_callers_affinity_as_it_was() {
+        let before = Topology::read().unwrap();
+        let seen = alone(first_cpu(), || Ok(Topology::read().unwrap().cpus.len()));
+        assert_eq!(seen, Ok(1));
+        assert_eq!(Topology::read().unwrap(), before);
+    }
+
+    #[test]
+    fn two_that_do_not_end_are_stopped() {
+        let waiting = Waiting::default();
+        assert_eq!(together([first_cpu(); 2], Duration::from_millis(5), &waiting), Ok(()));
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_a_reason_and_no_hang() {
+        let nowhere = 1023;
+        for cpus in [[nowhere, first_cpu()], [first_cpu(), nowhere]] {
+            let refused = together(cpus, Duration::from_secs(60), &Waiting::default());
+            let reason = refused.unwrap_err().to_string();
+            assert!(reason.starts_with("sched_setaffinity was refused"), "{reason}");
+        }
+    }
+}

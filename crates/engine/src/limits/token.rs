@@ -1,0 +1,120 @@
+//! A token that two threads hand to each other, asleep while the other has it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::io::Errno;
+use rustix::thread::futex::{self, Flags};
+
+use super::unmeasured::Unmeasured;
+
+/// Who has the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Holder {
+    Leader,
+    Follower,
+}
+
+/// No one has the token any more.
+const OVER: u32 = 2;
+
+/// How a thread came by the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It slept until it was woken.
+    Asleep,
+    /// The token came before the thread had fallen asleep.
+    Awake,
+    /// It did not: all is over.
+    Over,
+}
+
+/// The token; the leader has it first.
+#[derive(Debug)]
+pub(super) struct Token(AtomicU32);
+
+impl Token {
+    pub(super) const fn new() -> Self {
+        Self(AtomicU32::new(Holder::Leader as u32))
+    }
+
+    /// Hands the token from `holder` to `next` and wakes it. What is over stays over.
+    ///
+    /// # Errors
+    /// The system refused the wake.
+    #[inline]
+    pub(super) fn pass(&self, holder: Holder, next: Holder) -> Result<(), Unmeasured> {
+        let (holder, next) = (holder as u32, next as u32);
+        if self.0.compare_exchange(holder, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            futex::wake(&self.0, Flags::PRIVATE, 1).map_err(Unmeasured::refused("futex"))?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps until `me` has the token.
+    ///
+    /// # Errors
+    /// The system refused the wait.
+    #[inline]
+    pub(super) fn take(&self, me: Holder) -> Result<Taken, Unmeasured> {
+        let mut taken = Taken::Awake;
+        loop {
+            let holder = self.0.load(Ordering::Acquire);
+            if holder == OVER {
+                return Ok(Taken::Over);
+            }
+            if holder == me as u32 {
+                return Ok(taken);
+            }
+            match futex::wait(&self.0, Flags::PRIVATE, holder, None) {
+                Ok(()) => taken = Taken::Asleep,
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(errno) => return Err(Unmeasured::refused("futex")(errno)),
+            }
+        }
+    }
+
+    /// Takes the token from both.
+    pub(super) fn end(&self) {
+        self.0.store(OVER, Ordering::Release);
+        // Refused here, it was refused where it matters.
+        let _ = futex::wake(&self.0, Flags::PRIVATE, 2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_the_token_takes_it_awake_and_the_other_sleeps_for_it() {
+        let token = Token::new();
+        assert_eq!(token.take(Holder::Leader), Ok(Taken::Awake));
+        let taken = std::thread::scope(|scope| {
+            let follower = scope.spawn(|| token.take(Holder::Follower));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            token.pass(Holder::Leader, Holder::Follower).unwrap();
+            follower.join().unwrap()
+        });
+        assert_ne!(taken, Ok(Taken::Over));
+    }
+
+    #[test]
+    fn what_is_over_stays_over() {
+        let token = Token::new();
+        token.end();
+        token.pass(Holder::Leader, Holder::Follower).unwrap();
+        assert_eq!(token.take(Holder::Follower), Ok(Taken::Over));
+    }
+
+    #[test]
+    fn the_end_wakes_a_sleeper() {
+        let token = Token::new();
+        std::thread::scope(|scope| {
+            let follower = scope.spawn(|| token.take(Holder::Follower));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            token.end();
+            assert_eq!(follower.join().unwrap(), Ok(Taken::Over));
+        });
+    }
+}
