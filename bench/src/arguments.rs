@@ -37,6 +37,8 @@ pub(crate) enum Bench {
     Startup,
     /// How long a survey takes and whether it is whole
     Survey,
+    /// How soon a median is known, what a neighbour does, one mode and two: about three minutes
+    Trust,
     /// All of them, one after another
     All(CapArguments),
 }

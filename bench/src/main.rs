@@ -15,6 +15,7 @@ mod finding;
 mod null;
 mod output;
 mod peers;
+mod pinned;
 mod process;
 mod program;
 mod ring;
@@ -22,6 +23,7 @@ mod sampling;
 mod startup;
 mod survey;
 mod trouble;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -53,6 +55,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Ring => ring::measure(ipcperf),
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
+        Bench::Trust => trust::measure(ipcperf),
         Bench::All(cap) => [
             startup::measure(ipcperf),
             null::measure(ipcperf),
@@ -60,6 +63,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             c_loops::measure(ipcperf, *cap),
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),
+            trust::measure(ipcperf),
         ]
         .concat(),
     })

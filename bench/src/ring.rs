@@ -12,11 +12,11 @@ use ipcperf_engine::limits::copy::hot_bytes_per_s;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Measurement, RunSpec, disturbance};
-use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Position, Question, Unit};
 use crate::output::announce;
+use crate::pinned::on_cpu;
 use crate::program::{Ipcperf, cpus, spec};
 use crate::trouble::Trouble;
 
@@ -166,14 +166,7 @@ fn bandwidth(measured: &Measurement) -> f64 {
 
 /// Hot memcpy on `cpu`. On a thread of its own: what this one starts shall not inherit the CPU.
 fn copy_bytes_per_s(cpu: u32) -> Result<f64, Trouble> {
-    let copy = move || {
-        let mut set = CpuSet::new();
-        set.set(cpu as usize);
-        sched_setaffinity(None, &set)?;
-        hot_bytes_per_s(1 << 20, COPY_TIME)
-    };
-    let copied = std::thread::scope(|scope| scope.spawn(copy).join());
-    let copied = copied.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let copied = on_cpu(cpu, || hot_bytes_per_s(1 << 20, COPY_TIME)).and_then(|copied| copied);
     copied.map_err(|errno| Trouble::System("memcpy of 1 MiB", errno))
 }
 

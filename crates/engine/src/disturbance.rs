@@ -108,6 +108,7 @@ mod tests {
     fn measured(roles: [(u64, u64); 2], probes: Option<[f64; 2]>) -> Measurement {
         let [sender, receiver] = roles;
         Measurement {
+            began_ns: 0,
             elapsed_ns: RUN_NS,
             total_bytes: 64,
             messages: 1,

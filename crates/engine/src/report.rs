@@ -82,6 +82,8 @@ pub struct RoundTrips {
 /// What a run that went well yields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
+    /// When the first byte was about to be sent, ns on `CLOCK_MONOTONIC`.
+    pub began_ns: u64,
     /// From just before the first byte was sent to just after the last was received, ns.
     pub elapsed_ns: u64,
     /// Payload one way that was asked of this run, bytes.

@@ -101,6 +101,12 @@ impl Control {
         f64::from_bits(self.ns_per_tick.load(Ordering::Relaxed))
     }
 
+    /// What the last [`Control::begin`] was given: when the first byte was about to be sent, ns.
+    #[must_use]
+    pub fn began_ns(&self) -> u64 {
+        self.begin_ns.load(Ordering::Acquire)
+    }
+
     /// Time between the last [`Control::begin`] and [`Control::finish`], ns; at least 1.
     #[must_use]
     pub fn elapsed_ns(&self) -> u64 {

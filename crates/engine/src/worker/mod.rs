@@ -134,6 +134,7 @@ fn combine<E: Endpoint>(
     let first = parties.swap_remove(0);
     let lost = first.messages - first.arrived;
     Measurement {
+        began_ns: first.began_ns,
         elapsed_ns: first.elapsed_ns,
         total_bytes: first.total_bytes,
         messages: first.arrived,

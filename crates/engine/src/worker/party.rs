@@ -24,6 +24,7 @@ const PROBE: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PartyReport {
     pub(super) usage: RoleUsage,
+    pub(super) began_ns: u64,
     pub(super) elapsed_ns: u64,
     pub(super) arrived: u64,
     pub(super) messages: u64,
@@ -204,6 +205,7 @@ impl<E: Endpoint> Party<'_, E> {
             .transpose()?;
         Ok(PartyReport {
             usage: phase.usage,
+            began_ns: self.control.began_ns(),
             elapsed_ns,
             arrived,
             messages: calibration.extent.messages,

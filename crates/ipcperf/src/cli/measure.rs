@@ -1,8 +1,10 @@
 //! `ipcperf survey`, `ipcperf run` and `ipcperf plan`: from what was asked to what is shown.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ipcperf_engine::TouchCheck;
+use ipcperf_engine::limits::{self, Effort, Limits};
 use ipcperf_engine::placement::Topology;
 use serde_json::json;
 
@@ -17,6 +19,9 @@ use crate::plan::{Plan, Request, SurveyLength};
 use crate::results::{Header, Overwrite, PlanRecord, SCHEMA, Writer, default_path};
 use crate::runner::{self, Before, Outcome};
 use crate::summary::summarise;
+
+/// Copies are measured at so many sizes at most.
+const MOST_COPY_SIZES: usize = 8;
 
 /// Which command measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +76,13 @@ pub(super) fn topology() -> Result<Topology, Error> {
 fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Result<Ending, Error> {
     let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
-    let header = header(plan, measuring);
-    let heading = heading(&header);
+    let header = header(plan, measuring)?;
+    let (heading, limits) = (heading(&header), header.limits.clone());
     let mut writer = Writer::create(path, overwrite, header)?;
     let form = Form::of(output.json, output.quiet);
     let mut progress = Progress::over(plan.runs(), form.visibility());
     let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
-    present(&outcome, &PlanRecord::of(plan), form, heading)?;
+    present(&outcome, &PlanRecord::of(plan), limits.as_ref(), form, heading)?;
     form.tell_where(&outcome, writer.path());
     Ok(outcome.ending)
 }
@@ -120,8 +125,11 @@ impl Form {
     }
 }
 
-fn header(plan: &Plan, measuring: Measuring) -> Header {
-    Header {
+/// What comes first in the file; the limits, which every figure is held against, take some tenths of
+/// a second.
+fn header(plan: &Plan, measuring: Measuring) -> Result<Header, Error> {
+    let limits = limits::measure(&topology()?, &copy_sizes(plan), Effort::Brief);
+    Ok(Header {
         schema: SCHEMA,
         command: std::env::args().skip(1).collect(),
         quick: measuring == Measuring::Survey(SurveyLength::Quick),
@@ -131,18 +139,27 @@ fn header(plan: &Plan, measuring: Measuring) -> Header {
         started: jiff::Timestamp::now().to_string(),
         plan: PlanRecord::of(plan),
         environment: Environment::read(),
-        limits: None,
-    }
+        limits: Some(limits),
+    })
+}
+
+/// The sizes at which copies are measured: those of the plan, or some spread over them.
+fn copy_sizes(plan: &Plan) -> Vec<usize> {
+    let sizes: BTreeSet<u64> = plan.cases.iter().map(|case| case.spec.buffer_bytes).collect();
+    let step = sizes.len().div_ceil(MOST_COPY_SIZES).max(1);
+    sizes.iter().step_by(step).filter_map(|&bytes| usize::try_from(bytes).ok()).collect()
 }
 
 /// Prints what came of a plan.
 pub(super) fn present(
     outcome: &Outcome,
     plan: &PlanRecord,
+    limits: Option<&Limits>,
     form: Form,
     heading: String,
 ) -> Result<Ending, Error> {
-    let summaries = summarise(&plan.cases, &plan.refused, &outcome.samples, &outcome.failures);
+    let summaries =
+        summarise(&plan.cases, &plan.refused, &outcome.samples, &outcome.failures, limits);
     match form {
         Form::Json | Form::QuietJson => print(&summaries_json(&summaries))?,
         Form::Tables => print(&page(heading, &summaries, &outcome.samples, plan.until_ci))?,

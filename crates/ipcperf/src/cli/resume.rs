@@ -23,12 +23,12 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
         tell(&format!("ipcperf: warning: {}: {warning}", arguments.file.display()));
     }
     let form = Form::of(arguments.json, arguments.quiet);
-    let (heading, record) = (heading(header), header.plan.clone());
+    let (heading, record, limits) = (heading(header), header.plan.clone(), header.limits.clone());
     writer.begin(results.whole_bytes)?;
     let left = plan.runs().saturating_sub(results.samples.len() as u64);
     let mut progress = Progress::over(left, form.visibility());
     let outcome = runner::run(&plan, before(results), &mut writer, &mut progress)?;
-    present(&outcome, &record, form, heading)?;
+    present(&outcome, &record, limits.as_ref(), form, heading)?;
     form.tell_where(&outcome, writer.path());
     Ok(outcome.ending)
 }

@@ -32,7 +32,13 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
 /// One summary for each case of a file.
 fn of_results(results: &Results) -> Vec<CaseSummary> {
     let plan = &results.header.plan;
-    summarise(&plan.cases, &plan.refused, &results.samples, &results.failures)
+    summarise(
+        &plan.cases,
+        &plan.refused,
+        &results.samples,
+        &results.failures,
+        results.header.limits.as_ref(),
+    )
 }
 
 fn whole_page(path: &Path, results: &Results, summaries: &[CaseSummary]) -> String {

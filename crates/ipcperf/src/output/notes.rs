@@ -188,7 +188,7 @@ mod tests {
                 cases.push(sample.run.case.case_id.clone());
             }
         }
-        notes(&summarise(&cases, &[], samples, &[]), samples, precision).join("\n\n")
+        notes(&summarise(&cases, &[], samples, &[], None), samples, precision).join("\n\n")
     }
 
     fn quiet(block: u32) -> Sample {

@@ -119,8 +119,20 @@ fn group(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> String
     let cases: Vec<&CaseSummary> =
         summaries.iter().filter(|summary| heading.covers(summary)).collect();
     let text = heading.text(&repetitions(&cases), beside);
-    let tables = grids(&cases, beside).into_iter().map(|table| table.to_string());
-    std::iter::once(text).chain(tables).collect::<Vec<_>>().join("\n")
+    let mut parts = vec![text];
+    parts.extend(grids(&cases, &|case| cell(case, beside)).iter().map(Table::to_string));
+    if cases.iter().any(|case| case.roof.is_some()) {
+        parts.push("As a share of the limit of this machine that bounds it:".to_owned());
+        parts.extend(grids(&cases, &roof).iter().map(Table::to_string));
+    }
+    parts.join("\n")
+}
+
+/// How near a case comes to the limit that bounds it.
+fn roof(case: &CaseSummary) -> String {
+    case.roof.as_ref().map_or_else(String::new, |roof| {
+        format!("{} of {}", units::percent(roof.share), roof.bound.name())
+    })
 }
 
 /// How many repetitions the medians of `cases` are of.
@@ -133,7 +145,7 @@ fn repetitions(cases: &[&CaseSummary]) -> String {
 }
 
 /// The cells of one heading, in tables of at most [`COLUMNS`] columns of figures.
-fn grids(cases: &[&CaseSummary], beside: Beside) -> Vec<Table> {
+fn grids(cases: &[&CaseSummary], content: &dyn Fn(&CaseSummary) -> String) -> Vec<Table> {
     let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
     let mut series: Vec<String> = Vec::new();
     for case in cases {
@@ -145,7 +157,7 @@ fn grids(cases: &[&CaseSummary], beside: Beside) -> Vec<Table> {
     let cell = |name: &String, bytes: u64| {
         let case =
             cases.iter().find(|case| case.case.buffer_bytes == bytes && case.series() == *name);
-        case.map_or_else(String::new, |case| cell(case, beside))
+        case.map_or_else(String::new, |case| content(case))
     };
     if sizes.len() <= COLUMNS || sizes.len() <= series.len() {
         let row = |name: &String, part: &[u64]| part.iter().map(|&b| cell(name, b)).collect();
@@ -281,7 +293,7 @@ mod tests {
                 cases.push(samples[samples.len() - 1].run.case.case_id.clone());
             }
         }
-        summarise(&cases, &[], &samples, &[])
+        summarise(&cases, &[], &samples, &[], None)
     }
 
     #[test]

@@ -123,6 +123,6 @@ mod tests {
                 samples.push(sample);
             }
         }
-        insta::assert_snapshot!(survey_words(&summarise(&cases, &[], &samples, &[])));
+        insta::assert_snapshot!(survey_words(&summarise(&cases, &[], &samples, &[], None)));
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ipcperf_engine::limits::Limits;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Failure, FailureKind, Mode, Role, RunSpec, TouchCheck};
@@ -51,7 +52,7 @@ pub(crate) struct Header {
     /// The machine and its state.
     pub(crate) environment: Environment,
     /// What this machine cannot beat, where it was measured.
-    pub(crate) limits: Option<BTreeMap<String, f64>>,
+    pub(crate) limits: Option<Limits>,
 }
 
 /// Everything that was to be run, and what was not.

@@ -43,6 +43,8 @@ pub(crate) struct Sample {
     pub(crate) instruments: Vec<String>,
     /// The disturbed case this is the undisturbed twin of.
     pub(crate) twin_of: Option<String>,
+    /// When the first byte was about to be sent, on `CLOCK_MONOTONIC`, which starts at boot.
+    pub(crate) began_ns: Option<u64>,
     /// From just before the first byte was sent to just after the last was received.
     pub(crate) elapsed_ns: u64,
     /// Payload that arrived, over elapsed time. Null for round trips and where nothing moves.
@@ -120,6 +122,7 @@ impl Sample {
             kernel_buffer_granted_bytes: measurement.kernel_buffer_granted_bytes,
             instruments: Vec::new(),
             twin_of: None,
+            began_ns: Some(measurement.began_ns),
             elapsed_ns: measurement.elapsed_ns,
             bandwidth_bytes_per_s: bandwidth(&run, &measurement),
             messages: measurement.messages,
@@ -217,6 +220,7 @@ pub(crate) mod tests {
         #[allow(clippy::cast_precision_loss)]
         let trips = histogram.report(1.0, 1, elapsed_ns as f64 / 1_000.0).unwrap();
         Measurement {
+            began_ns: 0,
             elapsed_ns,
             total_bytes: buffer_bytes * 1_000,
             messages: 1_000,

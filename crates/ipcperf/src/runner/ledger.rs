@@ -9,7 +9,7 @@ use crate::results::{FailedRun, RunIdentity, Sample, SetAside};
 use crate::summary::main_figure;
 
 /// Slices of the first run of a case, from which its warm-up is read.
-const SLICES: u32 = 8;
+const SLICES: u32 = 12;
 
 /// Everything a decision about the next run needs.
 #[derive(Debug, Default)]

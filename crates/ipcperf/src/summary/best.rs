@@ -178,7 +178,7 @@ mod tests {
                 cases.push(sample.run.case.case_id.clone());
             }
         }
-        comparisons(&summarise(&cases, &[], samples, &[]))
+        comparisons(&summarise(&cases, &[], samples, &[], None))
     }
 
     #[test]

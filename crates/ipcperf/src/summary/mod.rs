@@ -3,12 +3,15 @@
 
 mod best;
 mod modes;
+mod roof;
 
 use std::collections::BTreeMap;
 
 pub(crate) use best::{Comparison, Contender, Ranking, Refused, comparisons};
 pub(crate) use modes::Mode;
+pub(crate) use roof::Roof;
 
+use ipcperf_engine::limits::Limits;
 use ipcperf_engine::mechanism::{Delivery, find};
 use ipcperf_engine::workload::Kind;
 use ipcperf_stats::{Bootstrap, quartiles};
@@ -68,6 +71,9 @@ pub(crate) struct CaseSummary {
     pub(crate) modes: Vec<Mode>,
     /// The modes of single round trips, where there are several.
     pub(crate) round_trip_modes: Vec<Mode>,
+    /// The limit of the machine that bounds the case, and how near it comes; null where the file
+    /// has no limits.
+    pub(crate) roof: Option<Roof>,
 }
 
 impl CaseSummary {
@@ -144,6 +150,7 @@ pub(crate) fn summarise(
     refused: &[RefusedRecord],
     samples: &[Sample],
     failures: &[FailedRun],
+    limits: Option<&Limits>,
 ) -> Vec<CaseSummary> {
     let mut by_case: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
@@ -158,7 +165,12 @@ pub(crate) fn summarise(
             (None, None) => Vec::new(),
         }
     });
-    measured.chain(refused.iter().map(summarise_refused)).collect()
+    let mut summaries: Vec<CaseSummary> =
+        measured.chain(refused.iter().map(summarise_refused)).collect();
+    for summary in &mut summaries {
+        summary.roof = limits.and_then(|limits| roof::roof(summary, limits));
+    }
+    summaries
 }
 
 /// The samples of a case by class, the most frequent first. Those that belong to no class, because
@@ -243,6 +255,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         median_interval: None,
         modes: Vec::new(),
         round_trip_modes: Vec::new(),
+        roof: None,
     }
 }
 
@@ -260,7 +273,7 @@ mod tests {
     }
 
     fn summaries(samples: &[Sample]) -> Vec<CaseSummary> {
-        summarise(&[samples[0].run.case.case_id.clone()], &[], samples, &[])
+        summarise(&[samples[0].run.case.case_id.clone()], &[], samples, &[], None)
     }
 
     #[test]

@@ -1,0 +1,116 @@
+//! A run of the command as a user makes it, and what it wrote.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::process::converse;
+use crate::program::Ipcperf;
+use crate::trouble::Trouble;
+
+/// Longer than any campaign here takes.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// What one campaign wrote.
+#[derive(Clone, Debug)]
+pub(super) struct Campaign {
+    /// Samples in the order in which they were made.
+    pub(super) runs: Vec<Run>,
+    /// How long all its runs took together.
+    pub(super) elapsed_ns: u64,
+}
+
+/// One sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) block: u64,
+    /// Whether the machine is said to have held it up.
+    pub(super) is_marked: bool,
+    /// When it began and ended, ns on the monotonic clock.
+    pub(super) span_ns: [u64; 2],
+    /// Bandwidth, or the mean round trip.
+    pub(super) figure: f64,
+}
+
+impl Campaign {
+    /// Runs `ipcperf run` with `arguments`, separated by spaces.
+    pub(super) fn run(ipcperf: &Ipcperf, arguments: &str) -> Result<Self, Trouble> {
+        let file = ResultsFile::new();
+        let mut command = ipcperf.command();
+        command.args(["run", "--quiet", "--force", "--out"]).arg(&file.0);
+        converse(command.args(arguments.split_whitespace()), b"", DEADLINE)?;
+        let text = std::fs::read_to_string(&file.0)
+            .map_err(|error| Trouble::Talk("reading results".to_owned(), error))?;
+        let lines: Vec<Value> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let elapsed_ns = lines.last().and_then(|footer| footer["elapsed_ns"].as_u64());
+        Ok(Self {
+            runs: lines.iter().filter(|line| line["kind"] == "sample").filter_map(run).collect(),
+            elapsed_ns: elapsed_ns.ok_or_else(|| nonsense("no footer"))?,
+        })
+    }
+
+    /// Runs that are not in the block that is set aside.
+    pub(super) fn later(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.block > 0)
+    }
+
+    /// The median of what counts.
+    pub(super) fn median(&self) -> Option<f64> {
+        let kept = self.later().filter(|run| !run.is_marked).map(|run| run.figure);
+        ipcperf_stats::median(&kept.collect::<Vec<_>>())
+    }
+}
+
+fn nonsense(said: &str) -> Trouble {
+    Trouble::Nonsense { program: "ipcperf run".to_owned(), said: said.to_owned() }
+}
+
+fn run(sample: &Value) -> Option<Run> {
+    let began_ns = sample["began_ns"].as_u64()?;
+    let figure = &sample["round_trip_ns_mean"];
+    let figure = if figure.is_null() { &sample["bandwidth_bytes_per_s"] } else { figure };
+    Some(Run {
+        block: sample["block"].as_u64()?,
+        is_marked: matches!(sample["set_aside"].as_str(), Some("disturbed" | "probe-disagrees")),
+        span_ns: [began_ns, began_ns + sample["elapsed_ns"].as_u64()?],
+        figure: figure.as_f64()?,
+    })
+}
+
+/// A name for results, gone when it is dropped.
+struct ResultsFile(PathBuf);
+
+impl ResultsFile {
+    fn new() -> Self {
+        Self(std::env::temp_dir().join(format!("ipcperf-bench-{}.jsonl", std::process::id())))
+    }
+}
+
+impl Drop for ResultsFile {
+    fn drop(&mut self) {
+        // Never written is as good.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_sample_is_read_with_its_mark_and_its_span() {
+        let sample = json!({
+            "block": 3, "set_aside": "disturbed", "began_ns": 100, "elapsed_ns": 20,
+            "round_trip_ns_mean": null, "bandwidth_bytes_per_s": 5_000,
+        });
+        let run = run(&sample).unwrap();
+        assert!(run.is_marked && run.block == 3);
+        assert_eq!(run.span_ns, [100, 120]);
+        assert!((run.figure - 5_000.0).abs() < 1e-9);
+        assert!(self::run(&json!({"block": 3})).is_none());
+    }
+}

@@ -1,0 +1,142 @@
+//! One mode is called one, in single histograms and over repetitions; two are called two where they
+//! are there.
+
+use ipcperf_engine::histogram::pool;
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{Measurement, RunSpec, disturbance};
+use ipcperf_stats::{Mode, modes};
+
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::announce;
+use crate::program::{Ipcperf, cpus, spec};
+use crate::trouble::Trouble;
+
+/// Verdicts made on a case that has one mode.
+const VERDICTS: usize = 100;
+/// Repetitions of which one verdict is made.
+const REPETITIONS: usize = 10;
+/// Repetitions of a case that may have two.
+const MANY: usize = 60;
+
+pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+    [
+        finding(one("a pipe's stream of 64 KiB, over 10 repetitions"), Placement::Same, |cpus| {
+            over_repetitions(ipcperf, &spec("pipe", Kind::Stream, cpus, 64 << 10))
+        }),
+        finding(one("a pipe's round trips of 64 B, in one run"), Placement::Same, |cpus| {
+            inside_histograms(ipcperf, &spec("pipe", Kind::RoundTrip, cpus, 64))
+        }),
+        finding(several("pipe stream 64 KiB, two CPUs"), Placement::Split, |cpus| {
+            shown_over_repetitions(ipcperf, &spec("pipe", Kind::Stream, cpus, 64 << 10))
+        }),
+        finding(several("shm-ring round trips on a futex, two CPUs"), Placement::Split, |cpus| {
+            let mut spec = spec("shm-ring", Kind::RoundTrip, cpus, 64);
+            spec.options.insert("wait".to_owned(), "futex".to_owned());
+            shown_inside(ipcperf, &spec)
+        }),
+    ]
+    .into_iter()
+    .map(announce)
+    .collect()
+}
+
+fn question(case: String, bar: Bar) -> Question {
+    Question { bench: "trust", case, unit: Unit::Ratio, bar }
+}
+
+fn one(case: &str) -> Question {
+    question(format!("share called one mode: {case}"), Bar::AtLeast(0.95))
+}
+
+fn several(case: &str) -> Question {
+    question(format!("modes seen: {case}"), Bar::None)
+}
+
+fn finding(
+    question: Question,
+    placement: Placement,
+    measure: impl FnOnce([u32; 2]) -> Result<(f64, String), Trouble>,
+) -> Finding {
+    match cpus(placement).map(measure) {
+        Err(why) => question.untestable(why),
+        Ok(Err(trouble)) => question.failed(&trouble),
+        Ok(Ok((value, note))) => question.judge(Estimate::single(value), Some(note)),
+    }
+}
+
+/// The next run that nothing disturbed; of many that are all disturbed, the last.
+fn undisturbed(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<Measurement, Trouble> {
+    for _ in 0..9 {
+        let measured = ipcperf.measure(spec)?;
+        if disturbance(spec, &measured).is_none() {
+            return Ok(measured);
+        }
+    }
+    ipcperf.measure(spec)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a rate, good to 53 bits")]
+fn bandwidth(measured: &Measurement) -> f64 {
+    measured.arrived_bytes as f64 * 1e9 / measured.elapsed_ns as f64
+}
+
+fn bandwidths(ipcperf: &Ipcperf, spec: &RunSpec, n: usize) -> Result<Vec<(f64, u64)>, Trouble> {
+    (0..n).map(|_| Ok((bandwidth(&undisturbed(ipcperf, spec)?), 1))).collect()
+}
+
+/// The round trips of one run.
+#[allow(clippy::cast_precision_loss, reason = "ns of a round trip")]
+fn trips(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<Vec<(f64, u64)>, Trouble> {
+    let measured = undisturbed(ipcperf, spec)?;
+    let histogram = measured.round_trips.map(|trips| trips.histogram).unwrap_or_default();
+    let pooled = pool([histogram.as_str()])
+        .map_err(|said| Trouble::Nonsense { program: "ipcperf worker".to_owned(), said })?;
+    Ok(pooled.into_iter().map(|(ns, count)| (ns as f64, count)).collect())
+}
+
+fn over_repetitions(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<(f64, String), Trouble> {
+    verdicts(|| bandwidths(ipcperf, spec, REPETITIONS))
+}
+
+fn inside_histograms(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<(f64, String), Trouble> {
+    verdicts(|| trips(ipcperf, spec))
+}
+
+/// The share of verdicts that are "one mode", and the others in words.
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn verdicts(
+    mut take: impl FnMut() -> Result<Vec<(f64, u64)>, Trouble>,
+) -> Result<(f64, String), Trouble> {
+    let mut wrong: Vec<String> = Vec::new();
+    for _ in 0..VERDICTS {
+        let found = modes(&take()?);
+        if found.len() != 1 {
+            wrong.push(words(&found));
+        }
+    }
+    let share = 1.0 - wrong.len() as f64 / VERDICTS as f64;
+    let first: Vec<String> = wrong.iter().take(3).cloned().collect();
+    let note = if first.is_empty() { String::new() } else { format!(": {}", first.join("; ")) };
+    Ok((share, format!("{} of {VERDICTS} not{note}", wrong.len())))
+}
+
+fn shown_over_repetitions(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<(f64, String), Trouble> {
+    Ok(shown(&bandwidths(ipcperf, spec, MANY)?))
+}
+
+fn shown_inside(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<(f64, String), Trouble> {
+    Ok(shown(&trips(ipcperf, spec)?))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a count of modes")]
+fn shown(weighted: &[(f64, u64)]) -> (f64, String) {
+    let found = modes(weighted);
+    (found.len() as f64, words(&found))
+}
+
+fn words(modes: &[Mode]) -> String {
+    let mode = |mode: &Mode| format!("{:.0} % at {:.3e}", 100.0 * mode.share, mode.median);
+    modes.iter().map(mode).collect::<Vec<_>>().join(", ")
+}

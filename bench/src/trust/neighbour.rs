@@ -1,0 +1,199 @@
+//! A neighbour that spins on one of the CPUs: the runs it touched are marked, and the medians are
+//! those without it. What is marked without it is held against a control that spins alone and sees
+//! only what the host does.
+
+use std::time::Duration;
+
+use ipcperf_engine::clock::now_ns;
+use ipcperf_engine::placement::Placement;
+
+use super::campaign::{Campaign, Run};
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::announce;
+use crate::pinned::on_cpu;
+use crate::program::{Ipcperf, cpus};
+use crate::trouble::Trouble;
+
+/// Pairs of campaigns, one with the neighbour and one without.
+const PAIRS: usize = 8;
+/// The neighbour starts so long after the command, which measures limits first, and spins so long:
+/// well inside the 60 runs of about 35 ms.
+const START: Duration = Duration::from_millis(1_500);
+const SPIN: Duration = Duration::from_millis(700);
+const CASES: [(&str, Placement, &str); 3] = [
+    ("pipe stream 64 KiB", Placement::Same, "-m pipe -b 64KiB"),
+    ("pipe round trip 64 B", Placement::Same, "-m pipe -w round-trip -b 64"),
+    ("shm-ring round trip 64 B", Placement::Split, "-m shm-ring -w round-trip -b 64"),
+];
+/// A run is touched if the neighbour overlaps it for at least this: the kernel hands CPUs on at its
+/// ticks, up to 4 ms (250 Hz) after the neighbour came.
+const TOUCH_NS: u64 = 4_000_000;
+/// What the control looks at: stretches as long as a run, held to the same 4 %.
+const WINDOW_NS: u64 = 21_000_000;
+const MOST_LOST: f64 = 0.04;
+/// Two readings of the clock further apart than this had something in between.
+const GAP_NS: u64 = 5_000;
+
+/// What was counted over all pairs of one case.
+#[derive(Debug, Default)]
+struct Counts {
+    touched: [usize; 2],
+    marked_alone: [usize; 2],
+    control: [usize; 2],
+    ratios: Vec<f64>,
+}
+
+pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+    let cases = CASES.iter().flat_map(|(name, placement, arguments)| {
+        let arguments = format!("{arguments} --placement {placement} --repetitions 60");
+        match cpus(*placement) {
+            Err(why) => questions(name).into_iter().map(|q| q.untestable(why.clone())).collect(),
+            Ok(cpus) => match pairs(ipcperf, &arguments, cpus) {
+                Ok(counts) => findings(name, &counts),
+                Err(trouble) => questions(name).into_iter().map(|q| q.failed(&trouble)).collect(),
+            },
+        }
+    });
+    cases.map(announce).collect()
+}
+
+fn questions(name: &str) -> [Question; 3] {
+    let question = |what: &str, bar| Question {
+        bench: "trust",
+        case: format!("{name}, {what}"),
+        unit: Unit::Ratio,
+        bar,
+    };
+    [
+        question("touched runs marked", Bar::AtLeast(0.95)),
+        question("median with a neighbour / without", Bar::Between(0.97, 1.03)),
+        question("marked without, beyond the control", Bar::AtMost(0.05)),
+    ]
+}
+
+fn pairs(ipcperf: &Ipcperf, arguments: &str, cpus: [u32; 2]) -> Result<Counts, Trouble> {
+    let mut counts = Counts::default();
+    for pair in 0..PAIRS {
+        let cpu = cpus[pair % 2];
+        let alone = Campaign::run(ipcperf, arguments)?;
+        counts.control = sum(counts.control, control(cpu)?);
+        let (beside, spun_ns) = with_neighbour(ipcperf, arguments, cpu)?;
+        counts.marked_alone = sum(counts.marked_alone, marked(alone.later()));
+        let touched = beside.later().filter(|run| overlap_ns(run.span_ns, spun_ns) >= TOUCH_NS);
+        counts.touched = sum(counts.touched, marked(touched));
+        let medians = beside.median().zip(alone.median());
+        counts.ratios.extend(medians.map(|(beside, alone)| beside / alone));
+    }
+    Ok(counts)
+}
+
+/// How many of `runs` are marked, and how many there are.
+fn marked<'a>(runs: impl Iterator<Item = &'a Run>) -> [usize; 2] {
+    runs.fold([0, 0], |[marked, all], run| [marked + usize::from(run.is_marked), all + 1])
+}
+
+fn sum(one: [usize; 2], other: [usize; 2]) -> [usize; 2] {
+    [one[0] + other[0], one[1] + other[1]]
+}
+
+fn overlap_ns(run: [u64; 2], neighbour: [u64; 2]) -> u64 {
+    run[1].min(neighbour[1]).saturating_sub(run[0].max(neighbour[0]))
+}
+
+/// A campaign in whose middle something spins on `cpu`, and from when to when it did.
+fn with_neighbour(
+    ipcperf: &Ipcperf,
+    arguments: &str,
+    cpu: u32,
+) -> Result<(Campaign, [u64; 2]), Trouble> {
+    let (campaign, spun) = std::thread::scope(|scope| {
+        let neighbour = scope.spawn(|| {
+            std::thread::sleep(START);
+            on_cpu(cpu, || spin(SPIN, |_| ()))
+        });
+        let campaign = Campaign::run(ipcperf, arguments);
+        (campaign, neighbour.join())
+    });
+    let spun = spun.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok((campaign?, spun.map_err(|errno| Trouble::System("pinning a neighbour", errno))?))
+}
+
+/// Reads the clock again and again for `duration`, tells of each gap, and returns when it began and
+/// ended.
+fn spin(duration: Duration, mut gap: impl FnMut([u64; 2])) -> [u64; 2] {
+    let start = now_ns();
+    let end = start + u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 2);
+    let mut last = start;
+    while last < end {
+        let now = now_ns();
+        if now - last > GAP_NS {
+            gap([last, now]);
+        }
+        last = now;
+    }
+    [start, last]
+}
+
+/// Of the stretches in which something spins alone on `cpu`, how many lose more than a run may.
+#[allow(clippy::cast_precision_loss, reason = "a share of milliseconds in ns")]
+fn control(cpu: u32) -> Result<[usize; 2], Trouble> {
+    let windows = 60;
+    let look = move || {
+        let lost = |_| {
+            let mut lost_ns = 0;
+            let [start, end] =
+                spin(Duration::from_nanos(WINDOW_NS), |[from, to]| lost_ns += to - from);
+            usize::from(lost_ns as f64 > MOST_LOST * (end - start) as f64)
+        };
+        (0..windows).map(lost).sum::<usize>()
+    };
+    let lost = on_cpu(cpu, look).map_err(|errno| Trouble::System("pinning a control", errno))?;
+    Ok([lost, windows])
+}
+
+fn findings(name: &str, counts: &Counts) -> Vec<Finding> {
+    let [touched, median, beyond] = questions(name);
+    let (alone, control) = (share(counts.marked_alone), share(counts.control));
+    let [marked, all] = counts.touched;
+    let touched = match all {
+        0 => touched.untestable("the neighbour touched no run"),
+        _ => touched.judge(
+            Estimate::single(share(counts.touched)),
+            Some(format!("{marked} of {all} runs")),
+        ),
+    };
+    let median = match Estimate::of(&counts.ratios) {
+        Some(estimate) => median.judge(estimate, None),
+        None => median.untestable("no run was undisturbed"),
+    };
+    let note = format!("marked {:.1} %, control {:.1} %", 100.0 * alone, 100.0 * control);
+    vec![touched, median, beyond.judge(Estimate::single(alone - control), Some(note))]
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn share([part, all]: [usize; 2]) -> f64 {
+    part as f64 / all.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlap_is_what_both_have() {
+        assert_eq!(overlap_ns([10, 20], [15, 40]), 5);
+        assert_eq!(overlap_ns([10, 20], [0, 40]), 10);
+        assert_eq!(overlap_ns([10, 20], [30, 40]), 0);
+    }
+
+    #[test]
+    fn a_control_that_is_held_up_tells() {
+        let mut gaps = 0;
+        let [start, end] = spin(Duration::from_millis(2), |[from, to]| {
+            assert!(to - from > GAP_NS);
+            gaps += 1;
+        });
+        assert!(end - start >= 2_000_000);
+    }
+}

@@ -1,0 +1,56 @@
+//! How long `--until-ci 2` measures, and whether what it then says is true.
+
+use super::campaign::Campaign;
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::announce;
+use crate::program::Ipcperf;
+use crate::trouble::Trouble;
+
+/// Campaigns made.
+const CAMPAIGNS: usize = 30;
+/// The case of the bar: on one CPU, where a machine is quietest.
+const CASE: &str = "-m pipe -b 64KiB --placement same --until-ci 2 --most-seconds 10";
+/// What `--until-ci 2` says of its median.
+const CLAIM: f64 = 0.02;
+
+pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+    let question = |case: &str, unit, bar| Question {
+        bench: "trust",
+        case: format!("pipe 64 KiB, one CPU, {case}"),
+        unit,
+        bar,
+    };
+    let time = question("known to 2 % after", Unit::Ns, Bar::AtMost(1e9));
+    let truth = question("share of medians within 2 % of all", Unit::Ratio, Bar::AtLeast(0.93));
+    match campaigns(ipcperf) {
+        Err(trouble) => vec![announce(time.failed(&trouble)), announce(truth.failed(&trouble))],
+        Ok((times, medians)) => {
+            let time = Estimate::of(&times).map(|estimate| time.judge(estimate, None));
+            let truth = within(&medians).map(|share| {
+                truth.judge(Estimate::single(share), Some(format!("{} campaigns", medians.len())))
+            });
+            time.into_iter().chain(truth).map(announce).collect()
+        }
+    }
+}
+
+/// Times, ns, and medians of all campaigns.
+#[allow(clippy::cast_precision_loss, reason = "a second in ns")]
+fn campaigns(ipcperf: &Ipcperf) -> Result<(Vec<f64>, Vec<f64>), Trouble> {
+    let (mut times, mut medians) = (Vec::new(), Vec::new());
+    for _ in 0..CAMPAIGNS {
+        let campaign = Campaign::run(ipcperf, CASE)?;
+        times.push(campaign.elapsed_ns as f64);
+        medians.extend(campaign.median());
+    }
+    Ok((times, medians))
+}
+
+/// The share of `medians` that lie within the claim of their own median.
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn within(medians: &[f64]) -> Option<f64> {
+    let truth = ipcperf_stats::median(medians)?;
+    let near = medians.iter().filter(|median| (*median / truth - 1.0).abs() <= CLAIM).count();
+    Some(near as f64 / medians.len() as f64)
+}
