@@ -5,7 +5,8 @@
 //! called a mode only where all of this holds:
 //!
 //! 1. *It is large enough.* It has 5 % of the values and more, by a margin for chance: 1.2 standard
-//!    deviations of such a count. So two stragglers among 20 make no mode, three do.
+//!    deviations of such a count. So two stragglers among 20 make no
+//!    mode, three do; and fewer than three never.
 //! 2. *It is somewhere else.* Its median and that of its neighbour differ by a factor of 1.25.
 //! 3. *There is a valley.* The density of the logarithms (Gaussian kernels, Silverman 1986, *Density
 //!    Estimation*, with half his robust bandwidth so that far groups do not blur into each other)
@@ -40,7 +41,7 @@ const LEAST_SHARE: f64 = 0.05;
 /// Standard deviations of a count of [`LEAST_SHARE`] that a mode must have beyond it.
 const SHARE_MARGIN: f64 = 1.2;
 /// The least number of values in a mode.
-const FEWEST: f64 = 2.0;
+const FEWEST: f64 = 3.0;
 /// The least factor between the medians of neighbouring modes: a gap worth naming.
 const LEAST_FACTOR: f64 = 1.25;
 /// The greatest height of the valley between two modes, over that of the lower peak.
@@ -51,7 +52,7 @@ const LEAST_EXPONENT: f64 = 9.0;
 /// digits, narrower than half a gap worth naming.
 const LEAST_BANDWIDTH: f64 = 0.03;
 /// Fewer different values show no common step.
-const FEWEST_STEPS: usize = 8;
+const FEWEST_STEPS: usize = 3;
 
 /// The modes of values with their counts, ascending: one for values with one mode, none for no
 /// values and where one with a count is not above 0 and finite.
@@ -99,23 +100,32 @@ fn split_all<'a>(points: &'a [Point], total: f64, parts: &mut Vec<&'a [Point]>) 
 
 /// The deepest valley that separates two modes.
 fn split(points: &[Point], total: f64) -> Option<(&[Point], &[Point])> {
-    let density = Density::of(points, bandwidth(points)?, quantum(points));
+    if points.len() < 2 {
+        return None;
+    }
+    let rule = Rule { least_count: least_count(total), quantum: quantum(points) };
+    let density = Density::of(points, bandwidth(points), rule.quantum);
     let mut valleys = density.valleys(VALLEY_DEPTH);
     valleys.sort_by(|a, b| a.depth.total_cmp(&b.depth));
     valleys.iter().find_map(|valley| {
         let at = points.partition_point(|point| point.log < valley.lowest);
         let (left, right) = points.split_at(at);
-        separates(left, right, valley, total).then_some((left, right))
+        separates(left, right, valley, &rule).then_some((left, right))
     })
 }
 
-fn separates(left: &[Point], right: &[Point], valley: &Valley, total: f64) -> bool {
+fn separates(left: &[Point], right: &[Point], valley: &Valley, rule: &Rule) -> bool {
     let (Some(low), Some(high)) = (Group::of(left), Group::of(right)) else { return false };
-    let at_least = least_count(total);
-    low.weight >= at_least
-        && high.weight >= at_least
+    low.weight >= rule.least_count
+        && high.weight >= rule.least_count
         && high.median - low.median >= LEAST_FACTOR.ln()
-        && (wide_gap(&low, &high) || empty_floor(left, right, valley))
+        && (wide_gap(&low, &high, rule.quantum) || empty_floor(left, right, valley))
+}
+
+/// What is the same for every split of some values.
+struct Rule {
+    least_count: f64,
+    quantum: f64,
 }
 
 /// How many of `total` values make a mode.
@@ -124,18 +134,21 @@ fn least_count(total: f64) -> f64 {
     (expected + SHARE_MARGIN * expected.sqrt()).max(FEWEST)
 }
 
-/// One side of a split, in logarithms.
+/// One side of a split, in logarithms where nothing else is said.
 struct Group {
     weight: f64,
     median: f64,
     /// The mean distance from the median.
     spread: f64,
-    first: f64,
-    last: f64,
+    /// The mean distance from value to value.
+    spacing: f64,
+    /// The smallest and the largest value themselves.
+    ends: (f64, f64),
 }
 
 impl Group {
     fn of(points: &[Point]) -> Option<Self> {
+        let (first, last) = (points.first()?, points.last()?);
         let median = median_log(points)?;
         let weight = weight(points);
         let distances = points.iter().map(|point| point.weight() * (point.log - median).abs());
@@ -143,22 +156,24 @@ impl Group {
             weight,
             median,
             spread: distances.sum::<f64>() / weight,
-            first: points.first()?.log,
-            last: points.last()?.log,
+            spacing: (last.log - first.log) / (weight - 1.0).max(1.0),
+            ends: (first.value, last.value),
         })
     }
 }
 
-/// Whether the gap between two groups is wider than chance leaves between values of one mode. Among
-/// n values such gaps shrink with n beside the spread of either side, and with its root beside the
-/// distance of the medians; the constants bound 99 of 100 in the simulations.
-fn wide_gap(low: &Group, high: &Group) -> bool {
+/// Whether the gap between two groups, less the step of the clock, is wider than chance leaves
+/// between values of one mode. Among n values such gaps shrink with n beside the spread of either
+/// side, and with its root beside the distance of the medians; a thin tail is seen by its spacing.
+/// The constants are what some 99 of 100 samples of one mode stay below in the simulations.
+fn wide_gap(low: &Group, high: &Group, quantum: f64) -> bool {
     let n = low.weight + high.weight;
-    let gap = high.first - low.last;
-    let beside_spread = (36.0 / n).max(1.4);
-    let beside_distance = 1.9 / n.sqrt();
+    let gap = ((high.ends.0 - quantum / 2.0) / (low.ends.1 + quantum / 2.0)).ln();
+    let beside_spread = (36.0 / n).max(1.2);
+    let beside_distance = 1.7 / n.sqrt();
     gap >= beside_spread * (low.spread + high.spread)
         && gap >= beside_distance * (high.median - low.median)
+        && gap >= 2.5 * low.spacing.max(high.spacing)
 }
 
 /// Whether the valley's floor holds too few values for the density of the lower peak. If there were
@@ -186,24 +201,49 @@ fn divergence(observed: f64, expected: f64) -> f64 {
     part(observed, expected) + part(1.0 - observed, 1.0 - expected)
 }
 
-/// Half of Silverman's robust bandwidth (1986, 3.31): 0.9 n^-1/5 times the standard deviation, here
-/// by the distance of the quartiles alone.
-fn bandwidth(points: &[Point]) -> Option<f64> {
-    let quartiles = log_at(points, 0.75)? - log_at(points, 0.25)?;
-    let silverman = 0.9 * quartiles / 1.349 * weight(points).powf(-0.2);
-    Some((silverman / 2.0).max(LEAST_BANDWIDTH))
+/// Half of Silverman's robust bandwidth (1986, 3.31): 0.9 n^-1/5 times the standard deviation. That
+/// is taken from the shortest half of the values (Rousseeuw and Leroy 1987, *Robust Regression and
+/// Outlier Detection*) instead of the half between the quartiles, which spans all of three modes.
+fn bandwidth(points: &[Point]) -> f64 {
+    let silverman = 0.9 * shortest_half(points) / 1.349 * weight(points).powf(-0.2);
+    (silverman / 2.0).max(LEAST_BANDWIDTH)
+}
+
+/// The width, of logarithms, of the shortest interval that holds half of the values.
+fn shortest_half(points: &[Point]) -> f64 {
+    let half = weight(points) / 2.0;
+    let (mut within, mut next) = (0.0, 0);
+    let mut shortest = f64::INFINITY;
+    for first in points {
+        while within < half && next < points.len() {
+            within += points[next].weight();
+            next += 1;
+        }
+        if within < half {
+            break;
+        }
+        shortest = shortest.min(points[next - 1].log - first.log);
+        within -= first.weight();
+    }
+    shortest
 }
 
 /// The step of which all values are multiples, as a coarse clock makes them; 0 where there is none.
-/// A step of little beside the values is found in any, and changes little.
+/// One that is small beside the values is found in any, and changes nothing.
 fn quantum(points: &[Point]) -> f64 {
-    let step =
-        points.windows(2).map(|pair| pair[1].value - pair[0].value).fold(f64::INFINITY, f64::min);
-    let is_multiple = |point: &Point| {
-        let steps = point.value / step;
-        steps.round() >= 1.0 && (steps - steps.round()).abs() <= 0.02 * steps
-    };
-    if points.len() >= FEWEST_STEPS && points.iter().all(is_multiple) { step } else { 0.0 }
+    if points.len() < FEWEST_STEPS {
+        return 0.0;
+    }
+    let gaps = points.windows(2).map(|pair| pair[1].value - pair[0].value);
+    let smallest = gaps.fold(f64::INFINITY, f64::min);
+    points.iter().try_fold(smallest, refined).unwrap_or(0.0)
+}
+
+/// The step again, as a value that is a multiple of it says. `None` where it is none.
+fn refined(step: f64, point: &Point) -> Option<f64> {
+    let steps = point.value / step;
+    let whole = steps.round();
+    (whole >= 1.0 && (steps - whole).abs() <= (0.03 * whole).max(0.1)).then(|| point.value / whole)
 }
 
 fn median_log(points: &[Point]) -> Option<f64> {
