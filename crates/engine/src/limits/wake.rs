@@ -51,8 +51,7 @@ impl Waking {
         let follower_woken = self.follower_woken.load(Ordering::Relaxed);
         let follower_wakes = self.follower_wakes.load(Ordering::Relaxed);
         let slept = taken == Taken::Asleep && follower_woken != AWAKE;
-        // In this order no difference is negative, whatever the two CPUs' clocks say.
-        let both_ns = (woken - wakes).saturating_sub(follower_wakes.saturating_sub(follower_woken));
+        let both_ns = two_wakes_ns([wakes, woken], [follower_woken, follower_wakes]);
         Ok((taken, slept.then_some(both_ns)))
     }
 
@@ -65,6 +64,13 @@ impl Waking {
         self.token.pass(Holder::Follower, Holder::Leader)?;
         Ok(taken)
     }
+}
+
+/// What two wakes took, there and back, ns: the time the leader saw pass, without what the follower
+/// took between them. So it does not matter how far apart the clocks of the two CPUs are.
+fn two_wakes_ns(leader: [u64; 2], follower: [u64; 2]) -> u64 {
+    let pause_ns = follower[1].saturating_sub(follower[0]);
+    leader[1].saturating_sub(leader[0]).saturating_sub(pause_ns)
 }
 
 /// Looks at the clock until the other has had time to fall asleep; the last reading, ns.
@@ -121,6 +127,14 @@ pub fn futex_wake_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, Unmeasur
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_wakes_are_what_the_follower_did_not_take() {
+        for ahead in [0, 1_000_000] {
+            let follower = [1_030 + ahead, 1_090 + ahead];
+            assert_eq!(two_wakes_ns([1_000, 1_115], follower), 30 + 25);
+        }
+    }
 
     /// On whichever CPUs the scheduler chooses: what is counted as wakes, and the rests of both
     /// before them, fit into the time that has passed.

@@ -14,7 +14,7 @@ use crate::mechanism::Endpoint;
 use crate::payload::{Payload, Way};
 
 /// How long silence must last, once all was sent, for the rest to count as lost.
-const SILENCE: Duration = Duration::from_millis(20);
+pub(super) const SILENCE: Duration = Duration::from_millis(20);
 
 /// Where one direction stands: the message and the offset in it.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +38,13 @@ enum Remaining {
 }
 
 /// Carries the messages `numbers` over, from the task's end to `other` or back, and returns how
-/// many arrived: all of them, unless the mechanism loses messages.
+/// many arrived: all of them, unless the mechanism loses messages. `on_arrival` is called after each.
 pub(super) fn carry<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     numbers: Range<u64>,
     way: Way,
+    mut on_arrival: impl FnMut(),
 ) -> Result<u64, Failure> {
     let mut out = Cursor { number: numbers.start, offset: 0 };
     let mut into = out;
@@ -56,7 +57,10 @@ pub(super) fn carry<E: Endpoint, P: Payload>(
         };
         let before = into.number;
         let received = receive_step(task, other, &mut into, way)?;
-        arrived += u64::from(into.number > before);
+        if into.number > before {
+            on_arrival();
+            arrived += 1;
+        }
         if sent == Step::Stuck
             && received == Step::Stuck
             && wait(task, other, way, remaining)? == Step::Stuck

@@ -1,7 +1,7 @@
 //! A stream over a mechanism that may lose messages.
 //!
 //! The receiver cannot know which message is the last, so it reads the time stamp counter after
-//! each. The sender ends with empty messages, repeated until the receiver says it has seen one.
+//! each, in one thread too. The sender ends with empty messages, repeated until the receiver says it has seen one.
 
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::transfer::{boundary_lost, call_failed};
 use crate::clock::{Stamp, ticks};
 use crate::mechanism::Endpoint;
 use crate::payload::{Payload, Way};
+use crate::worker::Control;
 use crate::{Failure, FailureKind};
 
 /// How long the sender waits for an answer before it repeats the end mark.
@@ -29,17 +30,40 @@ pub(super) fn send_end<E: Endpoint, P>(task: &mut Task<'_, E, P>) -> Result<(), 
     Ok(())
 }
 
+/// What has arrived of a stream that cannot know which message is its last.
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    begin: Stamp,
+    last_ticks: u64,
+    messages: u64,
+}
+
+impl Arrivals {
+    pub(super) fn none_yet() -> Self {
+        let begin = Stamp::take();
+        Self { begin, last_ticks: begin.ticks, messages: 0 }
+    }
+
+    #[inline]
+    pub(super) fn one_more(&mut self) {
+        self.last_ticks = ticks();
+        self.messages += 1;
+    }
+
+    /// Stops the clock at the last arrival, however long after it this is called.
+    pub(super) fn finish(&self, control: &Control) {
+        let end = Stamp::take();
+        control.finish(end.ns - late_ns(self.begin, end, self.last_ticks), self.messages);
+    }
+}
+
 /// Receives until an empty message says that the stream has ended.
 pub(super) fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
-    let begin = Stamp::take();
-    let (mut arrived, mut next, mut last_ticks) = (0, 0, begin.ticks);
+    let (mut arrivals, mut next) = (Arrivals::none_yet(), 0);
     while receive_one(task, &mut next)? == Arrival::Message {
-        last_ticks = ticks();
-        arrived += 1;
+        arrivals.one_more();
     }
-    let end = Stamp::take();
-    let late_ns = late_ns(begin, end, last_ticks);
-    task.control.finish(end.ns - late_ns, arrived);
+    arrivals.finish(task.control);
     task.control.end_stream();
     Ok(())
 }
@@ -102,4 +126,78 @@ pub(super) fn check<E, P: Payload>(
 fn out_of_order(number: u64, next: u64) -> Failure {
     let place = format!("message {number} arrived where {next} or a later one was due");
     Failure::new(FailureKind::Corrupt, place)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::time::Instant;
+
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::*;
+    use crate::histogram::TickHistogram;
+    use crate::mechanism::Descriptors;
+    use crate::payload::Unchecked;
+    use crate::workload::interleaved::SILENCE;
+    use crate::workload::stream::Stream;
+    use crate::workload::{Extent, Meter, Workload};
+
+    /// A pair of datagram sockets that loses all but the first `remaining` messages.
+    struct Leaky {
+        socket: OwnedFd,
+        remaining: u64,
+    }
+
+    impl Leaky {
+        fn pair(remaining: u64) -> [Self; 2] {
+            let (unix, kind) = (AddressFamily::UNIX, SocketType::DGRAM);
+            let (one, other) = socketpair(unix, kind, SocketFlags::NONBLOCK, None).unwrap();
+            [one, other].map(|socket| Self { socket, remaining })
+        }
+    }
+
+    impl Endpoint for Leaky {
+        const KEEPS_BOUNDARIES: bool = true;
+        const LOSES: bool = true;
+
+        fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+            if self.remaining == 0 {
+                return Ok(bytes.len());
+            }
+            self.remaining -= 1;
+            rustix::io::write(&self.socket, bytes)
+        }
+
+        fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+            rustix::io::read(&self.socket, bytes)
+        }
+
+        fn descriptors(&self) -> Option<Descriptors<'_>> {
+            Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
+        }
+    }
+
+    #[test]
+    fn in_one_thread_the_silence_after_the_last_arrival_is_not_elapsed_time() {
+        for kept in [0, 3] {
+            let ([mut end, mut receiver], control) = (Leaky::pair(kept), Control::default());
+            let mut task = Task {
+                end: &mut end,
+                outgoing: &mut [1; 64],
+                incoming: &mut [0; 64],
+                payload: Unchecked,
+                extent: Extent::whole(64, 10),
+                control: &control,
+                meter: Meter::default(),
+                trips: &mut TickHistogram::touched(),
+                timed_every: 1,
+            };
+            let start = Instant::now();
+            Stream::both(&mut task, &mut receiver).unwrap();
+            let others = start.elapsed() - Duration::from_nanos(control.elapsed_ns());
+            assert_eq!(control.messages(), kept);
+            assert!(others >= SILENCE, "{others:?}");
+        }
+    }
 }

@@ -70,8 +70,8 @@ impl Workload for RoundTrip {
         receiver: &mut E,
     ) -> Result<(), Failure> {
         timed(task, |task, number| {
-            let there = carry(task, receiver, number..number + 1, Way::There)?;
-            let back = carry(task, receiver, number..number + 1, Way::Back)?;
+            let there = carry(task, receiver, number..number + 1, Way::There, || {})?;
+            let back = carry(task, receiver, number..number + 1, Way::Back, || {})?;
             if there + back == 2 { Ok(()) } else { Err(lost(number)) }
         })
     }

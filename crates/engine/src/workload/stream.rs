@@ -4,8 +4,9 @@
 //! Nothing is timed in between.
 
 use super::interleaved::carry;
+use super::lossy::{self, Arrivals};
 use super::transfer::{receive_message, send_message};
-use super::{Extent, Facts, Kind, Task, Workload, lossy};
+use super::{Extent, Facts, Kind, Task, Workload};
 use crate::Failure;
 use crate::clock::now_ns;
 use crate::mechanism::Endpoint;
@@ -64,8 +65,15 @@ impl Workload for Stream {
         task: &mut Task<'_, E, P>,
         receiver: &mut E,
     ) -> Result<(), Failure> {
+        let numbers = task.extent.numbers();
         task.control.begin(now_ns());
-        let arrived = carry(task, receiver, task.extent.numbers(), Way::There)?;
+        if E::LOSES {
+            let mut arrivals = Arrivals::none_yet();
+            carry(task, receiver, numbers, Way::There, || arrivals.one_more())?;
+            arrivals.finish(task.control);
+            return Ok(());
+        }
+        let arrived = carry(task, receiver, numbers, Way::There, || {})?;
         task.control.finish(now_ns(), arrived);
         Ok(())
     }
