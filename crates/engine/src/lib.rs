@@ -13,6 +13,7 @@
 pub mod buffer;
 pub mod clock;
 pub mod histogram;
+pub mod host;
 pub mod limits;
 pub mod mechanism;
 pub mod payload;

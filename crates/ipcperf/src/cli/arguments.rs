@@ -30,6 +30,8 @@ pub(super) enum Command {
     Plan(PlanArguments),
     /// List what there is
     List(ListArguments),
+    /// Describe this machine: what bears on measurements, and what to do about it
+    Machine(MachineArguments),
     /// Print the tables of results files
     Show(ShowArguments),
 }
@@ -151,6 +153,13 @@ pub(super) struct ListArguments {
 pub(super) enum Listed {
     Mechanisms,
     Workloads,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct MachineArguments {
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -9,8 +9,8 @@ use super::arguments::{
 };
 use super::show::{heading, page, summaries_json};
 use crate::error::{Ending, Error};
-use crate::machine::Environment;
-use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell};
+use crate::machine::{Environment, Severity, Warning, warnings};
+use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell, warning_line};
 use crate::plan::{Plan, Request, SurveyLength};
 use crate::results::{Header, Overwrite, PlanRecord, SCHEMA, Writer, default_path};
 use crate::runner::{self, Outcome};
@@ -71,8 +71,12 @@ fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Res
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
     let header = header(plan, measuring);
     let heading = heading(&header);
+    let environment = header.environment.clone();
     let mut writer = Writer::create(path, overwrite, header)?;
     let visibility = if output.quiet { Visibility::Quiet } else { Visibility::OnTerminal };
+    if visibility == Visibility::OnTerminal {
+        tell_what_distorts(&environment);
+    }
     let mut progress = Progress::over(plan.runs(), visibility);
     let record = PlanRecord::of(plan);
     let outcome = runner::run(plan, &mut writer, &mut progress)?;
@@ -96,6 +100,14 @@ fn header(plan: &Plan, measuring: Measuring) -> Header {
         plan: PlanRecord::of(plan),
         environment: Environment::read(),
         limits: None,
+    }
+}
+
+/// What makes figures come out other than they would is told before there are any.
+fn tell_what_distorts(environment: &Environment) {
+    let grave = |warning: &Warning| warning.severity() == Severity::Distorts;
+    for warning in warnings(environment).iter().filter(|warning| grave(warning)) {
+        tell(&warning_line(warning));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod list;
+mod machine;
 mod measure;
 mod show;
 
@@ -36,6 +37,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Run(arguments)) => measure::run(arguments),
         Some(Command::Plan(arguments)) => measure::plan(arguments),
         Some(Command::List(arguments)) => list::list(arguments),
+        Some(Command::Machine(arguments)) => machine::machine(arguments),
         Some(Command::Show(arguments)) => show::show(arguments),
     }
 }

@@ -1,0 +1,155 @@
+//! The machine for people and for scripts. Names and units come from the keys of the environment:
+//! a new field is shown without a word here.
+
+use comfy_table::{ColumnConstraint, Width};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::table::new_table;
+use super::units;
+use crate::machine::{Environment, Section, Severity, Warning};
+
+/// A unit that ends keys, and how a number of it reads.
+type Unit = (&'static str, fn(f64) -> String);
+
+/// Bytes are exact and stand apart.
+const UNITS: [Unit; 5] = [
+    ("_ns", units::time),
+    ("_us", |us| units::time(us * 1e3)),
+    ("_s", |s| units::duration(std::time::Duration::from_secs_f64(s))),
+    ("_khz", units::frequency),
+    ("_share", units::percent),
+];
+const BYTES: &str = "_bytes";
+/// All tables have their second column at the same place.
+const NAMES: ColumnConstraint = ColumnConstraint::LowerBoundary(Width::Fixed(27));
+/// What the kernel says of a vulnerability that the CPU does not have.
+const NOT_AFFECTED: &str = ": Not affected";
+
+/// The machine, topic by topic, then what bears on measurements.
+pub(crate) fn machine_page(environment: &Environment, warnings: &[Warning]) -> String {
+    let sections = environment.sections();
+    let mut parts: Vec<String> = sections.iter().filter_map(section).collect();
+    parts.extend(unknown(&sections));
+    parts.push(warning_section(warnings));
+    parts.join("\n\n")
+}
+
+/// The same for scripts.
+pub(crate) fn machine_json(environment: &Environment, warnings: &[Warning]) -> String {
+    let warnings: Vec<InWords> = warnings.iter().map(InWords::of).collect();
+    let object = json!({"environment": environment, "limits": null, "warnings": warnings});
+    format!("{object:#}")
+}
+
+/// A warning in one line, for those who are about to measure.
+pub(crate) fn warning_line(warning: &Warning) -> String {
+    format!("ipcperf: warning: {warning} ({})", warning.remedy())
+}
+
+/// A warning with its words.
+#[derive(Serialize)]
+struct InWords<'a> {
+    #[serde(flatten)]
+    warning: &'a Warning,
+    severity: Severity,
+    what: String,
+    remedy: &'static str,
+}
+
+impl<'a> InWords<'a> {
+    fn of(warning: &'a Warning) -> Self {
+        let (severity, what, remedy) = (warning.severity(), warning.to_string(), warning.remedy());
+        Self { warning, severity, what, remedy }
+    }
+}
+
+/// What is known of a topic; `None` where that is nothing.
+fn section(section: &Section) -> Option<String> {
+    let known = section.fields.iter().filter_map(|(key, value)| Some((key, words(key, value)?)));
+    let mut table = new_table();
+    table.set_header([section.title, ""]);
+    for (key, words) in known {
+        table.add_row([name(key), words]);
+    }
+    table.column_mut(0)?.set_constraint(NAMES);
+    (!table.is_empty()).then(|| table.to_string())
+}
+
+/// What could not be had, all together: blanks among figures would only be in the way.
+fn unknown(sections: &[Section]) -> Option<String> {
+    let fields = sections.iter().flat_map(|section| &section.fields);
+    let keys = fields.filter(|(_, value)| value.is_null()).map(|(key, _)| name(key));
+    let keys: Vec<String> = keys.collect();
+    let mut table = new_table();
+    table.add_row([format!("Not known here: {}.", keys.join(", "))]);
+    (!keys.is_empty()).then(|| table.to_string())
+}
+
+fn warning_section(warnings: &[Warning]) -> String {
+    if warnings.is_empty() {
+        return "No warnings: nothing is known that bears on measurements.".to_owned();
+    }
+    let mut table = new_table();
+    table.set_header(["Warnings", ""]);
+    for warning in warnings {
+        let words = format!("{warning}\nremedy: {}", warning.remedy());
+        table.add_row([warning.severity().to_string(), words]);
+    }
+    table.to_string()
+}
+
+/// The key without its unit, which goes to the figure.
+fn name(key: &str) -> String {
+    let units = UNITS.iter().map(|(unit, _)| *unit).chain([BYTES]);
+    let stem = units.filter_map(|unit| key.strip_suffix(unit)).next();
+    stem.unwrap_or(key).replace('_', " ")
+}
+
+/// What is at `key`; `None` where it is not known.
+fn words(key: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Bool(is_so) => Some(if *is_so { "yes" } else { "no" }.to_owned()),
+        Value::Number(number) => Some(quantity(key, number)),
+        Value::String(text) if text.is_empty() => Some("none".to_owned()),
+        Value::String(text) => Some(chosen(key, text).to_owned()),
+        Value::Array(values) => Some(list(key, values)),
+        Value::Object(_) => Some(value.to_string()),
+    }
+}
+
+/// A number with its unit. Below zero, where there are such, it is a word of the kernel's.
+fn quantity(key: &str, number: &serde_json::Number) -> String {
+    if let Some(bytes) = number.as_u64().filter(|_| key.ends_with(BYTES)) {
+        return units::bytes(bytes);
+    }
+    let unit = UNITS.iter().find(|(unit, _)| key.ends_with(unit));
+    match (unit, number.as_f64()) {
+        (Some((_, written)), Some(value)) if value >= 0.0 => written(value),
+        _ => number.to_string(),
+    }
+}
+
+/// Of the words the kernel offers, as in `always [madvise] never`, the one it goes by.
+fn chosen<'a>(key: &str, text: &'a str) -> &'a str {
+    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    match bracketed {
+        Some((chosen, _)) if key.starts_with("transparent_hugepage") => chosen,
+        _ => text,
+    }
+}
+
+fn list(key: &str, values: &[Value]) -> String {
+    let texts: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+    if texts.is_empty() {
+        return "none".to_owned();
+    }
+    if key != "mitigations" {
+        return texts.join(", ");
+    }
+    let (without, with): (Vec<&str>, Vec<&str>) =
+        texts.iter().partition(|text| text.ends_with(NOT_AFFECTED));
+    let rest = (!without.is_empty()).then(|| format!("{} others: not affected", without.len()));
+    with.into_iter().map(str::to_owned).chain(rest).collect::<Vec<_>>().join("\n")
+}
