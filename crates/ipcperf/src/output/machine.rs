@@ -22,7 +22,7 @@ const UNITS: [Unit; 5] = [
 ];
 const BYTES: &str = "_bytes";
 /// All tables have their second column at the same place.
-const NAMES: ColumnConstraint = ColumnConstraint::LowerBoundary(Width::Fixed(27));
+const NAMES: ColumnConstraint = ColumnConstraint::LowerBoundary(Width::Fixed(29));
 /// What the kernel says of a vulnerability that the CPU does not have.
 const NOT_AFFECTED: &str = ": Not affected";
 
@@ -119,14 +119,14 @@ fn words(key: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// A number with its unit. Below zero, where there are such, it is a word of the kernel's.
+/// A number with its unit. Zero needs none; below zero it is a word of the kernel's.
 fn quantity(key: &str, number: &serde_json::Number) -> String {
     if let Some(bytes) = number.as_u64().filter(|_| key.ends_with(BYTES)) {
         return units::bytes(bytes);
     }
     let unit = UNITS.iter().find(|(unit, _)| key.ends_with(unit));
     match (unit, number.as_f64()) {
-        (Some((_, written)), Some(value)) if value >= 0.0 => written(value),
+        (Some((_, written)), Some(value)) if value > 0.0 => written(value),
         _ => number.to_string(),
     }
 }
@@ -150,6 +150,91 @@ fn list(key: &str, values: &[Value]) -> String {
     }
     let (without, with): (Vec<&str>, Vec<&str>) =
         texts.iter().partition(|text| text.ends_with(NOT_AFFECTED));
-    let rest = (!without.is_empty()).then(|| format!("{} others: not affected", without.len()));
+    let rest = (!without.is_empty()).then(|| format!("{} more: not affected", without.len()));
     with.into_iter().map(str::to_owned).chain(rest).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::warnings;
+
+    /// A machine with something of every kind: sizes, times, lists, choices, and blanks.
+    fn planted() -> Environment {
+        let some = |text: &str| Some(text.to_owned());
+        let mut planted = Environment::default();
+        planted.program.version = "0.1.0".to_owned();
+        planted.program.build_profile = some("release");
+        planted.kernel.kernel = some("Linux 6.12.0");
+        planted.kernel.isolated_cpus = some("");
+        planted.kernel.mitigations =
+            ["l1tf: Not affected", "mds: Mitigation: PTI", "tsa: Vulnerable"]
+                .map(str::to_owned)
+                .to_vec();
+        planted.kernel.uptime_s = Some(11_000);
+        planted.cpus.allowed_cpus = some("0-7");
+        planted.cpus.cpu_flags = Some(vec!["constant_tsc".to_owned(), "nonstop_tsc".to_owned()]);
+        planted.cpus.cache_l3_bytes = Some(272_629_760);
+        planted.power.governor = some("powersave");
+        planted.power.frequency_max_khz = Some(3_400_000);
+        planted.virtualisation.hypervisor = Some(false);
+        planted.virtualisation.guest_halt_poll_ns = Some(0);
+        planted.virtualisation.steal_share = Some(0.0214);
+        planted.memory.memory_bytes = Some(25_276_510_208);
+        planted.memory.transparent_hugepage = some("always [madvise] never");
+        planted.scheduler.sched_rt_runtime_us = Some(-1);
+        planted.scheduler.timer_slack_ns = Some(50_000);
+        planted.network.wmem_max_bytes = Some(212_992);
+        planted
+    }
+
+    #[test]
+    fn a_planted_machine_is_shown_with_its_units_and_warnings() {
+        let environment = planted();
+        insta::assert_snapshot!(machine_page(&environment, &warnings(&environment)));
+    }
+
+    #[test]
+    fn names_lose_their_units_alone() {
+        assert_eq!(name("clock_cost_ns"), "clock cost");
+        assert_eq!(name("ulimit_stack_bytes"), "ulimit stack");
+        assert_eq!(name("somaxconn"), "somaxconn");
+        assert_eq!(name("uptime_s"), "uptime");
+        assert_eq!(name("cpu_flags"), "cpu flags");
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_together_and_nowhere_else() {
+        let page = machine_page(&planted(), &[]);
+        let lines: Vec<&str> = page.lines().filter(|line| line.contains("energy pref")).collect();
+        assert_eq!(lines.len(), 1, "{page}");
+        assert!(page.contains("Not known here: "), "{page}");
+        assert!(page.ends_with("nothing is known that bears on measurements."), "{page}");
+    }
+
+    #[test]
+    fn scripts_get_environment_limits_and_warnings() {
+        let environment = planted();
+        let text = machine_json(&environment, &warnings(&environment));
+        let object: Value = serde_json::from_str(&text).unwrap();
+        let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
+        assert_eq!(keys.len(), 3, "{keys:?}");
+        assert_eq!(object["environment"]["governor"], "powersave");
+        assert_eq!(object["environment"]["boost"], Value::Null);
+        assert_eq!(object["limits"], Value::Null);
+        let saves = &object["warnings"][1];
+        assert_eq!(
+            (&saves["name"], &saves["severity"]),
+            (&json!("governor-saves"), &json!("distorts"))
+        );
+        assert_eq!(saves["remedy"], "cpupower frequency-set -g performance");
+        assert!(saves["what"].as_str().is_some_and(|what| what.contains("powersave")));
+    }
+
+    #[test]
+    fn a_warning_is_one_line_before_measuring() {
+        let line = warning_line(&Warning::DebugBuild);
+        assert!(line.starts_with("ipcperf: warning: built without"), "{line}");
+        assert!(line.ends_with("(cargo build --release)"), "{line}");
+    }
 }
