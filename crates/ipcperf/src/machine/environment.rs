@@ -64,7 +64,7 @@ pub(crate) struct Section {
 }
 
 impl Environment {
-    /// Reads everything. Costs one to three milliseconds, and never fails: what cannot be read is
+    /// Reads everything. Costs about a millisecond and a half, and never fails: what cannot be read is
     /// absent.
     pub(crate) fn read() -> Self {
         Self {
