@@ -1,6 +1,7 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod interruption;
+mod machine;
 mod mistakes;
 mod output;
 mod results_file;

@@ -14,6 +14,7 @@ pub mod buffer;
 pub mod clock;
 mod disturbance;
 pub mod histogram;
+pub mod host;
 pub mod limits;
 pub mod mechanism;
 pub mod payload;

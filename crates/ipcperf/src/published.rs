@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use ipcperf_engine::mechanism::MECHANISMS;
 use schemars::schema_for;
+use serde_json::Value;
 
+use crate::machine::Environment;
 use crate::output::mechanism_page;
 use crate::results::Line;
 
@@ -41,4 +43,40 @@ fn the_mechanisms_page_is_that_of_the_list() {
         page += &mechanism_page(mechanism);
     }
     check("mechanisms.md", &page);
+}
+
+#[test]
+fn the_environment_page_is_that_of_its_fields() {
+    let schema = schema_for!(Environment);
+    let properties = &schema.as_value()["properties"];
+    let mut page = String::from(
+        "# Environment\n\n<!-- Made from the fields of the environment by scripts/write-docs: change \
+         it there. -->\n\nWhat `ipcperf machine` shows and each results file has in its header. What \
+         could not be had is null.\n",
+    );
+    for section in Environment::default().sections() {
+        write!(page, "\n## {}\n\n| key | is | about |\n|---|---|---|\n", section.title).unwrap();
+        for key in section.fields.keys() {
+            let (kind, about) = (kind(&properties[key]), &properties[key]["description"]);
+            let about = about.as_str().unwrap().replace('|', "\\|").replace('\n', " ");
+            writeln!(page, "| `{key}` | {kind} | {about} |").unwrap();
+        }
+    }
+    check("environment.md", &page);
+}
+
+/// What the schema says a value is, for people.
+fn kind(property: &Value) -> &'static str {
+    let types = match &property["type"] {
+        Value::Array(types) => types.clone(),
+        one => vec![one.clone()],
+    };
+    let word = |name: &Value| match name.as_str()? {
+        "string" => Some("text"),
+        "integer" | "number" => Some("number"),
+        "boolean" => Some("yes or no"),
+        "array" => Some("list"),
+        _ => None,
+    };
+    types.iter().find_map(word).unwrap_or("number or `unlimited`")
 }

@@ -30,6 +30,8 @@ pub(super) enum Command {
     Plan(PlanArguments),
     /// List what there is
     List(ListArguments),
+    /// Describe this machine: what bears on measurements, and what to do about it
+    Machine(MachineArguments),
     /// Print the tables of results files
     Show(ShowArguments),
     /// Go on with a results file: same seed, same blocks, only what is missing
@@ -183,6 +185,13 @@ pub(super) struct ResumeArguments {
     /// No progress bar, no tables
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct MachineArguments {
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]

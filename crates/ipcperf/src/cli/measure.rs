@@ -13,8 +13,8 @@ use super::arguments::{
 };
 use super::show::{heading, page, summaries_json};
 use crate::error::{Ending, Error};
-use crate::machine::Environment;
-use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell};
+use crate::machine::{Environment, Severity, Warning, warnings};
+use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell, warning_line};
 use crate::plan::{Plan, Request, SurveyLength};
 use crate::results::{Header, Overwrite, PlanRecord, SCHEMA, Writer, default_path};
 use crate::runner::{self, Before, Outcome};
@@ -77,9 +77,12 @@ fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Res
     let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
     let header = header(plan, measuring)?;
+    let form = Form::of(output.json, output.quiet);
+    if form.visibility() == Visibility::OnTerminal {
+        tell_what_distorts(&header.environment);
+    }
     let (heading, limits) = (heading(&header), header.limits.clone());
     let mut writer = Writer::create(path, overwrite, header)?;
-    let form = Form::of(output.json, output.quiet);
     let mut progress = Progress::over(plan.runs(), form.visibility());
     let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
     present(&outcome, &PlanRecord::of(plan), limits.as_ref(), form, heading)?;
@@ -141,6 +144,14 @@ fn header(plan: &Plan, measuring: Measuring) -> Result<Header, Error> {
         environment: Environment::read(),
         limits: Some(limits),
     })
+}
+
+/// What makes figures come out other than they would is told before there are any.
+fn tell_what_distorts(environment: &Environment) {
+    let grave = |warning: &Warning| warning.severity() == Severity::Distorts;
+    for warning in warnings(environment).iter().filter(|warning| grave(warning)) {
+        tell(&warning_line(warning));
+    }
 }
 
 /// The sizes at which copies are measured: those of the plan, or some spread over them.

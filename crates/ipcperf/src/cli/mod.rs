@@ -2,6 +2,7 @@
 
 mod arguments;
 mod list;
+mod machine;
 mod measure;
 mod resume;
 mod show;
@@ -37,6 +38,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Run(arguments)) => measure::run(arguments),
         Some(Command::Plan(arguments)) => measure::plan(arguments),
         Some(Command::List(arguments)) => list::list(arguments),
+        Some(Command::Machine(arguments)) => machine::machine(arguments),
         Some(Command::Show(arguments)) => show::show(arguments),
         Some(Command::Resume(arguments)) => resume::resume(arguments),
     }

@@ -42,9 +42,9 @@ fn before(results: Results) -> Before {
 fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(), String> {
     let (then, now) = (&header.environment, Environment::read());
     let facts = [
-        ("CPU", &then.cpu_model, &now.cpu_model),
-        ("kernel", &then.kernel, &now.kernel),
-        ("build of the kernel", &then.kernel_build, &now.kernel_build),
+        ("CPU", &then.cpus.cpu_model, &now.cpus.cpu_model),
+        ("kernel", &then.kernel.kernel, &now.kernel.kernel),
+        ("build of the kernel", &then.kernel.kernel_build, &now.kernel.kernel_build),
     ];
     for (what, then, now) in facts {
         if then != now {
@@ -66,9 +66,9 @@ fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(),
 
 /// What a reader must know who finds two programs in one file.
 fn other_version(header: &Header) -> Option<String> {
-    let then = (&header.environment.version, &header.environment.commit);
+    let then = (&header.environment.program.version, &header.environment.program.commit);
     let now = Environment::read();
-    let now = (&now.version, &now.commit);
+    let now = (&now.program.version, &now.program.commit);
     (then != now).then(|| {
         let word = |(version, commit): (&String, &Option<String>)| {
             format!("{version} ({})", commit.as_deref().unwrap_or("unknown commit"))

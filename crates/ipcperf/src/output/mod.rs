@@ -1,16 +1,19 @@
 //! What people see: tables, words, progress.
 
+mod limits;
 mod lists;
+mod machine;
 mod notes;
 mod plan;
 mod progress;
 mod table;
-mod units;
+pub(crate) mod units;
 mod words;
 
 #[cfg(test)]
 pub(crate) use lists::mechanism_page;
 pub(crate) use lists::{mechanism_list, mechanisms_json, workload_list, workloads_json};
+pub(crate) use machine::{machine_json, machine_page, warning_line};
 pub(crate) use notes::notes;
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};

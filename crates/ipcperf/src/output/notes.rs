@@ -3,15 +3,7 @@
 
 use std::collections::BTreeMap;
 
-enum Steadiness {
-    Steady,
-    Drifting { relative: f64 },
-}
-fn is_steady(v: &[f64]) -> Option<Steadiness> {
-    (v.len() > 1).then(|| {
-        if v[0] > 0.0 { Steadiness::Steady } else { Steadiness::Drifting { relative: 0.0 } }
-    })
-}
+use ipcperf_stats::{Steadiness, is_steady};
 
 use super::units;
 use crate::plan::Precision;
@@ -131,8 +123,8 @@ fn drifts(samples: &[Sample]) -> Vec<String> {
     let drift =
         |((case, _), figures): (&(&str, &Option<String>), &Vec<f64>)| match is_steady(figures)? {
             Steadiness::Steady => None,
-            Steadiness::Drifting { relative, .. } => {
-                let (sign, size) = if relative < 0.0 { ("-", -relative) } else { ("+", relative) };
+            Steadiness::Drifting { change, .. } => {
+                let (sign, size) = if change < 0.0 { ("-", -change) } else { ("+", change) };
                 Some(format!("  {case}: {sign}{} from first to last", units::percent(size)))
             }
         };

@@ -1,5 +1,6 @@
 //! Figures with their units, for people: three significant digits.
 
+use crate::plan::Bytes;
 use crate::summary::{Figure, Spread};
 
 /// `value` in the largest of `units` (factor and name, ascending) that leaves at least 1.
@@ -18,6 +19,23 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
 /// Bytes per second, decimal units.
 pub(crate) fn bandwidth(bytes_per_s: f64) -> String {
     scaled(bytes_per_s, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")])
+}
+
+/// Bytes: exactly where that is short, else with three digits of a binary unit.
+#[allow(clippy::cast_precision_loss, reason = "for people, and three digits are left")]
+pub(crate) fn bytes(bytes: u64) -> String {
+    const SHORT: usize = 8;
+    let exact = Bytes(bytes).to_string();
+    if exact.len() <= SHORT {
+        return exact;
+    }
+    let units = [(1, "B"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB")];
+    scaled(bytes as f64, &units.map(|(factor, name): (u64, _)| (factor as f64, name)))
+}
+
+/// A frequency given in kHz.
+pub(crate) fn frequency(khz: f64) -> String {
+    scaled(khz, &[(1.0, "kHz"), (1e3, "MHz"), (1e6, "GHz")])
 }
 
 /// A time given in ns.
@@ -81,5 +99,16 @@ mod tests {
         assert_eq!(percent(0.0214), "2.1 %");
         assert_eq!(percent(0.25), "25 %");
         assert_eq!(factor(1.23), "1.2 times");
+        assert_eq!(frequency(3_400_000.0), "3.40 GHz");
+    }
+
+    #[test]
+    fn bytes_are_exact_where_that_is_short() {
+        assert_eq!(bytes(4096), "4 KiB");
+        assert_eq!(bytes(212_992), "208 KiB");
+        assert_eq!(bytes(1_000_000), "1 MB");
+        assert_eq!(bytes(65_507), "65507 B");
+        assert_eq!(bytes(25_276_510_208), "23.5 GiB");
+        assert_eq!(bytes(u64::MAX), "16777216 TiB");
     }
 }

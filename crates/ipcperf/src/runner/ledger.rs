@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_engine::WarmUp;
+use ipcperf_stats::warm_up;
 
 use crate::plan::Case;
 use crate::results::{FailedRun, RunIdentity, Sample, SetAside};
@@ -102,7 +103,7 @@ impl Ledger {
 #[allow(clippy::cast_precision_loss, reason = "milliseconds in ns")]
 fn needed_warm_up_ns(slices_ns: &[u64]) -> u64 {
     let series: Vec<f64> = slices_ns.iter().map(|&ns| ns as f64).collect();
-    let unsteady = Some(series.len() % 1).unwrap_or(slices_ns.len() / 2);
+    let unsteady = warm_up(&series).unwrap_or(slices_ns.len() / 2);
     slices_ns.iter().take(unsteady).sum()
 }
 

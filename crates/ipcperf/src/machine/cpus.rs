@@ -1,0 +1,191 @@
+//! The CPUs: which there are, what they share, and which of them may be used.
+
+use std::fs;
+
+use ipcperf_engine::placement::Topology;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::read::{Pairs, cpus_in, different, flag, line};
+
+/// Features of the CPU that bear on clocks, copying, waiting and virtual machines.
+const FEATURES: [&str; 16] = [
+    "avx2",
+    "avx512f",
+    "constant_tsc",
+    "erms",
+    "fsrm",
+    "hypervisor",
+    "invpcid",
+    "monitor",
+    "movdir64b",
+    "nonstop_tsc",
+    "pcid",
+    "rdtscp",
+    "rtm",
+    "tsc_known_freq",
+    "tsc_reliable",
+    "waitpkg",
+];
+
+/// The CPUs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Cpus {
+    /// The CPU's own name.
+    pub(crate) cpu_model: Option<String>,
+    /// Its maker.
+    pub(crate) cpu_vendor: Option<String>,
+    /// Family, model and stepping, with slashes between.
+    pub(crate) cpu_signature: Option<String>,
+    /// Version of its microcode; a hypervisor may hide it.
+    pub(crate) cpu_microcode: Option<String>,
+    /// Its features that bear on clocks, copying, waiting and virtual machines.
+    pub(crate) cpu_flags: Option<Vec<String>>,
+    /// The CPUs this process may use.
+    pub(crate) allowed_cpus: Option<String>,
+    /// The CPUs that run.
+    pub(crate) online_cpus: Option<String>,
+    /// The CPUs there could be.
+    pub(crate) possible_cpus: Option<String>,
+    /// Packages the CPUs are in.
+    pub(crate) cpu_sockets: Option<u64>,
+    /// Cores; a core may run several threads.
+    pub(crate) cpu_cores: Option<u64>,
+    /// Hardware threads: what the system calls CPUs.
+    pub(crate) cpu_threads: Option<u64>,
+    /// Whether cores run several threads now.
+    pub(crate) smt_active: Option<bool>,
+    /// Whether they may: `on`, `off`, `forceoff`, `notsupported`, `notimplemented`.
+    pub(crate) smt_control: Option<String>,
+    /// Memory nodes.
+    pub(crate) numa_nodes: Option<u64>,
+    /// First-level data cache of the first CPU.
+    pub(crate) cache_l1d_bytes: Option<u64>,
+    /// First-level instruction cache of the first CPU.
+    pub(crate) cache_l1i_bytes: Option<u64>,
+    /// Second-level cache of the first CPU.
+    pub(crate) cache_l2_bytes: Option<u64>,
+    /// Third-level cache of the first CPU.
+    pub(crate) cache_l3_bytes: Option<u64>,
+    /// A line of its caches: what moves between CPUs at once.
+    pub(crate) cache_line_bytes: Option<u64>,
+    /// CPUs that share the last-level cache of the first CPU.
+    pub(crate) last_level_cache_cpus: Option<String>,
+}
+
+impl Cpus {
+    pub(super) fn read() -> Self {
+        let cpu = Pairs::of_first_part("/proc/cpuinfo");
+        let text = |key: &str| cpu.value(key).map(str::to_owned);
+        let caches = caches();
+        let size = |level: u64, kind: Kind| {
+            caches.iter().find(|cache| cache.level == level && cache.kind == kind)?.bytes
+        };
+        let numbers = numbers();
+        let topology = |name: &str| {
+            different(numbers.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/topology/{name}")))
+        };
+        let last = caches.iter().max_by_key(|cache| cache.level);
+        let online = line(format!("{CPUS}/online"));
+        Self {
+            cpu_model: text("model name"),
+            cpu_vendor: text("vendor_id").or_else(|| text("CPU implementer")),
+            cpu_signature: signature(&cpu),
+            cpu_microcode: text("microcode"),
+            cpu_flags: text("flags").or_else(|| text("Features")).map(|flags| features(&flags)),
+            allowed_cpus: Topology::read().ok().map(|topology| topology.allowed()),
+            cpu_sockets: topology("core_siblings_list"),
+            cpu_cores: topology("thread_siblings_list"),
+            cpu_threads: online.as_deref().and_then(cpus_in),
+            online_cpus: online,
+            possible_cpus: line(format!("{CPUS}/possible")),
+            smt_active: flag(format!("{CPUS}/smt/active")),
+            smt_control: line(format!("{CPUS}/smt/control")),
+            numa_nodes: line("/sys/devices/system/node/online").and_then(|list| cpus_in(&list)),
+            cache_l1d_bytes: size(1, Kind::Data),
+            cache_l1i_bytes: size(1, Kind::Instruction),
+            cache_l2_bytes: size(2, Kind::Unified),
+            cache_l3_bytes: size(3, Kind::Unified),
+            cache_line_bytes: last.and_then(|cache| cache.line_bytes),
+            last_level_cache_cpus: last.and_then(|cache| cache.cpus.clone()),
+        }
+    }
+}
+
+const CPUS: &str = "/sys/devices/system/cpu";
+
+/// The CPUs that have a folder, in no order.
+fn numbers() -> Vec<u64> {
+    let entries = fs::read_dir(CPUS).into_iter().flatten().flatten();
+    let numbers =
+        entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("cpu")?.parse().ok());
+    numbers.collect()
+}
+
+fn signature(cpu: &Pairs) -> Option<String> {
+    let (family, model) = (cpu.value("cpu family")?, cpu.value("model")?);
+    Some(format!("{family}/{model}/{}", cpu.value("stepping")?))
+}
+
+fn features(flags: &str) -> Vec<String> {
+    let has = |name: &&&str| flags.split(' ').any(|flag| flag == **name);
+    FEATURES.iter().filter(has).map(|name| (*name).to_owned()).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Data,
+    Instruction,
+    Unified,
+}
+
+/// One of the first CPU's caches.
+struct Cache {
+    level: u64,
+    kind: Kind,
+    bytes: Option<u64>,
+    line_bytes: Option<u64>,
+    cpus: Option<String>,
+}
+
+fn caches() -> Vec<Cache> {
+    (0..8).map_while(|index| cache(&format!("{CPUS}/cpu0/cache/index{index}"))).collect()
+}
+
+fn cache(folder: &str) -> Option<Cache> {
+    let file = |name: &str| line(format!("{folder}/{name}"));
+    let kind = match file("type")?.as_str() {
+        "Data" => Kind::Data,
+        "Instruction" => Kind::Instruction,
+        _ => Kind::Unified,
+    };
+    Some(Cache {
+        level: file("level")?.parse().ok()?,
+        kind,
+        bytes: file("size").and_then(|size| cache_bytes(&size)),
+        line_bytes: file("coherency_line_size").and_then(|bytes| bytes.parse().ok()),
+        cpus: file("shared_cpu_list"),
+    })
+}
+
+/// `48K` as bytes.
+fn cache_bytes(size: &str) -> Option<u64> {
+    size.strip_suffix('K')?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_that_matter_are_kept_and_no_other() {
+        assert_eq!(features("fpu nonstop_tsc vme erms"), ["erms", "nonstop_tsc"]);
+        assert_eq!(features("avx2x"), [""; 0]);
+    }
+
+    #[test]
+    fn sizes_of_caches_are_in_kib() {
+        assert_eq!(cache_bytes("48K"), Some(49_152));
+        assert_eq!(cache_bytes("48"), None);
+    }
+}

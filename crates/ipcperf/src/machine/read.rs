@@ -1,0 +1,131 @@
+//! Reading the small files in which the kernel tells what it is set to. What is not there, or may
+//! not be read, is `None`.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
+use std::str::FromStr;
+
+/// The first part of a file that has a part for each CPU is enough, and fits in this.
+const FIRST_PART_BYTES: u64 = 16 << 10;
+
+/// The contents of a file, trimmed. Empty is known to be empty.
+pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim_end_matches('\0').trim().to_owned())
+}
+
+/// The number in a file.
+pub(super) fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
+    line(path)?.parse().ok()
+}
+
+/// Whether a file says yes: `1` or `Y` against `0` or `N`.
+pub(super) fn flag(path: impl AsRef<Path>) -> Option<bool> {
+    match line(path)?.as_str() {
+        "1" | "Y" => Some(true),
+        "0" | "N" => Some(false),
+        _ => None,
+    }
+}
+
+/// How many CPUs the kernel's list notation names, such as `0-3,8`.
+pub(super) fn cpus_in(list: &str) -> Option<u64> {
+    let mut count = 0;
+    for range in list.split(',').filter(|range| !range.is_empty()) {
+        let (start, end) = range.split_once('-').unwrap_or((range, range));
+        let (start, end): (u64, u64) = (start.parse().ok()?, end.parse().ok()?);
+        count += end.checked_sub(start)? + 1;
+    }
+    Some(count)
+}
+
+/// How many different texts the files have; `None` where there is none of them.
+pub(super) fn different(paths: impl Iterator<Item = String>) -> Option<u64> {
+    let texts: BTreeSet<String> = paths.filter_map(line).collect();
+    (!texts.is_empty()).then_some(texts.len() as u64)
+}
+
+/// Lines of `key: value`.
+pub(super) struct Pairs(String);
+
+impl Pairs {
+    /// Those of a whole file.
+    pub(super) fn of(path: &str) -> Self {
+        Self(fs::read_to_string(path).unwrap_or_default())
+    }
+
+    /// Those up to the first empty line: the first CPU of `/proc/cpuinfo`, which is long and slow
+    /// to read on a large machine.
+    pub(super) fn of_first_part(path: &str) -> Self {
+        let mut bytes = Vec::new();
+        let Ok(file) = File::open(path) else {
+            return Self(String::new());
+        };
+        let _ = file.take(FIRST_PART_BYTES).read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        Self(text.split("\n\n").next().unwrap_or_default().to_owned())
+    }
+
+    /// The value of `key`.
+    pub(super) fn value(&self, key: &str) -> Option<&str> {
+        let mut pairs = self.0.lines().filter_map(|line| line.split_once(':'));
+        pairs.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
+    }
+
+    /// The number at `key`.
+    pub(super) fn number(&self, key: &str) -> Option<u64> {
+        self.value(key)?.parse().ok()
+    }
+
+    /// The bytes at `key`, which are in kB there.
+    pub(super) fn bytes(&self, key: &str) -> Option<u64> {
+        let kib: u64 = self.value(key)?.strip_suffix(" kB")?.parse().ok()?;
+        Some(kib * 1024)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_found_by_their_whole_key() {
+        let pairs = Pairs("MemTotal:  8 kB\nMem: 3\nmodel name\t: A: b\n".to_owned());
+        assert_eq!(pairs.bytes("MemTotal"), Some(8192));
+        assert_eq!(pairs.number("Mem"), Some(3));
+        assert_eq!(pairs.value("model name"), Some("A: b"));
+        assert_eq!((pairs.value("Total"), pairs.number("MemTotal")), (None, None));
+    }
+
+    #[test]
+    fn cpus_of_a_list_are_counted() {
+        assert_eq!(cpus_in("0-3,8"), Some(5));
+        assert_eq!(cpus_in("7"), Some(1));
+        assert_eq!(cpus_in(""), Some(0));
+        assert_eq!((cpus_in("0-x"), cpus_in("3-1")), (None, None));
+    }
+
+    #[test]
+    fn what_is_not_there_is_none_and_what_is_empty_is_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert_eq!((line(&path), number::<u64>(&path), flag(&path)), (None, None, None));
+        fs::write(&path, "\n").unwrap();
+        assert_eq!(
+            (line(&path), number::<u64>(&path), flag(&path)),
+            (Some(String::new()), None, None)
+        );
+        fs::write(&path, "1\n").unwrap();
+        assert_eq!((number(&path), flag(&path)), (Some(1_u64), Some(true)));
+    }
+
+    #[test]
+    fn only_the_first_cpu_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cpuinfo");
+        fs::write(&path, "cpu : 0\n\ncpu : 1\nlater : 2\n").unwrap();
+        let pairs = Pairs::of_first_part(path.to_str().unwrap());
+        assert_eq!((pairs.value("cpu"), pairs.value("later")), (Some("0"), None));
+    }
+}

@@ -1,0 +1,151 @@
+//! `ipcperf machine`: the environment, and what in it bears on measurements.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use crate::laboratory::Laboratory;
+use crate::results::{ResultsFile, text};
+
+/// Written before the environment had most of its keys.
+const OLD: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/command/files/before-more-environment.jsonl");
+
+fn machine(laboratory: &Laboratory) -> Value {
+    let told = laboratory.run("machine --json").expect(0);
+    assert_eq!(told.stderr, "");
+    serde_json::from_str(&told.stdout).expect("one object")
+}
+
+fn environment(object: &Value) -> &Map<String, Value> {
+    object["environment"].as_object().expect("an object")
+}
+
+#[test]
+fn the_machine_is_told_with_environment_limits_and_warnings() {
+    let object = machine(&Laboratory::open());
+    let keys: Vec<&str> =
+        object.as_object().expect("an object").keys().map(String::as_str).collect();
+    for key in ["environment", "limits", "warnings"] {
+        assert!(keys.contains(&key), "{keys:?}");
+    }
+    assert_eq!(keys.len(), 3);
+}
+
+#[test]
+fn there_are_sixty_facts_and_most_are_known() {
+    let object = machine(&Laboratory::open());
+    let environment = environment(&object);
+    assert!(environment.len() >= 60, "{}", environment.len());
+    assert!(environment.values().all(|value| !value.is_object()), "keys are flat");
+    let known = environment.values().filter(|value| !value.is_null()).count();
+    assert!(known >= 45, "{known} of {}: {environment:?}", environment.len());
+    for key in ["version", "kernel", "allowed_cpus", "memory_bytes", "nice", "capabilities"] {
+        assert!(!environment[key].is_null(), "{key}");
+    }
+}
+
+/// Nothing is waited for.
+#[test]
+fn the_machine_is_told_at_once() {
+    let laboratory = Laboratory::open();
+    for arguments in ["machine", "machine --json"] {
+        let start = Instant::now();
+        laboratory.run(arguments).expect(0);
+        assert!(start.elapsed() < Duration::from_secs(1), "{arguments}: {:?}", start.elapsed());
+    }
+}
+
+/// The page says all that is known, by name, once, and what is not known in its own place.
+#[test]
+fn the_page_has_every_fact_and_no_blank() {
+    let laboratory = Laboratory::open();
+    let page = laboratory.run("machine").expect(0).stdout;
+    let object = machine(&laboratory);
+    let words: Vec<&str> = page.split_whitespace().collect();
+    let words = words.join(" ");
+    let units = ["_bytes", "_ns", "_us", "_khz", "_share", "_s"];
+    for key in environment(&object).keys() {
+        let stem = units.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
+        assert!(words.contains(&stem.replace('_', " ")), "{key} is not in {page}");
+    }
+    assert!(!page.contains("null"), "{page}");
+    for line in page.lines() {
+        assert!(line.chars().count() <= 116, "{line}");
+    }
+}
+
+/// The same of the same process: limits and policies reach it through the shell.
+#[test]
+fn what_is_set_is_what_is_told() {
+    let laboratory = Laboratory::open();
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg("ulimit -n 99; ulimit -c 0; exec nice -n 3 \"$0\" \"$@\"");
+    shell.arg(env!("CARGO_BIN_EXE_ipcperf"));
+    let told = laboratory.finish(laboratory.place(shell, "machine --json")).expect(0);
+    let object: Value = serde_json::from_str(&told.stdout).expect("one object");
+    let before = machine(&laboratory)["environment"]["nice"].as_i64().expect("a number");
+    assert_eq!(object["environment"]["ulimit_open_files"], 99);
+    assert_eq!(object["environment"]["nice"], (before + 3).min(19));
+    let warnings = object["warnings"].as_array().expect("a list");
+    let low = warnings.iter().find(|warning| warning["name"] == "low-priority");
+    assert!(low.is_some() || before < -3, "{warnings:?}");
+}
+
+#[test]
+fn every_warning_has_a_name_a_severity_and_a_remedy() {
+    let object = machine(&Laboratory::open());
+    for warning in object["warnings"].as_array().expect("a list") {
+        for key in ["name", "severity", "what", "remedy"] {
+            assert!(!text(warning, key).is_empty(), "{warning}");
+        }
+        assert!(["distorts", "limits", "note"].contains(&text(warning, "severity")), "{warning}");
+    }
+}
+
+/// Tests are built without optimisation, and that is a warning in itself.
+#[test]
+fn what_distorts_is_told_once_before_measuring() {
+    let laboratory = Laboratory::open();
+    let arguments = "-m null -b 64 --total 64 --repetitions 1";
+    let ran = laboratory.finish(laboratory.measuring(arguments)).expect(0);
+    let object = machine(&laboratory);
+    for warning in object["warnings"].as_array().expect("a list") {
+        // The load may change between the two.
+        if text(warning, "name") == "busy-machine" {
+            continue;
+        }
+        let told = ran.stderr.matches(text(warning, "what")).count();
+        let grave = text(warning, "severity") == "distorts";
+        assert_eq!(told, usize::from(grave), "{warning}: {}", ran.stderr);
+    }
+    if cfg!(debug_assertions) {
+        assert!(ran.stderr.contains("cargo build --release"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn results_have_all_that_the_command_tells() {
+    let laboratory = Laboratory::open();
+    let arguments = "-m null -b 64 --total 64 --repetitions 1 --quiet";
+    laboratory.finish(laboratory.measuring(arguments)).expect(0);
+    let header = ResultsFile::read(&laboratory.results()).header;
+    let object = machine(&laboratory);
+    let keys = |object: &Value| environment(object).keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&header), keys(&object));
+    for key in ["kernel", "boot_id", "allowed_cpus", "ulimit_open_files", "page_bytes"] {
+        assert_eq!(header["environment"][key], object["environment"][key], "{key}");
+    }
+}
+
+/// A results file of an older ipcperf: fewer facts, the same tables.
+#[test]
+fn results_with_fewer_facts_are_shown() {
+    let old = ResultsFile::read(Path::new(OLD));
+    assert!(environment(&old.header).len() < 30);
+    let shown = Laboratory::open().run(&format!("show {OLD}")).expect(0);
+    assert_eq!(shown.stderr, "");
+    assert!(shown.stdout.contains("Xeon"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("pipe"), "{}", shown.stdout);
+}
