@@ -52,8 +52,8 @@ fn disturbances(samples: &[Sample]) -> Option<String> {
     }
     if lost > 0 {
         text += &format!(
-            " {lost} repetitions are missing, as no attempt was undisturbed: quieten the machine, \
-             or raise --attempts."
+            " Repetitions missing, as no attempt at them was undisturbed: {lost}; quieten the \
+             machine, or raise --attempts."
         );
     }
     Some(text)

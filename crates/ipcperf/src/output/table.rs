@@ -8,7 +8,7 @@ use ipcperf_engine::workload::Kind;
 
 use super::units;
 use crate::plan::Bytes;
-use crate::summary::{CaseSummary, Figure, Mode};
+use crate::summary::{CaseSummary, Figure, Mode, moves_nothing};
 
 /// Columns of figures that fit a terminal of 100 characters.
 const COLUMNS: usize = 4;
@@ -227,7 +227,13 @@ fn cell(case: &CaseSummary, beside: Beside) -> String {
 fn no_figure(case: &CaseSummary) -> String {
     match (case.failed, case.disturbed) {
         (0, 0) => "none kept".to_owned(),
-        (0, disturbed) => format!("{disturbed} disturbed"),
+        (0, disturbed) => {
+            let not_believed = case.disturbed_median.map(|value| match case.case.workload {
+                Kind::Stream if !moves_nothing(&case.case.mechanism) => units::bandwidth(value),
+                Kind::Stream | Kind::RoundTrip => units::time(value),
+            });
+            format!("? {}\n{disturbed} disturbed", not_believed.unwrap_or_default())
+        }
         _ => "failed".to_owned(),
     }
 }
@@ -280,6 +286,7 @@ mod tests {
     use super::*;
     use crate::results::sample;
     use crate::summary::summarise;
+    use crate::summary::{Bound, Roof};
 
     /// `null` and two others with scripted times: repetition k takes k per cent longer.
     fn scripted(workload: Kind, mechanisms: &[&str], sizes: &[u64]) -> Vec<CaseSummary> {
@@ -320,5 +327,16 @@ mod tests {
         all[1].failed = 2;
         all[2].refused = Some("tcp is tired".to_owned());
         insta::assert_snapshot!(tables(&all, Beside::Spread));
+    }
+
+    #[test]
+    fn modes_roofs_and_what_was_always_disturbed_are_in_their_cells() {
+        let mut all = scripted(Kind::Stream, &["pipe", "tcp", "udp"], &[64]);
+        all[0].modes =
+            [(0.62, 1.3e9), (0.38, 5.8e9)].map(|(share, median)| Mode { share, median }).to_vec();
+        all[0].roof = Some(Roof { bound: Bound::Copy, least_ns: 1.0, share: 0.17 });
+        all[1].bandwidth_bytes_per_s = None;
+        (all[1].disturbed, all[1].disturbed_median) = (7, Some(4.2e9));
+        insta::assert_snapshot!(tables(&all, Beside::Interval));
     }
 }

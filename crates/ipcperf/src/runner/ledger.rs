@@ -159,10 +159,11 @@ mod tests {
         assert_eq!(ledger.warm_up(&case(None), 0), WarmUp::Slices(SLICES));
         assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::None);
         let mut first = attempt(0, 1, Some(SetAside::First));
-        first.warm_up_slices_ns =
-            Some(vec![9_000, 4_000, 2_000, 2_010, 2_000, 1_990, 2_000, 2_005]);
+        first.warm_up_slices_ns = Some(
+            [9_000, 6_000, 4_000].into_iter().chain((0..9).map(|k| 2_000 + k * 7 % 10)).collect(),
+        );
         ledger.take(&first);
-        assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::ForNs(13_000));
+        assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::ForNs(19_000));
         assert_eq!(
             ledger.warm_up(&case(Some(64)), 1),
             WarmUp::None,

@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 
 pub(crate) use best::{Comparison, Contender, Ranking, Refused, comparisons};
 pub(crate) use modes::Mode;
+#[cfg(test)]
+pub(crate) use roof::Bound;
 pub(crate) use roof::Roof;
 
 use ipcperf_engine::limits::Limits;
 use ipcperf_engine::mechanism::{Delivery, find};
 use ipcperf_engine::workload::Kind;
-use ipcperf_stats::{Bootstrap, quartiles};
+use ipcperf_stats::{Bootstrap, median, quartiles};
 use serde::Serialize;
 
 use crate::results::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
@@ -53,6 +55,9 @@ pub(crate) struct CaseSummary {
     pub(crate) set_aside: usize,
     /// Those of them that the machine held up.
     pub(crate) disturbed: usize,
+    /// The median of the figure the case is about over those: not to be believed, but better than
+    /// nothing where nothing else is there.
+    pub(crate) disturbed_median: Option<f64>,
     /// Runs that failed.
     pub(crate) failed: usize,
     /// Why the case was refused, where it was.
@@ -204,12 +209,15 @@ fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         values.and_then(|values| Spread::of(&values))
     };
     let figures: Vec<f64> = kept.iter().filter_map(|sample| main_figure(sample)).collect();
+    let held_up = samples.iter().filter(|sample| was_held_up(sample));
+    let held_up: Vec<f64> = held_up.filter_map(|sample| main_figure(sample)).collect();
     let first = samples[0];
     #[allow(clippy::cast_precision_loss, reason = "figures, good to 53 bits")]
     CaseSummary {
         cpu_pair_class: class.clone(),
         set_aside: samples.len() - kept.len(),
-        disturbed: samples.iter().filter(|sample| was_held_up(sample)).count(),
+        disturbed: held_up.len(),
+        disturbed_median: median(&held_up),
         kernel_buffer_granted_bytes: first.kernel_buffer_granted_bytes,
         bandwidth_bytes_per_s: spread(|s| s.bandwidth_bytes_per_s.map(|bytes| bytes as f64)),
         ns_per_message: spread(ns_per_message),
@@ -242,6 +250,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         kernel_buffer_granted_bytes: None,
         set_aside: 0,
         disturbed: 0,
+        disturbed_median: None,
         failed,
         refused: None,
         bandwidth_bytes_per_s: None,
