@@ -81,7 +81,10 @@ mod tests {
     fn a_switch_is_dearer_than_the_cheapest_call() {
         let cpu = Topology::read().unwrap().cpus[0].number;
         let duration = Duration::from_millis(20);
-        let (switch_ns, call_ns) = (switch_ns(cpu, duration), system_call_ns(duration).unwrap());
-        assert!(switch_ns.clone().is_ok_and(|ns| ns > call_ns), "{switch_ns:?} {call_ns}");
+        let call_ns = system_call_ns(duration).unwrap();
+        match switch_ns(cpu, duration) {
+            Ok(switch_ns) => assert!(switch_ns > call_ns, "{switch_ns} {call_ns}"),
+            Err(reason) => assert!(matches!(reason, Unmeasured::TooBusy { .. }), "{reason}"),
+        }
     }
 }
