@@ -239,6 +239,37 @@ mod tests {
         assert_ne!(bootstrap.bca(&VALUES, mean), other.bca(&VALUES, mean));
     }
 
+    #[derive(serde::Deserialize)]
+    struct Recorded {
+        cases: Vec<Case>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Case {
+        values: Vec<f64>,
+        acceleration: f64,
+    }
+
+    /// Recorded by `tests/recorded/make_inference.py`.
+    #[test]
+    fn the_acceleration_is_that_of_the_formula() {
+        let recorded = include_str!("../tests/recorded/inference.json");
+        let Recorded { cases } = serde_json::from_str(recorded).unwrap();
+        for case in cases {
+            let ours = acceleration(&case.values, mean).unwrap();
+            assert!((ours - case.acceleration).abs() < 1e-6, "{ours}, not {}", case.acceleration);
+        }
+    }
+
+    /// By hand: 3 of 8 below and one equal, so that 3.5 of 8 count; `qnorm(3.5 / 8)` in R.
+    #[test]
+    fn the_bias_counts_ties_half() {
+        let resampled = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        assert!((bias(&resampled, 4.0).unwrap() - -0.157_310_684_610_17).abs() < 1e-12);
+        assert_eq!(bias(&resampled, 9.0), None);
+        assert_eq!(bias(&resampled, f64::NAN), None);
+    }
+
     #[test]
     fn bca_follows_the_skewness() {
         let bootstrap = Bootstrap::default();

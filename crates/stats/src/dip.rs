@@ -209,6 +209,7 @@ const P_VALUES: [f64; 17] = [
 ];
 
 /// n, and what the dip times the root of n exceeds with each probability.
+#[allow(clippy::approx_constant, reason = "simulated, not computed")]
 #[rustfmt::skip]
 const CRITICAL: [(f64, [f64; P_VALUES.len()]); 17] = [
     (4.0, [0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2652, 0.3145, 0.3748, 0.4139, 0.4474, 0.4631, 0.4740, 0.4840, 0.4889]),

@@ -4,12 +4,19 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+mod density;
 mod dip;
+mod modality;
 mod normal;
 mod quantile;
 mod spread;
+mod steadiness;
+mod trend;
 
 pub use bootstrap::{Bootstrap, Interval};
 pub use dip::{Dip, dip_test};
+pub use modality::{Mode, modes};
 pub use quantile::{QuantileType, Quartiles, quantile, quantile_of_type, quartiles};
 pub use spread::{interquartile_range, median, median_absolute_deviation};
+pub use steadiness::{Steadiness, is_steady, warm_up};
+pub use trend::{Trend, trend};

@@ -1,24 +1,16 @@
-//! How often the intervals hold the truth, over samples of known distributions. The seed is fixed:
-//! this fails for a change of the code, not of the weather.
+//! How often the intervals hold the truth, over samples of known distributions. With `--nocapture`
+//! the tests print the shares.
 
+mod draws;
+
+use draws::{Draw, exponential, normal, seeded, share};
 use ipcperf_stats::{Bootstrap, Interval};
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const SAMPLES: u32 = 2000;
 
-/// A standard normal value, by Box and Muller (1958).
-fn normal(random: &mut ChaCha8Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
-}
-
 fn lognormal(random: &mut ChaCha8Rng) -> f64 {
     (0.5 * normal(random)).exp()
-}
-
-fn exponential(random: &mut ChaCha8Rng) -> f64 {
-    -(1.0 - random.random::<f64>()).ln()
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -29,16 +21,15 @@ fn mean(values: &[f64]) -> f64 {
 fn coverage(
     n: usize,
     truth: f64,
-    draw: fn(&mut ChaCha8Rng) -> f64,
+    draw: Draw,
     interval: impl Fn(&[f64]) -> Option<Interval>,
 ) -> f64 {
-    let mut random = ChaCha8Rng::seed_from_u64(20_261_120);
-    let held = (0..SAMPLES).filter(|_| {
+    let mut random = seeded();
+    share(SAMPLES, || {
         let values: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         let Interval { low, high } = interval(&values).unwrap();
         low <= truth && truth <= high
-    });
-    held.count() as f64 / f64::from(SAMPLES)
+    })
 }
 
 #[test]
@@ -46,7 +37,7 @@ fn the_interval_of_the_median_holds_it() {
     let bootstrap = Bootstrap::default();
     for n in [6, 7, 8, 10, 20, 40] {
         for (name, truth, draw) in [
-            ("normal", 0.0, normal as fn(&mut ChaCha8Rng) -> f64),
+            ("normal", 0.0, normal as Draw),
             ("lognormal", 1.0, lognormal),
             ("exponential", std::f64::consts::LN_2, exponential),
         ] {

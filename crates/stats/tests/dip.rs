@@ -38,7 +38,10 @@ fn the_probability_agrees() {
         let ours = dip_test(values).unwrap().p_value;
         let (by, n) = (&recorded.made_by, values.len());
         let tolerance = 0.002 + 0.05 * p_value.min(1.0 - p_value);
-        assert!((ours.min(0.99) - p_value.min(0.99)).abs() < tolerance, "n = {n}: {ours}, but {by} says {p_value}");
+        assert!(
+            (ours.min(0.99) - p_value.min(0.99)).abs() < tolerance,
+            "n = {n}: {ours}, but {by} says {p_value}"
+        );
     }
 }
 

@@ -1,0 +1,186 @@
+//! How densely values lie on a logarithmic scale: an estimate by Gaussian kernels on a grid, and the
+//! valleys in it.
+
+/// Some values that are equal, or fell into the same bin of a histogram.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    /// The value, above 0.
+    pub(crate) value: f64,
+    /// Its natural logarithm.
+    pub(crate) log: f64,
+    /// How many values.
+    pub(crate) count: u64,
+}
+
+impl Point {
+    #[allow(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
+    pub(crate) fn weight(&self) -> f64 {
+        self.count as f64
+    }
+}
+
+/// How many values all `points` stand for.
+pub(crate) fn weight(points: &[Point]) -> f64 {
+    points.iter().map(Point::weight).sum()
+}
+
+/// Grid points to a bandwidth: enough for the grid not to be seen.
+const STEPS_PER_BANDWIDTH: f64 = 4.0;
+/// The kernel is cut off after this many bandwidths.
+const REACH: f64 = 4.0;
+
+/// A density over the logarithm of the values, at equally spaced points; its height has no scale.
+pub(crate) struct Density {
+    first: f64,
+    step: f64,
+    heights: Vec<f64>,
+}
+
+/// A place where the density falls below both of the peaks around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Valley {
+    /// Where it is lowest, a logarithm; in the middle of the widest part, where several are.
+    pub(crate) lowest: f64,
+    /// From here to there the density lies nearer to the valley's than to the lower peak's.
+    pub(crate) floor: (f64, f64),
+    /// From here to there, around the lower peak, it lies nearer to that.
+    pub(crate) lower_peak: (f64, f64),
+    /// The height of the valley over that of the lower peak.
+    pub(crate) depth: f64,
+}
+
+impl Density {
+    /// The density of `points`, which ascend and are not empty. A value that was rounded to a
+    /// multiple of `quantum` is spread over the values that would have been rounded to it.
+    pub(crate) fn of(points: &[Point], bandwidth: f64, quantum: f64) -> Self {
+        let step = bandwidth / STEPS_PER_BANDWIDTH;
+        let cells = || points.iter().map(|point| cell(point, quantum));
+        let margin = REACH * bandwidth + step;
+        let first = cells().map(|cell| cell.0).fold(f64::INFINITY, f64::min) - margin;
+        let last = cells().map(|cell| cell.1).fold(f64::NEG_INFINITY, f64::max) + margin;
+        let mut density =
+            Self { first, step, heights: vec![0.0; index((last - first) / step) + 2] };
+        for (point, cell) in points.iter().zip(cells()) {
+            density.spread(point.weight(), cell);
+        }
+        density.smooth();
+        density
+    }
+
+    /// Adds `weight` evenly over the grid points of `cell`, or to the two around it where it is
+    /// narrow.
+    fn spread(&mut self, weight: f64, cell: (f64, f64)) {
+        let place = |log: f64| (log - self.first) / self.step;
+        let (from, to) = (place(cell.0), place(cell.1));
+        if to - from < 1.0 {
+            let middle = f64::midpoint(from, to);
+            let below = index(middle);
+            self.heights[below] += weight * (1.0 - middle.fract());
+            self.heights[below + 1] += weight * middle.fract();
+            return;
+        }
+        let touched = &mut self.heights[index(from.round())..=index(to.round())];
+        #[allow(clippy::cast_precision_loss, reason = "a number of grid points")]
+        let each = weight / touched.len() as f64;
+        touched.iter_mut().for_each(|height| *height += each);
+    }
+
+    fn smooth(&mut self) {
+        let reach = index(REACH * STEPS_PER_BANDWIDTH);
+        #[allow(clippy::cast_precision_loss, reason = "a number of grid points")]
+        let kernel: Vec<f64> = (0..=reach)
+            .map(|away| (-0.5 * (away as f64 / STEPS_PER_BANDWIDTH).powi(2)).exp())
+            .collect();
+        let mut smoothed = vec![0.0; self.heights.len()];
+        for (at, &height) in self.heights.iter().enumerate().filter(|(_, height)| **height > 0.0) {
+            let from = at.saturating_sub(reach);
+            let to = (at + reach).min(smoothed.len() - 1);
+            for (i, smoothed) in (from..).zip(&mut smoothed[from..=to]) {
+                *smoothed += height * kernel[i.abs_diff(at)];
+            }
+        }
+        self.heights = smoothed;
+    }
+
+    /// Every valley no higher than `depth` of the lower of the two peaks around it, ascending.
+    pub(crate) fn valleys(&self, depth: f64) -> Vec<Valley> {
+        let left = highest_so_far(self.heights.iter());
+        let mut right = highest_so_far(self.heights.iter().rev());
+        right.reverse();
+        let low = |i: usize| self.heights[i] <= depth * left[i].1.min(right[i].1);
+        let mut valleys = Vec::new();
+        let mut i = 0;
+        while i < self.heights.len() {
+            let from = i;
+            while i < self.heights.len() && low(i) && left[i].1.min(right[i].1) > 0.0 {
+                i += 1;
+            }
+            if i > from {
+                let last = self.heights.len() - 1;
+                let peak =
+                    if left[from].1 <= right[from].1 { left[from].0 } else { last - right[from].0 };
+                valleys.push(self.valley(from, i, peak));
+            }
+            i += 1;
+        }
+        valleys
+    }
+
+    fn valley(&self, from: usize, to: usize, peak: usize) -> Valley {
+        let lowest = widest_lowest(&self.heights[from..to]) + from;
+        let level = f64::midpoint(self.heights[lowest], self.heights[peak]);
+        let floor = self.around(lowest, |height| height < level);
+        let lower_peak = self.around(peak, |height| height >= level);
+        let depth = self.heights[lowest] / self.heights[peak];
+        Valley { lowest: self.log(lowest), floor, lower_peak, depth }
+    }
+
+    /// The stretch around grid point `i` where `holds` does.
+    fn around(&self, i: usize, holds: impl Fn(f64) -> bool) -> (f64, f64) {
+        let below = self.heights[..i].iter().rev().take_while(|height| holds(**height)).count();
+        let above = self.heights[i..].iter().take_while(|height| holds(**height)).count();
+        (self.log(i - below) - self.step / 2.0, self.log(i + above) - self.step / 2.0)
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a number of grid points")]
+    fn log(&self, i: usize) -> f64 {
+        self.first + i as f64 * self.step
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place on the grid")]
+fn index(place: f64) -> usize {
+    place.max(0.0) as usize
+}
+
+/// The logarithms of the values that would have been rounded to this one.
+fn cell(point: &Point, quantum: f64) -> (f64, f64) {
+    let half = (quantum / 2.0).min(point.value / 2.0);
+    ((point.value - half).ln(), (point.value + half).ln())
+}
+
+/// For each height the place and the height of the highest up to it.
+fn highest_so_far<'a>(heights: impl Iterator<Item = &'a f64>) -> Vec<(usize, f64)> {
+    heights
+        .enumerate()
+        .scan((0, 0.0), |highest, (i, &height)| {
+            if height > highest.1 {
+                *highest = (i, height);
+            }
+            Some(*highest)
+        })
+        .collect()
+}
+
+/// The middle of the longest stretch at the lowest height.
+fn widest_lowest(heights: &[f64]) -> usize {
+    let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
+    let (mut best, mut length) = ((0, 0), 0_usize);
+    for (i, &height) in heights.iter().enumerate() {
+        length = if height == lowest { length + 1 } else { 0 };
+        if length > best.1 {
+            best = (i, length);
+        }
+    }
+    best.0 - best.1.saturating_sub(1) / 2
+}

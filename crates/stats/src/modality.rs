@@ -1,0 +1,283 @@
+//! Modes: whether values come in groups, such as round trips that spin and round trips that sleep,
+//! so that one median would describe neither.
+//!
+//! A significance test alone is no answer, for on 100,000 round trips it finds anything. A group is
+//! called a mode only where all of this holds:
+//!
+//! 1. *It is large enough.* It has 5 % of the values and more, by a margin for chance: 1.2 standard
+//!    deviations of such a count. So two stragglers among 20 make no
+//!    mode, three do; and fewer than three never.
+//! 2. *It is somewhere else.* Its median and that of its neighbour differ by a factor of 1.25.
+//! 3. *There is a valley.* The density of the logarithms (Gaussian kernels, Silverman 1986, *Density
+//!    Estimation*, with half his robust bandwidth so that far groups do not blur into each other)
+//!    falls to half the lower peak. Values that are multiples of a clock's step are spread over the
+//!    step first.
+//! 4. *Chance does not make such valleys*, by either of two criteria. One counts: the values on the
+//!    valley's floor are so few, against those of the same density on the lower peak, that the bound
+//!    of Chernoff (1952, *A Measure of Asymptotic Efficiency*, Annals of Mathematical Statistics 23)
+//!    for that lies below e^-9. The other is for few values: the gap between the groups is wide
+//!    beside their own spread and beside the distance of their medians; how wide was found by
+//!    simulation of normal, lognormal, exponential and uniform values (`tests/modality.rs`).
+//!
+//! Each part of a split is looked at again, for there may be three.
+
+use crate::density::{Density, Point, Valley, weight};
+
+/// A group of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mode {
+    /// Its share of all values, from 0 to 1.
+    pub share: f64,
+    /// Its median, in the unit of the values.
+    pub median: f64,
+    /// The smallest value in it.
+    pub low: f64,
+    /// The largest value in it.
+    pub high: f64,
+}
+
+/// The least share of a mode.
+const LEAST_SHARE: f64 = 0.05;
+/// Standard deviations of a count of [`LEAST_SHARE`] that a mode must have beyond it.
+const SHARE_MARGIN: f64 = 1.2;
+/// The least number of values in a mode.
+const FEWEST: f64 = 3.0;
+/// The least factor between the medians of neighbouring modes: a gap worth naming.
+const LEAST_FACTOR: f64 = 1.25;
+/// The greatest height of the valley between two modes, over that of the lower peak.
+const VALLEY_DEPTH: f64 = 0.5;
+/// The least exponent of the bound on the probability of a valley by chance.
+const LEAST_EXPONENT: f64 = 9.0;
+/// The least bandwidth, of a logarithm: wider than the bins of a histogram and the steps of three
+/// digits, narrower than half a gap worth naming.
+const LEAST_BANDWIDTH: f64 = 0.03;
+/// Fewer different values show no common step.
+const FEWEST_STEPS: usize = 3;
+
+/// The modes of values with their counts, ascending: one for values with one mode, none for no
+/// values and where one with a count is not above 0 and finite.
+///
+/// The values may come in any order, singly or as the bins of a histogram (bins finer than 3 %).
+#[must_use]
+pub fn modes(weighted: &[(f64, u64)]) -> Vec<Mode> {
+    let Some(points) = points(weighted) else { return Vec::new() };
+    let total = weight(&points);
+    let mut parts = Vec::new();
+    split_all(&points, total, &mut parts);
+    parts.into_iter().filter_map(|part| mode(part, total)).collect()
+}
+
+/// The values ascending and merged where they are equal. `None` where one has no logarithm.
+fn points(weighted: &[(f64, u64)]) -> Option<Vec<Point>> {
+    let mut points = Vec::with_capacity(weighted.len());
+    for &(value, count) in weighted.iter().filter(|(_, count)| *count > 0) {
+        if !(value.is_finite() && value > 0.0) {
+            return None;
+        }
+        points.push(Point { value, log: value.ln(), count });
+    }
+    points.sort_by(|a, b| a.value.total_cmp(&b.value));
+    points.dedup_by(|next, kept| {
+        let equal = next.value == kept.value;
+        if equal {
+            kept.count = kept.count.saturating_add(next.count);
+        }
+        equal
+    });
+    Some(points)
+}
+
+/// Splits `points` into modes, ascending.
+fn split_all<'a>(points: &'a [Point], total: f64, parts: &mut Vec<&'a [Point]>) {
+    match split(points, total) {
+        Some((left, right)) => {
+            split_all(left, total, parts);
+            split_all(right, total, parts);
+        }
+        None => parts.push(points),
+    }
+}
+
+/// The deepest valley that separates two modes.
+fn split(points: &[Point], total: f64) -> Option<(&[Point], &[Point])> {
+    if points.len() < 2 {
+        return None;
+    }
+    let rule = Rule { least_count: least_count(total), quantum: quantum(points) };
+    let density = Density::of(points, bandwidth(points), rule.quantum);
+    let mut valleys = density.valleys(VALLEY_DEPTH);
+    valleys.sort_by(|a, b| a.depth.total_cmp(&b.depth));
+    valleys.iter().find_map(|valley| {
+        let at = points.partition_point(|point| point.log < valley.lowest);
+        let (left, right) = points.split_at(at);
+        separates(left, right, valley, &rule).then_some((left, right))
+    })
+}
+
+fn separates(left: &[Point], right: &[Point], valley: &Valley, rule: &Rule) -> bool {
+    let (Some(low), Some(high)) = (Group::of(left), Group::of(right)) else { return false };
+    low.weight >= rule.least_count
+        && high.weight >= rule.least_count
+        && high.median - low.median >= LEAST_FACTOR.ln()
+        && (wide_gap(&low, &high, rule.quantum) || empty_floor(left, right, valley))
+}
+
+/// What is the same for every split of some values.
+struct Rule {
+    least_count: f64,
+    quantum: f64,
+}
+
+/// How many of `total` values make a mode.
+fn least_count(total: f64) -> f64 {
+    let expected = LEAST_SHARE * total;
+    (expected + SHARE_MARGIN * expected.sqrt()).max(FEWEST)
+}
+
+/// One side of a split, in logarithms where nothing else is said.
+struct Group {
+    weight: f64,
+    median: f64,
+    /// The mean distance from the median.
+    spread: f64,
+    /// The mean distance from value to value.
+    spacing: f64,
+    /// The smallest and the largest value themselves.
+    ends: (f64, f64),
+}
+
+impl Group {
+    fn of(points: &[Point]) -> Option<Self> {
+        let (first, last) = (points.first()?, points.last()?);
+        let median = median_log(points)?;
+        let weight = weight(points);
+        let distances = points.iter().map(|point| point.weight() * (point.log - median).abs());
+        Some(Self {
+            weight,
+            median,
+            spread: distances.sum::<f64>() / weight,
+            spacing: (last.log - first.log) / (weight - 1.0).max(1.0),
+            ends: (first.value, last.value),
+        })
+    }
+}
+
+/// Whether the gap between two groups, less the step of the clock, is wider than chance leaves
+/// between values of one mode. Among n values such gaps shrink with n beside the spread of either
+/// side, and with its root beside the distance of the medians; a thin tail is seen by its spacing.
+/// The constants are what some 99 of 100 samples of one mode stay below in the simulations.
+fn wide_gap(low: &Group, high: &Group, quantum: f64) -> bool {
+    let n = low.weight + high.weight;
+    let gap = ((high.ends.0 - quantum / 2.0) / (low.ends.1 + quantum / 2.0)).ln();
+    let beside_spread = (36.0 / n).max(1.2);
+    let beside_distance = 1.7 / n.sqrt();
+    gap >= beside_spread * (low.spread + high.spread)
+        && gap >= beside_distance * (high.median - low.median)
+        && gap >= 2.5 * low.spacing.max(high.spacing)
+}
+
+/// Whether the valley's floor holds too few values for the density of the lower peak. If there were
+/// one mode, the density between the two peaks would nowhere be below that of the lower.
+fn empty_floor(left: &[Point], right: &[Point], valley: &Valley) -> bool {
+    let count = |(from, to): (f64, f64)| {
+        let within = |points: &[Point]| {
+            let first = points.partition_point(|point| point.log < from);
+            let end = points.partition_point(|point| point.log < to);
+            weight(&points[first..end])
+        };
+        within(left) + within(right)
+    };
+    let width = |(from, to): (f64, f64)| to - from;
+    let (floor, peak) = (count(valley.floor), count(valley.lower_peak));
+    let expected = width(valley.floor) / (width(valley.floor) + width(valley.lower_peak));
+    let observed = floor / (floor + peak);
+    observed < expected && (floor + peak) * divergence(observed, expected) >= LEAST_EXPONENT
+}
+
+/// The divergence of Kullback and Leibler (1951) of a coin that falls so with probability `observed`
+/// from one with `expected`, in nats.
+fn divergence(observed: f64, expected: f64) -> f64 {
+    let part = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
+    part(observed, expected) + part(1.0 - observed, 1.0 - expected)
+}
+
+/// Half of Silverman's robust bandwidth (1986, 3.31): 0.9 n^-1/5 times the standard deviation. That
+/// is taken from the shortest half of the values (Rousseeuw and Leroy 1987, *Robust Regression and
+/// Outlier Detection*) instead of the half between the quartiles, which spans all of three modes.
+fn bandwidth(points: &[Point]) -> f64 {
+    let silverman = 0.9 * shortest_half(points) / 1.349 * weight(points).powf(-0.2);
+    (silverman / 2.0).max(LEAST_BANDWIDTH)
+}
+
+/// The width, of logarithms, of the shortest interval that holds half of the values.
+fn shortest_half(points: &[Point]) -> f64 {
+    let half = weight(points) / 2.0;
+    let (mut within, mut next) = (0.0, 0);
+    let mut shortest = f64::INFINITY;
+    for first in points {
+        while within < half && next < points.len() {
+            within += points[next].weight();
+            next += 1;
+        }
+        if within < half {
+            break;
+        }
+        shortest = shortest.min(points[next - 1].log - first.log);
+        within -= first.weight();
+    }
+    shortest
+}
+
+/// The step of which all values are multiples, as a coarse clock makes them; 0 where there is none.
+/// One that is small beside the values is found in any, and changes nothing.
+fn quantum(points: &[Point]) -> f64 {
+    if points.len() < FEWEST_STEPS {
+        return 0.0;
+    }
+    let gaps = points.windows(2).map(|pair| pair[1].value - pair[0].value);
+    let smallest = gaps.fold(f64::INFINITY, f64::min);
+    points.iter().try_fold(smallest, refined).unwrap_or(0.0)
+}
+
+/// The step again, as a value that is a multiple of it says. `None` where it is none.
+fn refined(step: f64, point: &Point) -> Option<f64> {
+    let steps = point.value / step;
+    let whole = steps.round();
+    (whole >= 1.0 && (steps - whole).abs() <= (0.03 * whole).max(0.1)).then(|| point.value / whole)
+}
+
+fn median_log(points: &[Point]) -> Option<f64> {
+    log_at(points, 0.5)
+}
+
+/// The quantile `p` of the logarithms; midway where it falls between two.
+fn log_at(points: &[Point], p: f64) -> Option<f64> {
+    let (below, above) = around(points, p)?;
+    Some(f64::midpoint(below.log, above.log))
+}
+
+/// The values on either side of the quantile `p`.
+fn around(points: &[Point], p: f64) -> Option<(&Point, &Point)> {
+    let rank = p * weight(points);
+    let mut up_to = 0.0;
+    for (i, point) in points.iter().enumerate() {
+        up_to += point.weight();
+        if up_to > rank {
+            return Some((point, point));
+        }
+        if up_to == rank {
+            return Some((point, points.get(i + 1).unwrap_or(point)));
+        }
+    }
+    points.last().map(|last| (last, last))
+}
+
+fn mode(points: &[Point], total: f64) -> Option<Mode> {
+    let (below, above) = around(points, 0.5)?;
+    Some(Mode {
+        share: weight(points) / total,
+        median: f64::midpoint(below.value, above.value),
+        low: points.first()?.value,
+        high: points.last()?.value,
+    })
+}

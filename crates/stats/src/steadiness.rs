@@ -1,0 +1,195 @@
+//! Whether a run had settled: how many of its first measurements to leave out, and whether the rest
+//! still drifts.
+
+use crate::{
+    spread::{median, median_absolute_deviation},
+    trend::{Trend, trend},
+};
+
+/// What consecutive measurements of the same thing do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Steadiness {
+    /// No trend, or none worth naming.
+    Steady,
+    /// A trend that chance does not explain, of a size worth naming.
+    Drifting {
+        /// The change from the first to the last measurement, over the median; see
+        /// [`Trend::change`].
+        change: f64,
+        /// The probability of such a trend by chance; see [`Trend::p_value`].
+        p_value: f64,
+    },
+}
+
+/// The probability of a trend below which chance does not explain it.
+const UNLIKELY: f64 = 0.01;
+/// The least change worth naming, over the median.
+const WORTH_NAMING: f64 = 0.02;
+/// Fewer measurements have no warm-up that could be told from noise.
+const FEWEST: usize = 10;
+/// Of the normal distribution's standard deviation in terms of the MAD (Hampel 1974).
+const MAD_SCALE: f64 = 1.4826;
+/// Measurements farther from the level than this many standard deviations count as this far: one
+/// interruption weighs little, a warm-up of several measurements keeps its weight.
+const CLIP: f64 = 4.0;
+/// How far, in standard errors, the beginning must lie from the rest to be a warm-up. Far out, for
+/// the beginning was chosen among many.
+const BEGINS_ELSEWHERE: f64 = 4.0;
+/// How far, in standard deviations, the first measurement alone must lie from the rest.
+const FIRST_ELSEWHERE: f64 = 6.0;
+/// A MAD of n values is taken as larger by this over n, since that of few is often far too small.
+const UNCERTAINTY: f64 = 3.0;
+/// How many variances a measurement may add to what is kept.
+const TOLERATED: f64 = 5.0;
+/// What counts as one standard deviation where the measurements hardly differ, over their level.
+const LEAST_DEVIATION: f64 = 0.001;
+
+/// Whether `series`, consecutive times or rates of equal slices of a run, is steady: a trend with a
+/// probability below 1 % and a change of 2 % or more is a drift ([`trend`] has the formulas).
+///
+/// `None` where there is no [`Trend`]: fewer than eight measurements, or one that is not finite.
+#[must_use]
+pub fn is_steady(series: &[f64]) -> Option<Steadiness> {
+    let Trend { p_value, change, .. } = trend(series)?;
+    let drifts = p_value < UNLIKELY && change.abs() >= WORTH_NAMING;
+    Some(if drifts { Steadiness::Drifting { change, p_value } } else { Steadiness::Steady })
+}
+
+/// How many measurements at the start of `series` to leave out until the rest is steady; 0 where all
+/// are. `None` where it never becomes so, with a warm-up of more than half or a drift after it, and
+/// for fewer than ten measurements, one that is not finite, or a level of 0.
+///
+/// The cut is that of MSER (White 1997, *An Effective Truncation Heuristic for Bias Reduction in
+/// Simulation Output*, Simulation 69): where the standard error of the mean of what is left is
+/// least. On its own that cuts into noise as well, and before any interruption; so measurements are
+/// first brought to within four standard deviations (by the MAD, or the differences from slice to slice) of the median of the
+/// second half,
+/// and a cut counts only where what it leaves out lies elsewhere: four standard errors away, widened
+/// for correlation from slice to slice, and 2 % of the level. The first measurement alone is left
+/// out if it lies six standard deviations and 2 % away.
+#[must_use]
+pub fn warm_up(series: &[f64]) -> Option<usize> {
+    let level = Level::of(series)?;
+    let clipped: Vec<f64> = series.iter().map(|&value| level.clip(value)).collect();
+    let cut = least_error(&clipped);
+    let cut = if level.begins_elsewhere(&clipped, cut) {
+        cut
+    } else {
+        usize::from(level.first_is_elsewhere(series[0]))
+    };
+    if cut + 1 >= series.len() / 2 {
+        // The least error lies further on.
+        return None;
+    }
+    // What little is left of a warm-up is no drift; one would still be under way here.
+    match is_steady(&series[cut.max(series.len() / 3)..]) {
+        Some(Steadiness::Drifting { .. }) => None,
+        _ => Some(cut),
+    }
+}
+
+/// What a series comes to: the median of its second half and the spread around it.
+struct Level {
+    middle: f64,
+    deviation: f64,
+    /// By how much correlation widens the standard error of a mean.
+    widening: f64,
+}
+
+impl Level {
+    fn of(series: &[f64]) -> Option<Self> {
+        if series.len() < FEWEST || series.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let second_half = &series[series.len() / 2..];
+        let middle = median(second_half)?;
+        #[allow(clippy::cast_precision_loss, reason = "a number of measurements")]
+        let uncertain = 1.0 + UNCERTAINTY / second_half.len() as f64;
+        let around_level = median_absolute_deviation(second_half)?;
+        let spread = MAD_SCALE * around_level.max(successive(series)?);
+        let deviation = (uncertain * spread).max(LEAST_DEVIATION * middle.abs());
+        let level = Self { middle, deviation, widening: 1.0 };
+        let clipped: Vec<f64> = second_half.iter().map(|&value| level.clip(value)).collect();
+        (deviation > 0.0).then(|| Self { widening: widening(&clipped), ..level })
+    }
+
+    fn clip(&self, value: f64) -> f64 {
+        let reach = CLIP * self.deviation;
+        value.clamp(self.middle - reach, self.middle + reach)
+    }
+
+    /// Whether the first `cut` of the `clipped` measurements lie elsewhere than the rest.
+    #[allow(clippy::cast_precision_loss, reason = "numbers of measurements")]
+    fn begins_elsewhere(&self, clipped: &[f64], cut: usize) -> bool {
+        if cut == 0 {
+            return false;
+        }
+        let (head, rest) = clipped.split_at(cut);
+        let away = (mean(head) - mean(rest)).abs();
+        let error = (1.0 / head.len() as f64 + 1.0 / rest.len() as f64).sqrt();
+        away >= BEGINS_ELSEWHERE * self.widening * self.deviation * error
+            && away >= WORTH_NAMING * self.middle.abs()
+    }
+
+    fn first_is_elsewhere(&self, first: f64) -> bool {
+        let away = (first - self.middle).abs();
+        away >= FIRST_ELSEWHERE * self.deviation && away >= WORTH_NAMING * self.middle.abs()
+    }
+}
+
+/// The MAD as the differences from one measurement to the next have it, which neither a warm-up nor
+/// a drift widens.
+fn successive(series: &[f64]) -> Option<f64> {
+    let differences: Vec<f64> = series.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    Some(median(&differences)? / std::f64::consts::SQRT_2)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a number of measurements")]
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The factor by which correlation from one measurement to the next, taken for a first-order
+/// autoregression, widens the standard error of a mean: the root of (1 + r) / (1 - r) (Bartlett
+/// 1946). At least 1, and for a correlation that is common by chance.
+fn widening(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    #[allow(clippy::cast_precision_loss, reason = "a number of measurements")]
+    let by_chance = 1.0 / (values.len() as f64).sqrt();
+    let correlation =
+        if squares > 0.0 { (products / squares - by_chance).clamp(0.0, 0.9) } else { 0.0 };
+    ((1.0 + correlation) / (1.0 - correlation)).sqrt()
+}
+
+/// How many to leave out, up to half, for the least standard error of the mean of the rest (White
+/// 1997); later on the few that are left have a small one by chance. Of the cuts that come close to
+/// the least the earliest: keeping one measurement of [`TOLERATED`] variances more is no warm-up.
+fn least_error(values: &[f64]) -> usize {
+    let errors = errors(values);
+    let least = errors.iter().map(|error| error.0).fold(f64::INFINITY, f64::min);
+    let close = |(error, left): &(f64, f64)| *error <= least * (1.0 + TOLERATED / left);
+    errors.iter().position(close).unwrap_or(0)
+}
+
+/// For each cut up to half, the squared standard error of the mean of the rest and how many those
+/// are.
+#[allow(clippy::cast_precision_loss, reason = "numbers of measurements")]
+fn errors(values: &[f64]) -> Vec<(f64, f64)> {
+    // From the centre, so that the squares of large values do not cancel.
+    let centre = mean(values);
+    let (mut sum, mut squares) = (0.0, 0.0);
+    let mut errors: Vec<(f64, f64)> = (1_u32..)
+        .zip(values.iter().rev())
+        .map(|(left, value)| {
+            let left = f64::from(left);
+            sum += value - centre;
+            squares += (value - centre).powi(2);
+            ((squares - sum * sum / left).max(0.0) / (left * left), left)
+        })
+        .collect();
+    errors.reverse();
+    errors.truncate(values.len() / 2 + 1);
+    errors
+}
