@@ -5,8 +5,7 @@
 //! called a mode only where all of this holds:
 //!
 //! 1. *It is large enough.* It has 5 % of the values and more, by a margin for chance: 1.2 standard
-//!    deviations of such a count. So two stragglers among 20 make no
-//!    mode, three do; and fewer than three never.
+//!    deviations of such a count. So two stragglers among 20 make no mode, three do; fewer never.
 //! 2. *It is somewhere else.* Its median and that of its neighbour differ by a factor of 1.25.
 //! 3. *There is a valley.* The density of the logarithms (Gaussian kernels, Silverman 1986, *Density
 //!    Estimation*, with half his robust bandwidth so that far groups do not blur into each other)
@@ -165,7 +164,7 @@ impl Group {
 /// Whether the gap between two groups, less the step of the clock, is wider than chance leaves
 /// between values of one mode. Among n values such gaps shrink with n beside the spread of either
 /// side; a thin tail is seen by its spacing.
-/// The constants are what some 99 of 100 samples of one mode stay below in the simulations.
+/// The constants are what 97 to 100 of 100 samples of one mode stay below in the simulations.
 fn wide_gap(low: &Group, high: &Group, quantum: f64) -> bool {
     let n = low.weight + high.weight;
     let gap = ((high.ends.0 - quantum / 2.0) / (low.ends.1 + quantum / 2.0)).ln();

@@ -232,4 +232,6 @@ fn little_or_bad_input_is_borne() {
     assert_eq!(modes(&[(2.0, 1)]), [only]);
     assert_eq!(modes(&[(2.0, u64::MAX), (2.0, 7)]), [only]);
     assert_eq!(modes(&[(f64::MIN_POSITIVE, 10), (1.0, 10), (f64::MAX, 10)]).len(), 3);
+    let third = f64::MAX / 3.0;
+    assert_eq!(modes(&[(third, 10), (2.0 * third, 10), (f64::MAX, 10)]).len(), 1);
 }
