@@ -155,8 +155,8 @@ fn index(place: f64) -> usize {
 
 /// The logarithms of the values that would have been rounded to this one.
 fn cell(point: &Point, quantum: f64) -> (f64, f64) {
-    let half = (quantum / 2.0).min(point.value / 2.0);
-    ((point.value - half).ln(), (point.value + half).ln())
+    let half = (quantum / point.value).min(1.0) / 2.0;
+    (point.log + (-half).ln_1p(), point.log + half.ln_1p())
 }
 
 /// For each height the place and the height of the highest up to it.

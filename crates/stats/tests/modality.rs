@@ -15,14 +15,22 @@ fn around_one(random: &mut ChaCha8Rng, cv: f64) -> f64 {
     (1.0 + cv * normal(random)).max(0.05)
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the number of a bin")]
 /// A histogram as round trips are kept in: bins of 1 %, by their lower end.
 fn binned(values: &[f64]) -> Vec<(f64, u64)> {
+    in_bins(values, 0.01)
+}
+
+fn coarsely_binned(values: &[f64]) -> Vec<(f64, u64)> {
+    in_bins(values, 0.025)
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the number of a bin")]
+fn in_bins(values: &[f64], width: f64) -> Vec<(f64, u64)> {
     let mut bins = std::collections::BTreeMap::new();
     for value in values {
-        *bins.entry((value.ln() / 0.01).floor() as i64).or_insert(0) += 1;
+        *bins.entry((value.ln() / width).floor() as i64).or_insert(0) += 1;
     }
-    bins.into_iter().map(|(bin, count)| ((bin as f64 * 0.01).exp(), count)).collect()
+    bins.into_iter().map(|(bin, count)| ((bin as f64 * width).exp(), count)).collect()
 }
 
 fn singly(values: &[f64]) -> Vec<(f64, u64)> {
@@ -78,6 +86,28 @@ fn one_mode_of_100_000_round_trips_is_called_one() {
     for (name, draw) in ONE_MODE {
         let share = share_of_one(100_000, 20, draw, binned);
         assert!(share >= 0.95, "{name}: {share}");
+    }
+}
+
+#[test]
+fn the_bins_of_a_histogram_are_no_modes() {
+    for draw in [tailed as Draw, |random| 1.0 + 0.1 * exponential(random)] {
+        assert_eq!(share_of_one(100_000, 5, draw, coarsely_binned), 1.0);
+    }
+}
+
+/// One in ten slower by anything up to a hundred times: whether those few are a group is open, but
+/// mostly they should not be called one.
+#[test]
+fn strewn_stragglers_are_seldom_called_a_mode() {
+    let strewn: Draw = |random| {
+        let factor = (4.6 * random.random::<f64>()).exp();
+        seldom(random, 0.1, factor) * tight(random)
+    };
+    for n in [7, 10, 20, 40, 100, 400] {
+        let share = share_of_one(n, 400, strewn, singly);
+        println!("strewn, n = {n}: {share:.3}");
+        assert!(share >= 0.75, "n = {n}: {share}");
     }
 }
 
@@ -202,4 +232,6 @@ fn little_or_bad_input_is_borne() {
     assert_eq!(modes(&[(2.0, 1)]), [only]);
     assert_eq!(modes(&[(2.0, u64::MAX), (2.0, 7)]), [only]);
     assert_eq!(modes(&[(f64::MIN_POSITIVE, 10), (1.0, 10), (f64::MAX, 10)]).len(), 3);
+    let third = f64::MAX / 3.0;
+    assert_eq!(modes(&[(third, 10), (2.0 * third, 10), (f64::MAX, 10)]).len(), 1);
 }

@@ -169,7 +169,7 @@ impl Warning {
             Self::NoKernelEvents { .. } => {
                 "sysctl -w kernel.perf_event_paranoid=1, or setcap cap_perfmon+ep on ipcperf"
             }
-            Self::VirtualMachine => "compare runs whose cacheline_round_trip_ns are alike",
+            Self::VirtualMachine => "compare runs of the same cpu_pair_class only",
             Self::Boost => "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
             Self::SmtActive => "--placement llc for two cores, smt for two threads of one",
             Self::PriorityIsLocal { .. } => "echo -20 > /proc/self/autogroup before it starts",

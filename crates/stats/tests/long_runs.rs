@@ -1,0 +1,105 @@
+//! How often the interval of a median holds the truth on real series: the figures of long runs,
+//! recorded on a machine that is not at rest, whose own median stands for the truth.
+//!
+//! Simulated samples are independent; repetitions on a real machine follow each other. So the
+//! interval is tried on repetitions drawn at random, on stretches of consecutive ones, and as
+//! `--until-ci` goes about it: looked at again and again until it is narrow enough.
+
+use std::fs;
+
+use ipcperf_stats::{Bootstrap, median};
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+/// The bar: the share of 95 % intervals that hold the truth.
+const LEAST: f64 = 0.93;
+const TRIALS: u32 = 2_000;
+
+#[derive(Deserialize)]
+struct Recorded {
+    series: Vec<Series>,
+}
+
+#[derive(Deserialize)]
+struct Series {
+    case: String,
+    figures: Vec<f64>,
+}
+
+impl Series {
+    /// The share of trials in which the interval of what `take` takes holds the median of all.
+    fn coverage(&self, take: impl Fn(&[f64], &mut ChaCha8Rng) -> Vec<f64>) -> f64 {
+        let truth = median(&self.figures).unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let holds = |random: &mut ChaCha8Rng| {
+            let interval = Bootstrap::default().median(&take(&self.figures, random)).unwrap();
+            interval.low <= truth && truth <= interval.high
+        };
+        f64::from((0..TRIALS).map(|_| u32::from(holds(&mut random))).sum::<u32>())
+            / f64::from(TRIALS)
+    }
+}
+
+fn recorded() -> Vec<Series> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/long_runs.json");
+    let text = fs::read_to_string(path).unwrap();
+    serde_json::from_str::<Recorded>(&text).unwrap().series
+}
+
+fn drawn(figures: &[f64], n: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
+    figures.sample(random, n).copied().collect()
+}
+
+fn stretch(figures: &[f64], n: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
+    let start = random.random_range(0..=figures.len() - n);
+    figures[start..start + n].to_vec()
+}
+
+/// Repetitions until half the interval is 2 % of the median, looked at after 10 and then whenever
+/// there are a quarter more, at most 100.
+fn until_known(figures: &[f64], random: &mut ChaCha8Rng) -> Vec<f64> {
+    let all = drawn(figures, 100.min(figures.len()), random);
+    let mut n = 10;
+    while n < all.len() {
+        let (middle, interval) =
+            (median(&all[..n]).unwrap(), Bootstrap::default().median(&all[..n]).unwrap());
+        if (interval.high - interval.low) / 2.0 <= 0.02 * middle {
+            break;
+        }
+        n = (n + n / 4 + 1).min(all.len());
+    }
+    all[..n].to_vec()
+}
+
+#[test]
+fn on_repetitions_drawn_at_random_the_interval_holds_what_it_says() {
+    for series in recorded() {
+        for n in [7, 10, 20, 40] {
+            let share = series.coverage(|figures, random| drawn(figures, n, random));
+            println!("drawn, {}, n = {n}: {share:.3}", series.case);
+            assert!(share >= LEAST, "{}, n = {n}: {share}", series.case);
+        }
+    }
+}
+
+#[test]
+fn looked_at_again_and_again_it_still_does() {
+    for series in recorded() {
+        let share = series.coverage(until_known);
+        println!("until known, {}: {share:.3}", series.case);
+        assert!(share >= LEAST, "{}: {share}", series.case);
+    }
+}
+
+/// Consecutive repetitions share what the machine did meanwhile. That is not the interval's fault,
+/// but a reader's problem: the shares are in docs/method.md.
+#[test]
+fn on_consecutive_repetitions_it_holds_nearly_as_often() {
+    for series in recorded() {
+        let share = series.coverage(|figures, random| stretch(figures, 20, random));
+        println!("stretch, {}, n = 20: {share:.3}", series.case);
+        assert!(share >= 0.5, "{}: {share}", series.case);
+    }
+}
