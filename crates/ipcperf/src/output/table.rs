@@ -121,9 +121,11 @@ fn group(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> String
     let text = heading.text(&repetitions(&cases), beside);
     let mut parts = vec![text];
     parts.extend(grids(&cases, &|case| cell(case, beside)).iter().map(Table::to_string));
-    if cases.iter().any(|case| case.roof.is_some()) {
+    let bounded: Vec<&CaseSummary> =
+        cases.iter().copied().filter(|case| case.roof.is_some()).collect();
+    if !bounded.is_empty() {
         parts.push("As a share of the limit of this machine that bounds it:".to_owned());
-        parts.extend(grids(&cases, &roof).iter().map(Table::to_string));
+        parts.extend(grids(&bounded, &roof).iter().map(Table::to_string));
     }
     parts.join("\n")
 }
