@@ -4,7 +4,7 @@
 //! where two share one CPU, one of them always runs; and two CPUs are as far apart after a run as
 //! before it.
 
-use crate::mechanism::Nearness;
+use crate::mechanism::{Nearness, find};
 use crate::{Measurement, RunSpec};
 
 /// Most of the elapsed time that a party alone on its CPU may wait for it.
@@ -39,7 +39,7 @@ pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance
     match spec.nearness() {
         Nearness::Apart if is_long && waited(measured) => Some(Disturbance::Waited),
         Nearness::Apart => probes_disagree(measured),
-        Nearness::OneCpu if is_long && is_missing(measured) => Some(Disturbance::Missing),
+        Nearness::OneCpu if is_long && is_missing(spec, measured) => Some(Disturbance::Missing),
         Nearness::OneCpu | Nearness::Unpinned => None,
     }
 }
@@ -50,9 +50,13 @@ fn waited(measured: &Measurement) -> bool {
     delays_ns.max().unwrap_or(0) as f64 > MOST_DELAY * measured.elapsed_ns as f64
 }
 
+/// Where a thread of the kernel does part of the work and cannot be seen, nothing is said.
 #[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
-fn is_missing(measured: &Measurement) -> bool {
+fn is_missing(spec: &RunSpec, measured: &Measurement) -> bool {
+    let is_helped = find(&spec.mechanism).is_some_and(|known| known.kernel_thread.is_some());
+    let helped_ns = if is_helped { measured.kernel_thread_ns } else { Some(0) };
     let used_ns: Option<u64> = measured.roles.iter().map(|role| role.cpu_ns).sum();
+    let used_ns = used_ns.zip(helped_ns).map(|(parties_ns, helped_ns)| parties_ns + helped_ns);
     used_ns.is_some_and(|used_ns| (used_ns as f64) < LEAST_CPU * measured.elapsed_ns as f64)
 }
 
@@ -116,6 +120,7 @@ mod tests {
             lost_messages: None,
             calibration_phases: 0,
             slices_ns: Vec::new(),
+            kernel_thread_ns: None,
             round_trips: None,
             kernel_buffer_granted_bytes: None,
             cacheline_round_trip_ns: probes,
@@ -149,6 +154,19 @@ mod tests {
         assert_eq!(together(RUN_NS / 2, RUN_NS / 2), None);
         assert_eq!(together(RUN_NS * 46 / 100, RUN_NS / 2), None);
         assert_eq!(together(RUN_NS * 45 / 100, RUN_NS / 2), Some(Disturbance::Missing));
+    }
+
+    #[test]
+    fn what_the_kernels_thread_ran_was_not_missing() {
+        let tcp = RunSpec { mechanism: "tcp".to_owned(), ..spec([0, 0]) };
+        let roles = [(RUN_NS / 2, 0), (RUN_NS * 4 / 10, 0)];
+        let helped = |kernel_thread_ns| {
+            let measured = Measurement { kernel_thread_ns, ..measured(roles, None) };
+            disturbance(&tcp, &measured)
+        };
+        assert_eq!(helped(Some(RUN_NS * 8 / 100)), None);
+        assert_eq!(helped(Some(RUN_NS * 4 / 100)), Some(Disturbance::Missing));
+        assert_eq!(helped(None), None, "it cannot be seen");
     }
 
     #[test]

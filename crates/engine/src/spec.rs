@@ -94,7 +94,7 @@ pub enum WarmUp {
     None,
     /// Moves messages for about so long.
     ForNs(u64),
-    /// Moves so many slices of equal size, of about 1.5 ms, and reports how long each took: how long
+    /// Moves so many slices of equal size, of about 0.8 ms, and reports how long each took: how long
     /// a warm-up must be is read from them.
     Slices(u32),
 }

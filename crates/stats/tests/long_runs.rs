@@ -57,20 +57,25 @@ fn stretch(figures: &[f64], n: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
     figures[start..start + n].to_vec()
 }
 
-/// Repetitions until half the interval is 2 % of the median, looked at after 10 and then whenever
-/// there are a quarter more, at most 100.
+/// Repetitions until half the interval is 2 % of the median at two looks in a row. Looks come after
+/// 10 and then whenever there are half as many again, up to 200.
 fn until_known(figures: &[f64], random: &mut ChaCha8Rng) -> Vec<f64> {
-    let all = drawn(figures, 100.min(figures.len()), random);
-    let mut n = 10;
+    let all = drawn(figures, 200.min(figures.len()), random);
+    let (mut n, mut in_a_row) = (10, 0);
     while n < all.len() {
-        let (middle, interval) =
-            (median(&all[..n]).unwrap(), Bootstrap::default().median(&all[..n]).unwrap());
-        if (interval.high - interval.low) / 2.0 <= 0.02 * middle {
+        in_a_row = if is_known(&all[..n]) { in_a_row + 1 } else { 0 };
+        if in_a_row == 2 {
             break;
         }
-        n = (n + n / 4 + 1).min(all.len());
+        n = (n + n / 2 + 1).min(all.len());
     }
     all[..n].to_vec()
+}
+
+fn is_known(figures: &[f64]) -> bool {
+    let (middle, interval) =
+        (median(figures).unwrap(), Bootstrap::default().median(figures).unwrap());
+    (interval.high - interval.low) / 2.0 <= 0.02 * middle
 }
 
 #[test]

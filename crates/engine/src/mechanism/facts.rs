@@ -16,6 +16,9 @@ pub struct Mechanism {
     pub delivery: Delivery,
     /// Which way the payload takes, and so what bounds it.
     pub way: PayloadWay,
+    /// A thread that the kernel has on each CPU (`NAME/0`, `NAME/1`) and that may do part of the work:
+    /// its CPU time is the mechanism's.
+    pub kernel_thread: Option<&'static str>,
     /// Its options.
     pub options: &'static [OptionSpec],
     /// The modes it can run in.

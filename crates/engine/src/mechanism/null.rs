@@ -17,6 +17,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Nothing,
     way: PayloadWay::Nowhere,
+    kernel_thread: None,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -16,6 +16,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    kernel_thread: None,
     options: &[CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -21,6 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    kernel_thread: None,
     options: &[OptionSpec {
         name: "wait",
         about: "look for 20 us then sleep, sleep at once, or give way and look again",

@@ -25,6 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    kernel_thread: Some("ksoftirqd"),
     options: &[OptionSpec {
         name: "nodelay",
         about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",

@@ -21,6 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Lossy,
     way: PayloadWay::Kernel,
+    kernel_thread: Some("ksoftirqd"),
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

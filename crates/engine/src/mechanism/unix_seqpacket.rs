@@ -13,6 +13,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    kernel_thread: None,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

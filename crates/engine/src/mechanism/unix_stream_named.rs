@@ -19,6 +19,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    kernel_thread: None,
     options: &[OptionSpec {
         name: "address",
         about: "a path in the file system, or a name in the abstract namespace",

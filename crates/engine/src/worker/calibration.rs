@@ -12,7 +12,7 @@ pub const LEAST_NS: u64 = 16_000_000;
 /// What it is aimed at, so that a faster stretch does not fall below.
 const AIM_NS: u64 = 21_000_000;
 /// What a slice of a run that looks for its warm-up is aimed at.
-const SLICE_NS: u64 = 1_500_000;
+const SLICE_NS: u64 = 800_000;
 /// A phase of this length tells the rate well enough to aim the next.
 const TELLING_NS: u64 = 1_000_000;
 /// Bytes of the first phase, and its most messages.

@@ -6,6 +6,7 @@
 
 mod calibration;
 mod control;
+mod kernel_thread;
 mod party;
 mod processes;
 mod threads;
@@ -142,6 +143,7 @@ fn combine<E: Endpoint>(
         lost_messages: E::LOSES.then_some(lost),
         calibration_phases: first.calibration_phases,
         slices_ns: first.slices_ns,
+        kernel_thread_ns: first.kernel_thread_ns,
         round_trips: first.round_trips,
         kernel_buffer_granted_bytes: granted.kernel_buffer_bytes,
         cacheline_round_trip_ns: first.cacheline_round_trip_ns,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::control::Control;
+use super::kernel_thread::KernelThread;
 use super::usage::{Usage, cpu_ns, run_delay_ns};
 use crate::buffer::Buffer;
 use crate::histogram::TickHistogram;
@@ -31,6 +32,7 @@ pub(super) struct PartyReport {
     pub(super) total_bytes: u64,
     pub(super) calibration_phases: u32,
     pub(super) slices_ns: Vec<u64>,
+    pub(super) kernel_thread_ns: Option<u64>,
     pub(super) round_trips: Option<RoundTrips>,
     pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
 }
@@ -52,11 +54,13 @@ struct Kit {
     outgoing: Buffer,
     incoming: Buffer,
     trips: TickHistogram,
+    kernel_thread: Option<KernelThread>,
 }
 
 /// One phase, over.
 struct Phase {
     usage: RoleUsage,
+    kernel_thread_ns: Option<u64>,
     timed_every: u64,
 }
 
@@ -104,7 +108,10 @@ impl<E: Endpoint> Party<'_, E> {
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
             end.prepare().map_err(no_memory)?;
         }
-        Ok(Kit { outgoing, incoming, trips: TickHistogram::touched() })
+        // One of the two asks; both would see the same.
+        let asks = self.role != Role::Receiver;
+        let kernel_thread = asks.then(|| KernelThread::of(self.spec)).flatten();
+        Ok(Kit { outgoing, incoming, trips: TickHistogram::touched(), kernel_thread })
     }
 
     fn meet(&self) {
@@ -140,7 +147,8 @@ impl<E: Endpoint> Party<'_, E> {
         }
         kit.trips.clear();
         self.take_calls();
-        let delay_before_ns = run_delay_ns();
+        let kernel_thread_ns = || kit.kernel_thread.as_ref().and_then(KernelThread::cpu_ns);
+        let (delay_before_ns, helped_before_ns) = (run_delay_ns(), kernel_thread_ns());
         self.meet();
         let cpu_before_ns = cpu_ns();
         let start = Usage::now();
@@ -154,7 +162,10 @@ impl<E: Endpoint> Party<'_, E> {
         usage.cpu_ns = Some(cpu_after_ns - cpu_before_ns);
         usage.run_delay_ns =
             delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
-        Ok(Phase { usage, timed_every })
+        let helped_ns = kit.kernel_thread.as_ref().and_then(KernelThread::cpu_ns);
+        let kernel_thread_ns =
+            helped_before_ns.zip(helped_ns).map(|(before, after)| after - before);
+        Ok(Phase { usage, kernel_thread_ns, timed_every })
     }
 
     /// The timed region.
@@ -212,6 +223,7 @@ impl<E: Endpoint> Party<'_, E> {
             total_bytes: calibration.extent.total_bytes(),
             calibration_phases: calibration.phases,
             slices_ns: calibration.slices_ns.clone(),
+            kernel_thread_ns: phase.kernel_thread_ns,
             round_trips,
             cacheline_round_trip_ns: probes,
         })

@@ -63,6 +63,8 @@ pub(crate) struct Sample {
     pub(crate) warm_up_ns: Option<u64>,
     /// How long each of the slices took from which the warm-up was read; all move the same.
     pub(crate) warm_up_slices_ns: Option<Vec<u64>>,
+    /// CPU time of the kernel's own thread that works for the mechanism, on the CPU the parties share.
+    pub(crate) kernel_thread_ns: Option<u64>,
     /// Median round trip.
     pub(crate) round_trip_ns_p50: Option<u64>,
     /// 90th percentile.
@@ -135,6 +137,7 @@ impl Sample {
                 WarmUp::None | WarmUp::Slices(_) => None,
             },
             warm_up_slices_ns: Some(measurement.slices_ns).filter(|slices| !slices.is_empty()),
+            kernel_thread_ns: measurement.kernel_thread_ns,
             round_trip_ns_p50: trips.map(|trips| trips.p50_ns),
             round_trip_ns_p90: trips.map(|trips| trips.p90_ns),
             round_trip_ns_p99: trips.map(|trips| trips.p99_ns),
@@ -228,6 +231,7 @@ pub(crate) mod tests {
             lost_messages: None,
             calibration_phases: 0,
             slices_ns: Vec::new(),
+            kernel_thread_ns: None,
             round_trips: (workload == Kind::RoundTrip).then_some(trips),
             kernel_buffer_granted_bytes: Some(65_536),
             cacheline_round_trip_ns: None,

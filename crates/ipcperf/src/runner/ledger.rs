@@ -10,7 +10,7 @@ use crate::results::{FailedRun, RunIdentity, Sample, SetAside};
 use crate::summary::main_figure;
 
 /// Slices of the first run of a case, from which its warm-up is read.
-const SLICES: u32 = 12;
+const SLICES: u32 = 24;
 
 /// Everything a decision about the next run needs.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::None);
         let mut first = attempt(0, 1, Some(SetAside::First));
         first.warm_up_slices_ns = Some(
-            [9_000, 6_000, 4_000].into_iter().chain((0..9).map(|k| 2_000 + k * 7 % 10)).collect(),
+            [9_000, 6_000, 4_000].into_iter().chain((0..21).map(|k| 2_000 + k * 7 % 10)).collect(),
         );
         ledger.take(&first);
         assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::ForNs(19_000));
