@@ -2,6 +2,7 @@
 
 mod interruption;
 mod mistakes;
+mod names_left;
 mod output;
 mod results_file;
 mod system_calls;
