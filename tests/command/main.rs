@@ -1,13 +1,16 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod interruption;
+mod killed_commands;
 mod mistakes;
 mod names_left;
 mod output;
 mod results_file;
+mod resume;
 mod system_calls;
 mod unreadable;
 mod unwritable;
+mod whole;
 
 #[path = "../support/laboratory.rs"]
 mod laboratory;
