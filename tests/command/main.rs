@@ -1,5 +1,6 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
+mod container;
 mod full_disk;
 mod interruption;
 mod killed_commands;
