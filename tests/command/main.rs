@@ -7,10 +7,12 @@ mod killed_commands;
 mod mistakes;
 mod names_left;
 mod output;
+mod policing;
 mod results_file;
 mod resume;
 mod system_calls;
 mod unreadable;
+mod until_ci;
 mod unwritable;
 mod whole;
 
