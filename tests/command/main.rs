@@ -1,13 +1,21 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
+mod container;
+mod full_disk;
 mod interruption;
+mod killed_commands;
 mod machine;
 mod mistakes;
+mod names_left;
 mod output;
+mod policing;
 mod results_file;
+mod resume;
 mod system_calls;
 mod unreadable;
+mod until_ci;
 mod unwritable;
+mod whole;
 
 #[path = "../support/laboratory.rs"]
 mod laboratory;

@@ -3,7 +3,7 @@
 use crate::laboratory::Laboratory;
 
 /// Runs the command with `arguments`, which must be refused in one line that has all `words`.
-fn refused(arguments: &str, words: &[&str]) {
+pub(crate) fn refused(arguments: &str, words: &[&str]) {
     let laboratory = Laboratory::open();
     let finished = laboratory.run(arguments);
     assert_eq!(finished.status.code(), Some(2), "{arguments}: {finished:?}");

@@ -29,14 +29,16 @@ fn trace(arguments: &str) -> Option<Traced> {
     }
     let mut strace = Command::new("strace");
     strace.arg("-ff").arg("-o").arg(laboratory.path("trace"));
-    strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--force", "--repetitions", "1"]);
+    strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--force"]);
+    strace.args(["--repetitions", "1", "--attempts", "1"]);
     strace.arg("--out").arg(laboratory.results());
     laboratory.finish(laboratory.place(strace, arguments)).expect(0);
     let file = ResultsFile::read(&laboratory.results());
     Some(Traced { regions: regions(&laboratory), samples: file.samples })
 }
 
-fn try_strace() -> Result<(), String> {
+/// Whether strace can be used here; if not, why.
+pub(crate) fn try_strace() -> Result<(), String> {
     let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     let tried = tried.map_err(|error| format!("strace: {error}"))?;
     if tried.status.success() {

@@ -59,7 +59,10 @@ fn what_was_written_before_the_disk_filled_up_can_be_shown() {
     assert!(full.stderr.contains("what was written is kept"), "{}", full.stderr);
     let kept = lines(&results);
     assert!(kept.len() > 2 && kept.len() < 42, "{} lines", kept.len());
+    assert!(std::fs::read(&results).expect("results").ends_with(b"\n"), "a torn line");
     let shown = laboratory.run(&format!("show {}", results.display())).expect(0);
-    assert!(shown.stderr.contains("no footer"), "{}", shown.stderr);
+    // The footer is shorter than the sample that did not fit, and may.
+    let last = &kept[kept.len() - 1];
+    assert!(last["complete"] == false || shown.stderr.contains("no footer"), "{last}");
     laboratory.assert_nothing_left();
 }

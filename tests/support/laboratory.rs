@@ -72,9 +72,10 @@ impl Laboratory {
         program
     }
 
-    /// `ipcperf run` with `arguments`, results going to [`Laboratory::results`].
+    /// `ipcperf run` with `arguments`, results going to [`Laboratory::results`]. Each run is made
+    /// once, however disturbed: samples can be counted on a busy machine.
     pub(crate) fn measuring(&self, arguments: &str) -> Command {
-        let mut command = self.command("run --force --out");
+        let mut command = self.command("run --force --attempts 1 --out");
         command.arg(self.results()).args(arguments.split_whitespace());
         command
     }

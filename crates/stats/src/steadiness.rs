@@ -80,17 +80,16 @@ fn without_trend(series: &[f64], trend: &Trend) -> Option<Vec<f64>> {
 /// The cut is that of MSER (White 1997, *An Effective Truncation Heuristic for Bias Reduction in
 /// Simulation Output*, Simulation 69): where the standard error of the mean of what is left is
 /// least. On its own that cuts into noise as well, and before any interruption; so measurements are
-/// first brought to within four standard deviations (by the MAD, or the differences from slice to slice) of the median of the
-/// second half,
-/// and a cut counts only where what it leaves out lies elsewhere: four standard errors and 2 % of the
-/// level away. The first measurement alone is left
-/// out if it lies six standard deviations and 2 % away.
+/// first brought to within four standard deviations (by the MAD, or the differences from slice to
+/// slice) of the median of the second half, and a cut counts only where what it leaves out lies
+/// elsewhere: four standard errors away, and by its median 2 % of the level. The first measurement
+/// alone is left out if it lies six standard deviations and 2 % away.
 #[must_use]
 pub fn warm_up(series: &[f64]) -> Option<usize> {
     let level = Level::of(series)?;
     let clipped: Vec<f64> = series.iter().map(|&value| level.clip(value)).collect();
     let cut = least_error(&clipped);
-    let cut = if level.begins_elsewhere(&clipped, cut) {
+    let cut = if level.begins_elsewhere(&clipped, cut) && level.is_off(&series[..cut]) {
         cut
     } else {
         usize::from(level.first_is_elsewhere(series[0]))
@@ -140,7 +139,13 @@ impl Level {
         let away = (mean(head) - mean(rest)).abs();
         let error = (1.0 / head.len() as f64 + 1.0 / rest.len() as f64).sqrt();
         away >= BEGINS_ELSEWHERE * self.deviation * error
-            && away >= WORTH_NAMING * self.middle.abs()
+    }
+
+    /// Whether `head` lies off the level by an amount worth naming. By its median, so that one
+    /// interruption makes no warm-up, and not clipped, so that quiet series have one too.
+    fn is_off(&self, head: &[f64]) -> bool {
+        median(head)
+            .is_some_and(|median| (median - self.middle).abs() >= WORTH_NAMING * self.middle.abs())
     }
 
     fn first_is_elsewhere(&self, first: f64) -> bool {

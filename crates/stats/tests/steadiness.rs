@@ -174,3 +174,11 @@ fn little_or_bad_input_has_no_verdict() {
     assert_eq!(warm_up(&[4.0; 10]), Some(0));
     assert_eq!(is_steady(&[4.0; 10]), Some(Steadiness::Steady));
 }
+
+/// On a quiet machine slices differ by a per mille: a warm-up of three is far out, and found.
+#[test]
+fn a_warm_up_before_a_very_quiet_stretch_is_cut_where_it_ends() {
+    let quiet = (0..21).map(|k| 2_000.0 + f64::from(k * 7 % 10));
+    let series: Vec<f64> = [9_000.0, 6_000.0, 4_000.0].into_iter().chain(quiet).collect();
+    assert_eq!(warm_up(&series), Some(3));
+}

@@ -4,6 +4,11 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
+use rustix::process::{
+    Pid, Signal, getpid, getppid, kill_process, parent_process_death_signal,
+    set_parent_process_death_signal,
+};
+
 use crate::{Failure, FailureKind};
 
 /// Where the worker with this process number keeps its names. The command removes it should the
@@ -13,10 +18,14 @@ pub fn scratch_path(worker: u32) -> PathBuf {
     std::env::temp_dir().join(format!("ipcperf-run-{worker}"))
 }
 
-/// A folder that only its owner may enter, removed with all it holds when dropped.
+/// A folder that only its owner may enter, removed with all it holds when dropped. Should the
+/// command be killed meanwhile, the worker outlives it until the folder is gone: opening a
+/// mechanism waits for nobody.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
+    // Dropped after the folder has been removed.
+    _outlives: Outlives,
 }
 
 impl Scratch {
@@ -25,13 +34,14 @@ impl Scratch {
     /// # Errors
     /// [`FailureKind::SetUp`] where the folder for temporary files cannot be written.
     pub fn new() -> Result<Self, Failure> {
+        let outlives = Outlives::parent();
         let path = scratch_path(std::process::id());
         DirBuilder::new().mode(0o700).create(&path).map_err(|error| Failure {
             errno: error.raw_os_error(),
             ..Failure::new(FailureKind::SetUp, format!("making the folder {}", path.display()))
                 .with_remedy("set TMPDIR to a folder you may write to")
         })?;
-        Ok(Self { path })
+        Ok(Self { path, _outlives: outlives })
     }
 
     /// The path of `name` in it.
@@ -45,5 +55,38 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // Nothing can be done here about a folder that will not go; the command tries once more.
         let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// While this lives, the death of the parent does not end this process; afterwards it does, also
+/// where it came meanwhile. A process that its parent's death would not end is left as it is.
+#[derive(Debug)]
+struct Outlives {
+    parent: Option<Pid>,
+    signal: Option<Signal>,
+}
+
+impl Outlives {
+    fn parent() -> Self {
+        // Asked before the signal is held back: one that comes in between still ends this process.
+        let parent = getppid();
+        let signal = parent_process_death_signal().unwrap_or_default();
+        if signal.is_some() {
+            // Cannot be refused; then the signal would end this process as ever.
+            let _ = set_parent_process_death_signal(None);
+        }
+        Self { parent, signal }
+    }
+}
+
+impl Drop for Outlives {
+    fn drop(&mut self) {
+        let Some(signal) = self.signal else { return };
+        // It was set before: it is no number that is no signal.
+        let _ = set_parent_process_death_signal(Some(signal));
+        if getppid() != self.parent {
+            // This process is there to be signalled.
+            let _ = kill_process(getpid(), signal);
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::machine::Environment;
 use crate::output::{Progress, tell};
 use crate::plan::Plan;
 use crate::results::{Header, Results, Writer, read};
-use crate::runner::{self, Before};
+use crate::runner::{self, Before, Outcome};
 
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
@@ -24,10 +24,14 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     }
     let form = Form::of(arguments.json, arguments.quiet);
     let (heading, record, limits) = (heading(header), header.plan.clone(), header.limits.clone());
-    writer.begin(results.whole_bytes)?;
-    let left = plan.runs().saturating_sub(results.samples.len() as u64);
-    let mut progress = Progress::over(left, form.visibility());
-    let outcome = runner::run(&plan, before(results), &mut writer, &mut progress)?;
+    let outcome = if results.is_complete() {
+        Outcome::of(before(results))
+    } else {
+        writer.begin(results.whole_bytes)?;
+        let left = plan.runs().saturating_sub(results.samples.len() as u64);
+        let mut progress = Progress::over(left, form.visibility());
+        runner::run(&plan, before(results), &mut writer, &mut progress)?
+    };
     present(&outcome, &record, limits.as_ref(), form, heading)?;
     form.tell_where(&outcome, writer.path());
     Ok(outcome.ending)

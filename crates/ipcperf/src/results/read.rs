@@ -13,12 +13,23 @@ pub(crate) struct Results {
     pub(crate) header: Header,
     pub(crate) samples: Vec<Sample>,
     pub(crate) failures: Vec<FailedRun>,
-    /// The last footer; missing where the command was killed.
+    /// The last footer.
     pub(crate) footer: Option<Footer>,
+    /// Whether that footer is the end: else the command that wrote what follows was killed.
+    pub(crate) end: End,
     /// What is not as it should be, in words.
     pub(crate) warnings: Vec<String>,
     /// Where the last whole line ends.
     pub(crate) whole_bytes: u64,
+}
+
+/// How a file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// In a footer.
+    Closed,
+    /// In anything else.
+    Open,
 }
 
 /// What a file lacks whose command was killed.
@@ -44,6 +55,7 @@ fn parse(bytes: &[u8]) -> Result<Results, String> {
         samples: Vec::new(),
         failures: Vec::new(),
         footer: None,
+        end: End::Open,
         warnings: Vec::new(),
         whole_bytes: (bytes.len() - torn.len()) as u64,
     };
@@ -51,9 +63,10 @@ fn parse(bytes: &[u8]) -> Result<Results, String> {
         results.add(line).map_err(|words| format!("line {number}: {words}"))?;
     }
     if !torn.is_empty() {
+        results.end = End::Open;
         results.warnings.push("the last line is torn and was left out".to_owned());
     }
-    if results.footer.is_none() {
+    if results.end == End::Open {
         results.warnings.push(NO_FOOTER.to_owned());
     }
     Ok(results)
@@ -87,12 +100,22 @@ fn header(line: &[u8]) -> Result<Header, String> {
 }
 
 impl Results {
+    /// Whether every run of the plan has its line.
+    pub(crate) fn is_complete(&self) -> bool {
+        let complete = self.footer.as_ref().is_some_and(|footer| footer.complete);
+        complete && self.end == End::Closed
+    }
+
     fn add(&mut self, line: &[u8]) -> Result<(), String> {
+        self.end = End::Open;
         match serde_json::from_slice(line).map_err(|error| format!("bad line: {error}"))? {
             Line::Header(_) => return Err("a second header".to_owned()),
             Line::Sample(sample) => self.samples.push(sample),
             Line::Failure(failure) => self.failures.push(failure),
-            Line::Footer(footer) => self.footer = Some(footer),
+            Line::Footer(footer) => {
+                self.footer = Some(footer);
+                self.end = End::Closed;
+            }
         }
         Ok(())
     }
@@ -160,6 +183,16 @@ mod tests {
         let results = parse(&text.as_bytes()[..text.len() - 10]).unwrap();
         assert_eq!(results.samples.len(), 1);
         assert_eq!(results.warnings.len(), 2, "{:?}", results.warnings);
+    }
+
+    #[test]
+    fn a_footer_with_more_behind_it_ends_nothing() {
+        let text = file();
+        assert!(parse(text.as_bytes()).unwrap().is_complete());
+        let sample = text.lines().nth(1).unwrap();
+        let results = parse(format!("{text}{sample}\n").as_bytes()).unwrap();
+        assert!(!results.is_complete());
+        assert_eq!(results.warnings, [NO_FOOTER]);
     }
 
     #[test]

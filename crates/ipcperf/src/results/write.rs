@@ -139,17 +139,25 @@ impl Writer {
         Error::Unwritable { path: self.path.clone(), source }
     }
 
-    /// Appends one line. A line is written whole or, on a full disk, torn at its end only.
+    /// Appends one line, whole or not at all: where a line does not fit, what was written of it is
+    /// taken back, so that a shorter one, the footer, may follow.
     ///
     /// # Errors
     /// That it cannot be written.
     pub(crate) fn append(&mut self, line: &Line) -> Result<(), Error> {
         let text = serde_json::to_string(line).map_err(std::io::Error::from);
+        let start = self.file.stream_position();
         let written = text.and_then(|mut text| {
             text.push('\n');
             self.file.write_all(text.as_bytes())
         });
-        written.map_err(|source| self.unwritable(source))
+        written.map_err(|source| {
+            if let Ok(start) = start {
+                // Where this fails too, the line is torn at the end of the file.
+                let _ = self.begin(start);
+            }
+            self.unwritable(source)
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {

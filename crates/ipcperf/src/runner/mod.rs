@@ -21,7 +21,7 @@ use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, WarmUp}
 use crate::error::{Ending, Error};
 use crate::output::Progress;
 use crate::plan::{Case, Plan, block_order};
-use crate::results::{FailedRun, Footer, Line, RunIdentity, Sample, Writer};
+use crate::results::{FailedRun, Footer, Line, RunIdentity, Sample, SetAside, Writer};
 use classes::Classes;
 use interrupt::Interrupt;
 use ledger::{Ledger, Standing};
@@ -42,6 +42,14 @@ pub(crate) struct Before {
     pub(crate) samples: Vec<Sample>,
     pub(crate) failures: Vec<FailedRun>,
     pub(crate) elapsed_ns: u64,
+}
+
+impl Outcome {
+    /// What is there before anything is run.
+    pub(crate) fn of(before: Before) -> Self {
+        let ending = if before.failures.is_empty() { Ending::Done } else { Ending::SomeFailed };
+        Self { samples: before.samples, failures: before.failures, ending }
+    }
 }
 
 /// A plan under way.
@@ -79,24 +87,23 @@ pub(crate) fn run(
     writer: &mut Writer,
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
-    let start = Instant::now();
+    let (start, before_ns) = (Instant::now(), before.elapsed_ns);
     let interrupt = Interrupt::catch()
         .map_err(|error| Error::Machine(format!("cannot catch signals: {error}")))?;
     process::adopt_orphans();
-    let ending = if before.failures.is_empty() { Ending::Done } else { Ending::SomeFailed };
     let mut campaign = Campaign {
         plan,
         writer,
         progress,
         interrupt,
-        police: Police::of(plan),
+        police: Police::of(plan, &before.samples),
         classes: Classes::of(&before.samples),
         ledger: Ledger::of(&before.samples, &before.failures),
         goal: Goal::of(plan.enough),
-        outcome: Outcome { samples: before.samples, failures: before.failures, ending },
+        outcome: Outcome::of(before),
     };
     let ran = campaign.blocks();
-    campaign.close(ran, start, before.elapsed_ns)
+    campaign.close(ran, start, before_ns)
 }
 
 impl Campaign<'_> {
@@ -135,10 +142,13 @@ impl Campaign<'_> {
         let mut attempt = match self.ledger.last_attempt(case, block) {
             None => 1,
             Some((_, Standing::Settled)) => return Ok(Next::Onward),
-            Some((last, Standing::Disturbed)) if last >= self.plan.attempts => {
-                return Ok(Next::Onward);
+            // Killed before it was made again, or given up: what was decided then is decided now.
+            Some((last, Standing::Disturbed)) => {
+                match self.police.repeats(Some(SetAside::Disturbed), last) {
+                    Repeat::Yes => last + 1,
+                    Repeat::No => return Ok(Next::Onward),
+                }
             }
-            Some((last, Standing::Disturbed)) => last + 1,
         };
         loop {
             let identity = RunIdentity::of(case, block, position, attempt);

@@ -7,7 +7,7 @@ use ipcperf_engine::worker::steal_ns;
 use ipcperf_engine::{Disturbance, Measurement, RunSpec, disturbance};
 
 use crate::plan::Plan;
-use crate::results::SetAside;
+use crate::results::{Sample, SetAside};
 
 /// Most of the time that the host may steal from the CPUs of a plan.
 const MOST_STEAL: f64 = 0.02;
@@ -27,14 +27,16 @@ pub(super) struct Police {
 }
 
 impl Police {
-    /// For `plan`, half of whose runs may be repeated, and ten in any case.
-    pub(super) fn of(plan: &Plan) -> Self {
+    /// For `plan`, half of whose runs may be repeated, and ten in any case. What was repeated
+    /// `before` counts.
+    pub(super) fn of(plan: &Plan, before: &[Sample]) -> Self {
+        let repeated = before.iter().filter(|sample| sample.run.attempt > 1).count() as u64;
         let cpus: BTreeSet<u32> =
             plan.cases.iter().filter_map(|case| case.spec.cpus).flatten().collect();
         Self {
             steal: StealWatch::over(cpus.into_iter().collect()),
             attempts: plan.attempts,
-            repeats_left: (plan.runs() / 2).max(10),
+            repeats_left: (plan.runs() / 2).max(10).saturating_sub(repeated),
         }
     }
 
@@ -129,7 +131,23 @@ fn share(stolen_ns: u64, window: Duration, cpus: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_engine::workload::Kind;
+
     use super::*;
+    use crate::plan::Enough;
+
+    /// A plan of two runs.
+    fn plan() -> Plan {
+        Plan {
+            cases: vec![crate::plan::tests::case("pipe")],
+            refused: Vec::new(),
+            unavailable: Vec::new(),
+            enough: Enough::Repetitions(1),
+            attempts: 3,
+            seed: 1,
+            deadline: Duration::from_secs(10),
+        }
+    }
 
     fn police(attempts: u32, repeats_left: u64) -> Police {
         Police { steal: StealWatch::over(vec![0]), attempts, repeats_left }
@@ -149,6 +167,20 @@ mod tests {
         assert_eq!(police.repeats(None, 1), Repeat::No);
         assert_eq!(police.repeats(Some(SetAside::First), 1), Repeat::No);
         assert_eq!(police.repeats(Some(SetAside::ProbeDisagrees), 1), Repeat::Yes);
+    }
+
+    /// However often a file is gone on with, it is repeated no more than one that never stopped.
+    #[test]
+    fn what_was_repeated_before_counts() {
+        let repeated = |_| {
+            let mut sample = crate::results::sample("pipe", Kind::Stream, 64, 1, 1_000);
+            sample.run.attempt = 2;
+            sample
+        };
+        let before: Vec<Sample> = (0..9).map(repeated).collect();
+        let mut police = Police::of(&plan(), &before);
+        let mut again = || police.repeats(Some(SetAside::Disturbed), 1);
+        assert_eq!([again(), again()], [Repeat::Yes, Repeat::No]);
     }
 
     #[test]

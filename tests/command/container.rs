@@ -1,0 +1,268 @@
+//! Confined as in a container: no root, no capabilities, a seccomp filter, little shared memory and
+//! a sparse cpuset. What can run does, and what cannot says why.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::chown;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::process::Command;
+use std::{fs, thread};
+
+use ipcperf_engine::placement::Topology;
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::process::{Gid, Uid, geteuid};
+use rustix::thread::{
+    CpuSet, UnshareFlags, sched_setaffinity, set_thread_groups, set_thread_res_gid,
+    set_thread_res_uid, unshare_unsafe,
+};
+use seccompiler::{
+    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    apply_filter,
+};
+use serde_json::Value;
+
+use crate::laboratory::{Finished, Laboratory};
+use crate::results::{ResultsFile, text};
+use crate::skip::skip;
+
+/// Nobody's number as a user and as a group.
+const NOBODY: u32 = 65_534;
+
+/// What container engines refuse their containers by default.
+const REFUSED: [libc::c_long; 25] = [
+    libc::SYS_add_key,
+    libc::SYS_bpf,
+    libc::SYS_delete_module,
+    libc::SYS_finit_module,
+    libc::SYS_init_module,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_kcmp,
+    libc::SYS_keyctl,
+    libc::SYS_mount,
+    libc::SYS_move_pages,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_perf_event_open,
+    libc::SYS_personality,
+    libc::SYS_pivot_root,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_request_key,
+    libc::SYS_setns,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+];
+/// What clone may not make anew.
+const NAMESPACES: [libc::c_int; 7] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// A place that nobody may use, with a copy of the command that nobody may reach.
+struct Container {
+    laboratory: Laboratory,
+    cpus: Vec<u32>,
+}
+
+impl Container {
+    /// `None` where this user cannot confine anything.
+    fn open(cpus: Vec<u32>) -> Option<Self> {
+        if !geteuid().is_root() {
+            skip("a container", "only root can make one");
+            return None;
+        }
+        let laboratory = Laboratory::open();
+        fs::copy(env!("CARGO_BIN_EXE_ipcperf"), laboratory.path("ipcperf")).expect("a copy");
+        for name in ["", "tmp", "data"] {
+            chown(laboratory.path(name), Some(NOBODY), Some(NOBODY)).expect("a gift");
+        }
+        Some(Self { laboratory, cpus })
+    }
+
+    /// Runs the command with `arguments`, confined. What a thread is confined to, the processes it
+    /// starts are too; the thread ends with it.
+    fn run(&self, arguments: &str) -> Option<Finished> {
+        thread::scope(|scope| {
+            let confined = scope.spawn(|| self.run_here(arguments));
+            confined.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+
+    fn run_here(&self, arguments: &str) -> Option<Finished> {
+        if let Err(errno) = own_shared_memory() {
+            skip("a container", &format!("a /dev/shm of its own: {errno}"));
+            return None;
+        }
+        narrow(&self.cpus);
+        become_nobody();
+        refuse_calls();
+        assert_confined();
+        let command = Command::new(self.laboratory.path("ipcperf"));
+        let finished = self.laboratory.finish(self.laboratory.place(command, arguments));
+        let left: Vec<_> = fs::read_dir("/dev/shm").expect("shared memory").collect();
+        assert!(left.is_empty(), "left in shared memory: {left:?}");
+        Some(finished)
+    }
+}
+
+/// A mount namespace with 64 MiB of /dev/shm.
+fn own_shared_memory() -> rustix::io::Result<()> {
+    // SAFETY: mounts alone become this thread's own; descriptors stay shared.
+    unsafe { unshare_unsafe(UnshareFlags::NEWNS)? };
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    mount("shm", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"size=64m,mode=1777")
+}
+
+fn narrow(cpus: &[u32]) {
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|&cpu| set.set(cpu as usize));
+    sched_setaffinity(None, &set).expect("allowed CPUs");
+}
+
+/// Gives up root, and every capability with it.
+fn become_nobody() {
+    let (group, user) = (Gid::from_raw(NOBODY), Uid::from_raw(NOBODY));
+    set_thread_groups(&[]).expect("no groups");
+    set_thread_res_gid(group, group, group).expect("another group");
+    set_thread_res_uid(user, user, user).expect("another user");
+}
+
+/// Two filters: unlike the others, `clone3` is said not to exist, so that C libraries use `clone`.
+fn refuse_calls() {
+    let flag = |&flag: &libc::c_int| {
+        let flag = u64::try_from(flag).expect("a bit");
+        let is_set = SeccompCmpOp::MaskedEq(flag);
+        SeccompRule::new(vec![
+            SeccompCondition::new(0, SeccompCmpArgLen::Qword, is_set, flag).expect("a condition"),
+        ])
+    };
+    let namespaces: Result<Vec<_>, _> = NAMESPACES.iter().map(flag).collect();
+    let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
+        REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+    refused.insert(libc::SYS_clone, namespaces.expect("rules"));
+    let absent = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    for (calls, errno) in [(absent, libc::ENOSYS), (refused, libc::EPERM)] {
+        let errno = SeccompAction::Errno(errno.unsigned_abs());
+        let architecture = std::env::consts::ARCH.try_into().expect("a known architecture");
+        let filter = SeccompFilter::new(calls, SeccompAction::Allow, errno, architecture);
+        let program: seccompiler::BpfProgram =
+            filter.and_then(TryInto::try_into).expect("a program");
+        apply_filter(&program).expect("a filter");
+    }
+}
+
+/// A container that confines nothing proves nothing.
+fn assert_confined() {
+    let status = fs::read_to_string("/proc/thread-self/status").expect("this thread");
+    for line in ["Uid:\t65534\t65534", "CapEff:\t0000000000000000", "Seccomp:\t2", "NoNewPrivs:\t1"]
+    {
+        assert!(status.contains(line), "no {line}: {status}");
+    }
+    let refused = mount("none", "/mnt", "tmpfs", MountFlags::empty(), None);
+    assert_eq!(refused, Err(rustix::io::Errno::PERM));
+}
+
+/// Every second allowed CPU, and not the first of them where there are more.
+fn sparse_cpus() -> Vec<u32> {
+    let topology = Topology::read().expect("the allowed CPUs");
+    let all: Vec<u32> = topology.cpus.iter().map(|cpu| cpu.number).collect();
+    let odd: Vec<u32> = all.iter().copied().skip(1).step_by(2).collect();
+    if odd.is_empty() { all } else { odd }
+}
+
+fn last_cpu() -> Vec<u32> {
+    let topology = Topology::read().expect("the allowed CPUs");
+    topology.cpus.last().map(|cpu| cpu.number).into_iter().collect()
+}
+
+/// What is listed as available has samples and figures; what is not says why.
+fn assert_all_ran(container: &Container, summaries: &[Value], listed: &[Value]) {
+    let file = ResultsFile::read(&container.laboratory.results());
+    assert_eq!(file.footer["complete"], true);
+    let ran: BTreeSet<&str> = file.samples.iter().map(|run| text(run, "mechanism")).collect();
+    let of = |available| {
+        let listed = listed.iter().filter(move |entry| entry["available"] == available);
+        listed.map(|entry| text(entry, "name")).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(ran, of(true));
+    for summary in summaries {
+        assert!(has_a_figure(summary) || is_explained(summary), "{summary}");
+    }
+    let unavailable = file.header["plan"]["unavailable"].as_array().expect("an array");
+    let named: BTreeSet<&str> =
+        unavailable.iter().map(|absent| text(absent, "mechanism")).collect();
+    assert_eq!(named, of(false));
+    assert!(unavailable.iter().all(|absent| !text(absent, "reason").is_empty()));
+}
+
+fn has_a_figure(summary: &Value) -> bool {
+    let figures = ["bandwidth_bytes_per_s", "ns_per_message", "round_trip_ns_mean"];
+    figures.iter().any(|key| summary[key]["median"].as_f64().is_some_and(|median| median > 0.0))
+}
+
+/// Refused, with a reason; or always held up, as the machine is shared.
+fn is_explained(summary: &Value) -> bool {
+    let refused = summary["refused"].as_str().is_some_and(|reason| !reason.is_empty());
+    refused || summary["disturbed"].as_u64() > Some(0)
+}
+
+fn array(text: &str) -> Vec<Value> {
+    serde_json::from_str(text).expect(text)
+}
+
+/// Measures with `arguments` on sparse CPUs, and returns what was printed.
+fn measure(arguments: &str) -> Option<(Container, Vec<Value>)> {
+    let container = Container::open(sparse_cpus())?;
+    let out = container.laboratory.results();
+    let measured = container.run(&format!("{arguments} --json --out {}", out.display()))?.expect(0);
+    let listed = array(&container.run("list mechanisms --json")?.expect(0).stdout);
+    let summaries = array(&measured.stdout);
+    assert_all_ran(&container, &summaries, &listed);
+    container.laboratory.assert_nothing_left();
+    Some((container, summaries))
+}
+
+#[test]
+fn the_survey_works_and_says_what_cannot_run() {
+    let Some((container, summaries)) = measure("survey --quick") else { return };
+    let split = summaries.iter().filter(|summary| summary["placement"] == "split");
+    let reasons: Vec<Option<&str>> = split.map(|summary| summary["refused"].as_str()).collect();
+    assert!(!reasons.is_empty());
+    let has_one_cpu = container.cpus.len() == 1;
+    let is_told = |reason: &str| reason.contains("two CPUs");
+    assert!(reasons.iter().all(|reason| reason.is_some_and(is_told) == has_one_cpu), "{reasons:?}");
+}
+
+#[test]
+fn every_mechanism_works_in_every_mode() {
+    let modes = "--mode 1thread,2thread,2proc --placement same,free";
+    measure(&format!(
+        "run -m all -w stream,round-trip -b 64,70000 --total 70000 {modes} --repetitions 1"
+    ));
+}
+
+#[test]
+fn split_on_one_cpu_is_refused_in_a_line() {
+    let Some(container) = Container::open(last_cpu()) else { return };
+    let Some(refused) = container.run("run -m pipe,shm-ring --placement split") else { return };
+    let refused = refused.expect(2);
+    assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+    for word in ["every cell is refused (2)", "two CPUs"] {
+        assert!(refused.stderr.contains(word), "no `{word}`: {}", refused.stderr);
+    }
+    assert!(is_empty(&container.laboratory.path("data")), "wrote results");
+    container.laboratory.assert_nothing_left();
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).expect("a folder").next().is_none()
+}

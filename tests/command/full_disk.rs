@@ -1,0 +1,154 @@
+//! A full disk: exit code 5, no finished sample lost, and `resume` goes on once there is room.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
+
+use crate::laboratory::{Finished, HANG, Laboratory};
+use crate::processes::wait_for;
+use crate::results::{ResultsFile, number, runs_told};
+use crate::skip::skip;
+use crate::system_calls::try_strace;
+use crate::whole::{assert_consistent, assert_whole};
+
+/// Room for some sixty samples beside the reserve that the command keeps.
+const SMALL: &str = "320k";
+/// More samples than that.
+const MANY: &str = "-m pipe -b 64 --total 6400 --repetitions 150";
+
+/// A disk of its own for results, small enough to be filled.
+struct SmallDisk<'a> {
+    laboratory: &'a Laboratory,
+}
+
+impl<'a> SmallDisk<'a> {
+    /// Mounts a disk of `size`; `None` where that may not be done.
+    fn mount(laboratory: &'a Laboratory, size: &str) -> Option<Self> {
+        let disk = Self { laboratory };
+        fs::create_dir(disk.path("")).expect("a folder");
+        let options = std::ffi::CString::new(format!("size={size}")).expect("no zero inside");
+        let mounted =
+            mount("tmpfs", disk.path(""), "tmpfs", MountFlags::empty(), options.as_c_str());
+        if let Err(errno) = mounted {
+            skip("a full disk", &format!("mounting a small tmpfs: {errno}"));
+            return None;
+        }
+        Some(disk)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.laboratory.path("disk").join(name)
+    }
+
+    fn results(&self) -> PathBuf {
+        self.path("results.jsonl")
+    }
+
+    fn run(&self, arguments: &str) -> String {
+        format!("run {arguments} --out {}", self.results().display())
+    }
+
+    /// Takes all the room that is left.
+    fn fill(&self) {
+        let mut file = File::create(self.path("filler")).expect("a file");
+        let full = loop {
+            if let Err(error) = file.write_all(&[0; 4096]) {
+                break error;
+            }
+        };
+        assert_eq!(full.kind(), ErrorKind::StorageFull, "{full}");
+    }
+
+    /// Makes the disk large and has `resume` complete the file.
+    fn enlarge_and_resume(&self) {
+        mount_remount(self.path(""), MountFlags::empty(), c"size=64m").expect("a larger disk");
+        let before = ResultsFile::read(&self.results()).samples;
+        self.laboratory.run(&format!("resume {}", self.results().display())).expect(0);
+        let whole = assert_whole(&self.results());
+        assert_eq!(before, whole.samples[..before.len()], "what was measured stays as it is");
+        self.laboratory.assert_nothing_left();
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        // Not mounted, or gone already: then the folder is an ordinary one.
+        let _ = unmount(self.path(""), UnmountFlags::DETACH);
+    }
+}
+
+/// The command said in one line that the disk is full and what to do; the file holds whole lines
+/// and ends in a footer that says that runs are missing.
+fn assert_told(disk: &SmallDisk<'_>, finished: Finished) -> ResultsFile {
+    let full = finished.expect(5);
+    assert_eq!(full.stderr.lines().count(), 1, "{}", full.stderr);
+    for word in ["cannot write results to", "No space left", "make room and resume"] {
+        assert!(full.stderr.contains(word), "no `{word}`: {}", full.stderr);
+    }
+    let text = fs::read_to_string(disk.results()).expect("results");
+    assert!(text.ends_with('\n'), "a torn line");
+    let file = assert_consistent(&disk.results());
+    assert_eq!(file.footer["complete"], false);
+    let shown = disk.laboratory.run(&format!("show {}", disk.results().display())).expect(0);
+    assert_eq!(shown.stderr, "", "nothing to warn of");
+    disk.laboratory.assert_nothing_left();
+    file
+}
+
+#[test]
+fn a_disk_that_fills_up_loses_no_sample() {
+    let laboratory = Laboratory::open();
+    let Some(disk) = SmallDisk::mount(&laboratory, SMALL) else { return };
+    let file = assert_told(&disk, laboratory.run(&disk.run(MANY)));
+    assert!(file.samples.len() > 10 && file.samples.len() < 151, "{}", file.samples.len());
+    let resumed = laboratory.run(&format!("resume {}", disk.results().display()));
+    let file = assert_told(&disk, resumed);
+    assert!(file.samples.len() < 151, "{}", file.samples.len());
+    disk.enlarge_and_resume();
+}
+
+/// Room is kept before a run is made: every worker that was started has its line.
+#[test]
+fn no_run_is_made_that_could_not_be_kept() {
+    let laboratory = Laboratory::open();
+    let Some(disk) = SmallDisk::mount(&laboratory, SMALL) else { return };
+    if let Err(reason) = try_strace() {
+        return skip("counting workers", &reason);
+    }
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-e", "trace=execve", "-o"]).arg(laboratory.path("trace"));
+    strace.arg(env!("CARGO_BIN_EXE_ipcperf"));
+    let full = laboratory.finish(laboratory.place(strace, &disk.run(MANY)));
+    let file = assert_told(&disk, full);
+    let trace = fs::read_to_string(laboratory.path("trace")).expect("a trace");
+    let is_worker = |line: &&str| line.contains("execve(") && line.contains("\"worker\"");
+    let workers = trace.lines().filter(is_worker).count();
+    assert_eq!(workers as u64, number(&file.footer, "samples"), "each worker has its sample");
+}
+
+#[test]
+fn a_disk_without_any_room_for_results_is_told_before_anything_runs() {
+    let laboratory = Laboratory::open();
+    let Some(disk) = SmallDisk::mount(&laboratory, "64k") else { return };
+    let file = assert_told(&disk, laboratory.run(&disk.run("-m pipe -b 64 --repetitions 2")));
+    assert!(file.samples.is_empty(), "{:?}", file.samples);
+    disk.enlarge_and_resume();
+}
+
+#[test]
+fn a_disk_that_others_fill_meanwhile_loses_no_sample() {
+    let laboratory = Laboratory::open();
+    let Some(disk) = SmallDisk::mount(&laboratory, "2m") else { return };
+    let command = laboratory.start(laboratory.command(&disk.run(MANY)));
+    let told = || (runs_told(&disk.results()) >= 5).then_some(());
+    wait_for("five runs", Duration::from_secs(30), told);
+    disk.fill();
+    let file = assert_told(&disk, command.finish(HANG));
+    assert!(file.samples.len() >= 5, "{}", file.samples.len());
+    fs::remove_file(disk.path("filler")).expect("the filler");
+    disk.enlarge_and_resume();
+}

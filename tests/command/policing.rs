@@ -1,0 +1,124 @@
+//! Runs that the machine held up are marked and made again; distance and warm-up are stored.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use ipcperf_engine::placement::{Placement, Topology};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::results::{ResultsFile, number};
+use crate::skip::skip;
+use crate::whole::{assert_whole, was_held_up};
+
+/// `ipcperf run` to its end, with the summaries it prints.
+fn measured(laboratory: &Laboratory, arguments: &str) -> (ResultsFile, Vec<Value>) {
+    let out = laboratory.results();
+    let run = format!("run {arguments} --json --force --out {}", out.display());
+    let finished = laboratory.run(&run).expect(0);
+    (assert_whole(&out), serde_json::from_str(&finished.stdout).expect("an array"))
+}
+
+/// Does `work` while others use the first allowed CPU as much as they may.
+fn on_a_busy_cpu<T>(work: impl FnOnce() -> T) -> T {
+    let topology = Topology::read().expect("the allowed CPUs");
+    let first = topology.cpus.first().expect("a CPU").number;
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| spin_on(first, &done));
+        }
+        let _ends = Ends(&done);
+        work()
+    })
+}
+
+/// Ends the spinning, also where a test fails meanwhile.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn spin_on(cpu: u32, done: &AtomicBool) {
+    let mut only = CpuSet::new();
+    only.set(cpu as usize);
+    sched_setaffinity(None, &only).expect("an allowed CPU");
+    while !done.load(Ordering::Relaxed) {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn what_others_held_up_is_marked_made_again_and_kept() {
+    let laboratory = Laboratory::open();
+    let case = "-m pipe -b 4KiB --repetitions 2 --attempts 2";
+    let (file, summaries) = on_a_busy_cpu(|| measured(&laboratory, case));
+    let held_up = file.samples.iter().filter(|sample| was_held_up(sample)).count() as u64;
+    assert!(held_up > 0, "{:?}", file.samples);
+    assert!(file.samples.iter().any(|sample| number(sample, "attempt") == 2));
+    assert_eq!(number(&summaries[0], "disturbed"), held_up);
+    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
+    assert!(shown.stdout.contains("held up"), "{}", shown.stdout);
+}
+
+#[test]
+fn one_attempt_is_one_run_however_disturbed() {
+    let laboratory = Laboratory::open();
+    let case = "-m pipe -b 4KiB --repetitions 2 --attempts 1";
+    let (file, _) = on_a_busy_cpu(|| measured(&laboratory, case));
+    assert_eq!(file.samples.len(), 3);
+    assert!(file.samples.iter().all(|sample| number(sample, "attempt") == 1));
+}
+
+#[test]
+fn two_cpus_have_a_class_where_their_probe_worked_and_one_has_none() {
+    let topology = Topology::read().expect("the allowed CPUs");
+    if topology.resolve(Placement::Split).is_err() {
+        return skip("classes of CPU pairs", "there is but one CPU");
+    }
+    let laboratory = Laboratory::open();
+    let (file, _) =
+        measured(&laboratory, "-m pipe -b 64 --total 64kB --placement same,split --repetitions 4");
+    for sample in &file.samples {
+        let probe = &sample["cacheline_round_trip_ns"];
+        if sample["placement"] == "same" {
+            assert!(probe.is_null() && sample["cpu_pair_class"].is_null(), "{sample}");
+        } else if !was_held_up(sample) {
+            assert_eq!(probe.is_null(), sample["cpu_pair_class"].is_null(), "{sample}");
+        }
+    }
+    assert!(file.samples.iter().any(|sample| sample["cpu_pair_class"].is_string()));
+}
+
+#[test]
+fn the_first_calibrated_run_is_sliced_and_others_warm_up_as_it_says() {
+    let laboratory = Laboratory::open();
+    let (file, _) =
+        measured(&laboratory, "-m pipe,shm-ring -w stream,round-trip -b 4KiB --repetitions 1");
+    for sample in &file.samples {
+        let slices_ns = sample["warm_up_slices_ns"].as_array();
+        assert_eq!(slices_ns.is_some(), number(sample, "block") == 0, "{sample}");
+        if let Some(slices_ns) = slices_ns {
+            assert!(slices_ns.len() == 8 && slices_ns.iter().all(|ns| ns.as_u64() > Some(0)));
+            assert!(sample["warm_up_ns"].is_null(), "{sample}");
+        } else if !sample["warm_up_ns"].is_null() {
+            assert!(number(sample, "warm_up_ns") > 0, "{sample}");
+        }
+    }
+}
+
+#[test]
+fn a_given_total_is_run_without_warming_up() {
+    let laboratory = Laboratory::open();
+    let (file, _) = measured(&laboratory, "-m pipe -b 64 --total 6400 --repetitions 1");
+    for sample in &file.samples {
+        for key in ["warm_up_ns", "warm_up_slices_ns"] {
+            assert!(sample[key].is_null(), "{sample}");
+        }
+        assert_eq!(number(sample, "calibration_phases"), 0, "{sample}");
+    }
+}

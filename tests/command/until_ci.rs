@@ -1,0 +1,105 @@
+//! `--until-ci`: repeating until each median is known well enough, or a cap is reached.
+
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::mistakes::refused;
+use crate::results::{ResultsFile, number};
+use crate::whole::assert_whole;
+
+/// Narrower than any machine's figures.
+const UNREACHABLE: &str = "--until-ci 0.000001";
+
+/// Runs the cases, and returns the summaries that are printed beside the file.
+fn measured(laboratory: &Laboratory, arguments: &str) -> (Vec<Value>, ResultsFile) {
+    let out = laboratory.results();
+    let arguments = format!("run {arguments} --json --out {}", out.display());
+    let finished = laboratory.run(&arguments).expect(0);
+    (serde_json::from_str(&finished.stdout).expect("an array"), assert_whole(&out))
+}
+
+/// Blocks, beside the one that is set aside.
+fn last_block(file: &ResultsFile) -> u64 {
+    file.samples.iter().map(|sample| number(sample, "block")).max().expect("samples")
+}
+
+#[test]
+fn flags_that_contradict_or_lack_each_other_are_refused() {
+    refused("run -m pipe --until-ci 2 --repetitions 20", &["--until-ci", "--repetitions"]);
+    refused("run -m pipe --most-repetitions 20", &["--until-ci"]);
+    refused("run -m pipe --most-seconds 20", &["--until-ci"]);
+    for percent in ["0", "-1", "100", "NaN", "inf", "little"] {
+        refused(&format!("run -m pipe --until-ci {percent}"), &["--until-ci"]);
+    }
+    for most in ["0", "9", "-1", "many"] {
+        let arguments = format!("run -m pipe --until-ci 2 --most-repetitions {most}");
+        refused(&arguments, &["--most-repetitions"]);
+    }
+    for most in ["0", "-1", "NaN", "inf", "1e99"] {
+        let arguments = format!("run -m pipe --until-ci 2 --most-seconds {most}");
+        refused(&arguments, &["--most-seconds"]);
+    }
+    refused("run -m pipe --attempts 0", &["--attempts", "at least 1"]);
+}
+
+#[test]
+fn the_plan_says_until_when() {
+    let laboratory = Laboratory::open();
+    let arguments = "plan -m pipe -b 64 --until-ci 2.5 --most-repetitions 40 --most-seconds 30";
+    let table = laboratory.run(arguments).expect(0).stdout;
+    for word in ["until each median is known to 2.5 %", "40 repetitions", "30 s"] {
+        assert!(table.contains(word), "no `{word}`: {table}");
+    }
+    let planned = laboratory.run(&format!("{arguments} --json")).expect(0);
+    let plan: Value = serde_json::from_str(&planned.stdout).expect("one object");
+    assert_eq!(plan["until_ci"]["half_width"], 0.025);
+    assert_eq!(plan["until_ci"]["most_repetitions"], 40);
+    assert_eq!((number(&plan, "repetitions"), number(&plan, "runs")), (10, 11), "the least");
+}
+
+#[test]
+fn each_case_stops_where_it_is_known_or_capped() {
+    let laboratory = Laboratory::open();
+    let arguments = "-m null,pipe -b 64 --total 64kB --until-ci 30 --most-repetitions 30";
+    let (summaries, file) = measured(&laboratory, arguments);
+    assert_eq!(summaries.len(), 2);
+    for summary in summaries {
+        let figure = ["bandwidth_bytes_per_s", "ns_per_message"].map(|key| &summary[key]);
+        let figure = figure.into_iter().find(|figure| figure.is_object()).expect("a figure");
+        let median = figure["median"].as_f64().expect("a median");
+        let [low, high] = interval(&summary);
+        assert!(low <= median && median <= high, "{summary}");
+        let is_known = (high - low) / 2.0 <= 0.3 * median;
+        let of_case = |sample: &&Value| sample["case_id"] == summary["case_id"];
+        let blocks = file.samples.iter().filter(of_case).map(|sample| number(sample, "block"));
+        let last = blocks.max().expect("samples");
+        assert!(last >= 10 && (is_known || last == 30), "{last} repetitions: {summary}");
+    }
+}
+
+fn interval(summary: &Value) -> [f64; 2] {
+    let ends = summary["median_interval"].as_array().expect("an interval");
+    let ends: Vec<f64> = ends.iter().flat_map(Value::as_f64).collect();
+    ends.try_into().expect("two ends")
+}
+
+#[test]
+fn repetitions_are_capped() {
+    let laboratory = Laboratory::open();
+    let arguments = format!("-m pipe,tcp -b 64 --total 64kB {UNREACHABLE} --most-repetitions 12");
+    let (summaries, file) = measured(&laboratory, &arguments);
+    assert_eq!(last_block(&file), 12);
+    assert!(summaries.iter().all(|summary| summary["median_interval"].is_array()));
+    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
+    for words in ["0 of 2 medians are known", "at the cap on repetitions or time"] {
+        assert!(shown.stdout.contains(words), "no `{words}`: {}", shown.stdout);
+    }
+}
+
+#[test]
+fn time_is_capped_but_every_case_gets_the_least() {
+    let laboratory = Laboratory::open();
+    let arguments = format!("-m pipe,tcp -b 64 --total 6400 {UNREACHABLE} --most-seconds 0.001");
+    let (_, file) = measured(&laboratory, &arguments);
+    assert_eq!(last_block(&file), 10);
+}

@@ -1,0 +1,101 @@
+//! What a results file must hold whose footer says that it is complete.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::results::{ResultsFile, lines, number, text};
+
+/// Attempts at one case in one block.
+type Repetitions<'a> = BTreeMap<(u64, &'a str), Vec<&'a Value>>;
+
+/// The file at `path` is complete: every case has its run in every block of the plan, attempts at
+/// it are numbered without gap or repeat, and only the last of them may count.
+pub(crate) fn assert_whole(path: &Path) -> ResultsFile {
+    let file = assert_consistent(path);
+    assert_eq!(file.footer["complete"], true, "{}", file.footer);
+    let (planned, runs) = (planned(&file), runs(path));
+    let made: BTreeSet<(u64, &str)> = repetitions(&runs).into_keys().collect();
+    if file.header["plan"]["until_ci"].is_null() {
+        assert_eq!(made, planned);
+    } else {
+        assert!(made.is_superset(&planned), "the least: {made:?}");
+    }
+    file
+}
+
+/// As [`assert_whole`], but runs may be missing.
+pub(crate) fn assert_consistent(path: &Path) -> ResultsFile {
+    let file = ResultsFile::read(path);
+    let last = lines(path).pop().expect("a line");
+    assert_eq!(last, file.footer, "the footer ends the file");
+    assert_eq!(number(&file.footer, "samples"), file.samples.len() as u64);
+    assert_eq!(number(&file.footer, "failures"), file.failures.len() as u64);
+    let runs = runs(path);
+    let names: BTreeSet<&str> = runs.iter().map(|run| text(run, "run_id")).collect();
+    assert_eq!(names.len(), runs.len(), "run_ids are unique");
+    assert!(runs.iter().map(place).is_sorted(), "blocks run one after another, in their order");
+    for attempts in repetitions(&runs).values() {
+        assert_attempts(attempts, &file);
+    }
+    file
+}
+
+/// Samples and failures, as they came.
+fn runs(path: &Path) -> Vec<Value> {
+    let is_run = |line: &Value| line["kind"] == "sample" || line["kind"] == "failure";
+    lines(path).into_iter().filter(is_run).collect()
+}
+
+/// Block, position in it, and attempt: what a run is named after.
+fn place(run: &Value) -> Vec<u64> {
+    text(run, "run_id").split('.').map(|part| part.parse().expect("a number")).collect()
+}
+
+fn planned(file: &ResultsFile) -> BTreeSet<(u64, &str)> {
+    let plan = &file.header["plan"];
+    let cases = plan["cases"].as_array().expect("the cases").iter().flat_map(Value::as_str);
+    let blocks = 0..=number(plan, "repetitions");
+    cases.flat_map(|case| blocks.clone().map(move |block| (block, case))).collect()
+}
+
+fn repetitions(runs: &[Value]) -> Repetitions<'_> {
+    let mut repetitions = Repetitions::new();
+    for run in runs {
+        let key = (number(run, "block"), text(run, "case_id"));
+        repetitions.entry(key).or_default().push(run);
+    }
+    repetitions
+}
+
+/// Attempts are numbered from 1; each but the last was held up, and so was the last only where no
+/// more were allowed.
+fn assert_attempts(attempts: &[&Value], file: &ResultsFile) {
+    let numbers = attempts.iter().map(|run| number(run, "attempt"));
+    assert!(numbers.eq(1..=attempts.len() as u64), "{attempts:?}");
+    let (last, before) = attempts.split_last().expect("at least one");
+    assert!(before.iter().all(|run| was_held_up(run)), "{before:?}");
+    let most = number(&file.header["plan"], "attempts");
+    assert!(attempts.len() as u64 <= most, "{attempts:?}");
+    let is_last = file.footer["complete"] == false || attempts.len() as u64 == most;
+    assert!(!was_held_up(last) || is_last || repeats_left(file) == 0, "{last}");
+}
+
+pub(crate) fn was_held_up(run: &Value) -> bool {
+    run["set_aside"] == "disturbed" || run["set_aside"] == "probe-disagrees"
+}
+
+/// Half of the runs may be repeated, and ten in any case.
+fn repeats_left(file: &ResultsFile) -> u64 {
+    let made = file.samples.iter().filter(|sample| number(sample, "attempt") > 1).count() as u64;
+    let allowed = (planned(file).len() as u64 / 2).max(10);
+    assert!(made <= allowed, "{made} repeats, {allowed} are allowed");
+    allowed - made
+}
+
+/// The cases in the order in which they ran first, block by block.
+pub(crate) fn order(path: &Path) -> Vec<(u64, String)> {
+    let firsts = runs(path).into_iter().filter(|run| run["attempt"] == 1);
+    firsts.map(|run| (number(&run, "block"), text(&run, "case_id").to_owned())).collect()
+}
