@@ -32,15 +32,23 @@ pub(crate) enum Bench {
     /// Other tools' round trips and streams beside ours, on one CPU
     Peers(PeersArguments),
     /// The shared-memory ring against the cache line and memcpy, on two CPUs
-    Ring,
+    Ring(RingArguments),
     /// How long `ipcperf list` and `ipcperf --help` take
     Startup,
     /// How long a survey takes and whether it is whole
     Survey,
-    /// How soon a median is known, what a neighbour does, one mode and two: about three minutes
+    /// How soon a median is known, what a neighbour does, one mode and two: about six minutes
     Trust,
     /// All of them, one after another
     All(CapArguments),
+}
+
+/// How long `ring` waits for a distance of the CPUs that has not shown.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct RingArguments {
+    /// Go on for so long while a distance, close or far, is not decided, s
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) patience: u64,
 }
 
 /// When to stop looking for a narrower interval in `c-loops`.

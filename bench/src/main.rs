@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{Arguments, Bench, PeersArguments};
+use arguments::{Arguments, Bench, PeersArguments, RingArguments};
 use finding::{Bar, Finding, Verdict};
 use program::Ipcperf;
 use trouble::Trouble;
@@ -52,14 +52,14 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
         Bench::Peers(arguments) => peers::measure(ipcperf, arguments),
-        Bench::Ring => ring::measure(ipcperf),
+        Bench::Ring(arguments) => ring::measure(ipcperf, *arguments),
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
         Bench::All(cap) => [
             startup::measure(ipcperf),
             null::measure(ipcperf),
-            ring::measure(ipcperf),
+            ring::measure(ipcperf, RingArguments::default()),
             c_loops::measure(ipcperf, *cap),
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),

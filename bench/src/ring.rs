@@ -13,6 +13,7 @@ use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Measurement, RunSpec, disturbance};
 
+use crate::arguments::RingArguments;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Position, Question, Unit};
 use crate::output::announce;
@@ -60,13 +61,13 @@ struct Seen {
 }
 
 /// Measures both workloads.
-pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+pub(crate) fn measure(ipcperf: &Ipcperf, arguments: RingArguments) -> Vec<Finding> {
     let mut seen = Seen::nothing();
     let trouble = match cpus(Placement::Split) {
         Err(why) => {
             return untestable(&seen, &why);
         }
-        Ok(cpus) => seen.fill(ipcperf, cpus).err(),
+        Ok(cpus) => seen.fill(ipcperf, cpus, Duration::from_secs(arguments.patience)).err(),
     };
     let finding = |series: &Series| match &trouble {
         Some(trouble) => series.question().failed(trouble),
@@ -99,13 +100,20 @@ impl Seen {
         Self { series, rounds: 0, left_out: [0; 2] }
     }
 
-    /// Makes rounds until everything that shows is decided.
-    fn fill(&mut self, ipcperf: &Ipcperf, cpus: [u32; 2]) -> Result<(), Trouble> {
+    /// Makes rounds until everything that shows is decided, and for as long as `patience` lasts until
+    /// all has shown.
+    fn fill(
+        &mut self,
+        ipcperf: &Ipcperf,
+        cpus: [u32; 2],
+        patience: Duration,
+    ) -> Result<(), Trouble> {
         let start = Instant::now();
         let stream = spec("shm-ring", Kind::Stream, cpus, STREAM_BYTES);
         let round_trip = spec("shm-ring", Kind::RoundTrip, cpus, 1);
         while self.rounds < LEAST_ROUNDS
             || (self.rounds < MOST_ROUNDS && start.elapsed() < MOST_TIME && !self.is_decided())
+            || (start.elapsed() < patience && !self.series.iter().all(Series::is_decided))
         {
             self.rounds += 1;
             self.stream(ipcperf, &stream, cpus[0])?;

@@ -11,7 +11,7 @@ mod precision;
 use crate::finding::Finding;
 use crate::program::Ipcperf;
 
-/// Measures all of it, about three minutes.
+/// Measures all of it, about six minutes.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     [precision::measure(ipcperf), neighbour::measure(ipcperf), modes::measure(ipcperf)].concat()
 }

@@ -37,27 +37,35 @@ pub enum Disturbance {
 pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance> {
     let is_long = measured.elapsed_ns >= JUDGED_FROM_NS;
     match spec.nearness() {
-        Nearness::Apart if is_long && waited(measured) => Some(Disturbance::Waited),
+        Nearness::Apart if is_long && waited(spec, measured) => Some(Disturbance::Waited),
         Nearness::Apart => probes_disagree(measured),
         Nearness::OneCpu if is_long && is_missing(spec, measured) => Some(Disturbance::Missing),
         Nearness::OneCpu | Nearness::Unpinned => None,
     }
 }
 
+/// A party that waits while the kernel's own thread works for the mechanism waits for its own case.
 #[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
-fn waited(measured: &Measurement) -> bool {
+fn waited(spec: &RunSpec, measured: &Measurement) -> bool {
     let delays_ns = measured.roles.iter().filter_map(|role| role.run_delay_ns);
-    delays_ns.max().unwrap_or(0) as f64 > MOST_DELAY * measured.elapsed_ns as f64
+    let longest_ns = delays_ns.max().unwrap_or(0) as f64;
+    let most_ns = MOST_DELAY * measured.elapsed_ns as f64;
+    helped_ns(spec, measured).is_some_and(|helped_ns| longest_ns > most_ns + helped_ns as f64)
 }
 
-/// Where a thread of the kernel does part of the work and cannot be seen, nothing is said.
 #[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
 fn is_missing(spec: &RunSpec, measured: &Measurement) -> bool {
-    let is_helped = find(&spec.mechanism).is_some_and(|known| known.kernel_thread.is_some());
-    let helped_ns = if is_helped { measured.kernel_thread_ns } else { Some(0) };
-    let used_ns: Option<u64> = measured.roles.iter().map(|role| role.cpu_ns).sum();
-    let used_ns = used_ns.zip(helped_ns).map(|(parties_ns, helped_ns)| parties_ns + helped_ns);
+    let parties_ns: Option<u64> = measured.roles.iter().map(|role| role.cpu_ns).sum();
+    let used_ns =
+        parties_ns.zip(helped_ns(spec, measured)).map(|(parties, helped)| parties + helped);
     used_ns.is_some_and(|used_ns| (used_ns as f64) < LEAST_CPU * measured.elapsed_ns as f64)
+}
+
+/// CPU time of the kernel's own threads that worked for the mechanism; 0 for one that has none.
+/// `None` where they cannot be seen: then nothing can be said of missing or awaited CPU time.
+fn helped_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
+    let is_helped = find(&spec.mechanism).is_some_and(|known| known.kernel_thread.is_some());
+    if is_helped { measured.kernel_thread_ns } else { Some(0) }
 }
 
 fn probes_disagree(measured: &Measurement) -> Option<Disturbance> {
@@ -167,6 +175,20 @@ mod tests {
         assert_eq!(helped(Some(RUN_NS * 8 / 100)), None);
         assert_eq!(helped(Some(RUN_NS * 4 / 100)), Some(Disturbance::Missing));
         assert_eq!(helped(None), None, "it cannot be seen");
+    }
+
+    #[test]
+    fn waiting_for_the_kernels_thread_is_part_of_the_case() {
+        let tcp = RunSpec { mechanism: "tcp".to_owned(), ..spec([0, 1]) };
+        let waited = |kernel_thread_ns| {
+            let roles = [(0, 0), (0, RUN_NS / 10)];
+            let probes = Some([300.0, 300.0]);
+            let measured = Measurement { kernel_thread_ns, ..measured(roles, probes) };
+            disturbance(&tcp, &measured)
+        };
+        assert_eq!(waited(Some(RUN_NS * 9 / 100)), None);
+        assert_eq!(waited(Some(RUN_NS * 7 / 100)), Some(Disturbance::Waited));
+        assert_eq!(waited(None), None, "it cannot be seen");
     }
 
     #[test]

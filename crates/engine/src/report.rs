@@ -98,8 +98,8 @@ pub struct Measurement {
     pub calibration_phases: u32,
     /// How long each slice took that was asked for before the run, ns; all move the same.
     pub slices_ns: Vec<u64>,
-    /// CPU time of the kernel's own thread that works for the mechanism, on the CPU the parties share,
-    /// ns; `None` where there is none or it cannot be seen.
+    /// CPU time of the kernel's own threads that work for the mechanism, on the CPUs of the run, ns;
+    /// `None` where there are none or they cannot be seen.
     pub kernel_thread_ns: Option<u64>,
     /// The distribution, for round trips.
     pub round_trips: Option<RoundTrips>,

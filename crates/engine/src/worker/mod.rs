@@ -6,7 +6,7 @@
 
 mod calibration;
 mod control;
-mod kernel_thread;
+mod kernel_threads;
 mod party;
 mod processes;
 mod threads;

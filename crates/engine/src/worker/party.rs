@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::control::Control;
-use super::kernel_thread::KernelThread;
+use super::kernel_threads::KernelThreads;
 use super::usage::{Usage, cpu_ns, run_delay_ns};
 use crate::buffer::Buffer;
 use crate::histogram::TickHistogram;
@@ -54,7 +54,7 @@ struct Kit {
     outgoing: Buffer,
     incoming: Buffer,
     trips: TickHistogram,
-    kernel_thread: Option<KernelThread>,
+    kernel_threads: Option<KernelThreads>,
 }
 
 /// One phase, over.
@@ -110,8 +110,8 @@ impl<E: Endpoint> Party<'_, E> {
         }
         // One of the two asks; both would see the same.
         let asks = self.role != Role::Receiver;
-        let kernel_thread = asks.then(|| KernelThread::of(self.spec)).flatten();
-        Ok(Kit { outgoing, incoming, trips: TickHistogram::touched(), kernel_thread })
+        let kernel_threads = asks.then(|| KernelThreads::of(self.spec)).flatten();
+        Ok(Kit { outgoing, incoming, trips: TickHistogram::touched(), kernel_threads })
     }
 
     fn meet(&self) {
@@ -147,7 +147,7 @@ impl<E: Endpoint> Party<'_, E> {
         }
         kit.trips.clear();
         self.take_calls();
-        let kernel_thread_ns = || kit.kernel_thread.as_ref().and_then(KernelThread::cpu_ns);
+        let kernel_thread_ns = || kit.kernel_threads.as_ref().and_then(KernelThreads::cpu_ns);
         let (delay_before_ns, helped_before_ns) = (run_delay_ns(), kernel_thread_ns());
         self.meet();
         let cpu_before_ns = cpu_ns();
@@ -162,7 +162,7 @@ impl<E: Endpoint> Party<'_, E> {
         usage.cpu_ns = Some(cpu_after_ns - cpu_before_ns);
         usage.run_delay_ns =
             delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
-        let helped_ns = kit.kernel_thread.as_ref().and_then(KernelThread::cpu_ns);
+        let helped_ns = kit.kernel_threads.as_ref().and_then(KernelThreads::cpu_ns);
         let kernel_thread_ns =
             helped_before_ns.zip(helped_ns).map(|(before, after)| after - before);
         Ok(Phase { usage, kernel_thread_ns, timed_every })

@@ -116,8 +116,9 @@ pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside) -> String {
 }
 
 fn group(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> String {
-    let cases: Vec<&CaseSummary> =
+    let mut cases: Vec<&CaseSummary> =
         summaries.iter().filter(|summary| heading.covers(summary)).collect();
+    cases.retain(|case| case.refused.is_none() || belongs(case, heading, summaries));
     let text = heading.text(&repetitions(&cases), beside);
     let mut parts = vec![text];
     parts.extend(grids(&cases, &|case| cell(case, beside)).iter().map(Table::to_string));
@@ -128,6 +129,15 @@ fn group(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> String
         parts.extend(grids(&bounded, &roof).iter().map(Table::to_string));
     }
     parts.join("\n")
+}
+
+/// Whether a refused cell is shown under `heading`: with the figures of its own series, or, where
+/// that has none at all, everywhere.
+fn belongs(refused: &CaseSummary, heading: &Heading, summaries: &[CaseSummary]) -> bool {
+    let with_figure =
+        |case: &&CaseSummary| case.refused.is_none() && case.series() == refused.series();
+    let mut anywhere = summaries.iter().filter(with_figure).peekable();
+    anywhere.peek().is_none() || anywhere.any(|case| heading.covers(case))
 }
 
 /// How near a case comes to the limit that bounds it.

@@ -63,7 +63,7 @@ pub(crate) struct Sample {
     pub(crate) warm_up_ns: Option<u64>,
     /// How long each of the slices took from which the warm-up was read; all move the same.
     pub(crate) warm_up_slices_ns: Option<Vec<u64>>,
-    /// CPU time of the kernel's own thread that works for the mechanism, on the CPU the parties share.
+    /// CPU time of the kernel's own threads that work for the mechanism, on the CPUs of the run.
     pub(crate) kernel_thread_ns: Option<u64>,
     /// Median round trip.
     pub(crate) round_trip_ns_p50: Option<u64>,
