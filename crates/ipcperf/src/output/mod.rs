@@ -1,5 +1,6 @@
 //! What people see: tables, words, progress.
 
+mod heading;
 mod limits;
 mod lists;
 mod machine;
@@ -10,6 +11,7 @@ mod table;
 pub(crate) mod units;
 mod words;
 
+pub(crate) use heading::Beside;
 #[cfg(test)]
 pub(crate) use lists::mechanism_page;
 pub(crate) use lists::{mechanism_list, mechanisms_json, workload_list, workloads_json};
@@ -17,7 +19,7 @@ pub(crate) use machine::{machine_json, machine_page, warning_line};
 pub(crate) use notes::notes;
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};
-pub(crate) use table::{Beside, tables};
+pub(crate) use table::tables;
 pub(crate) use words::{closing_words, survey_words};
 
 use std::io::Write;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use ipcperf_stats::{Steadiness, is_steady};
 
+use super::heading::SELDOM;
+use super::table::SEVERAL_MODES;
 use super::units;
 use crate::plan::Precision;
 use crate::results::{Sample, SetAside};
@@ -21,7 +23,7 @@ pub(crate) fn notes(
 ) -> Vec<String> {
     let mut notes: Vec<String> = disturbances(samples).into_iter().collect();
     notes.extend(classes(samples));
-    notes.extend(listed("Single round trips have several modes:", trip_modes(summaries)));
+    notes.extend(trip_modes(summaries));
     notes.extend(listed("Not steady over the repetitions:", drifts(samples)));
     notes.extend(precision.into_iter().flat_map(|precision| known(summaries, &precision)));
     notes
@@ -43,7 +45,7 @@ fn disturbances(samples: &[Sample]) -> Option<String> {
     let moved = held_up.iter().filter(|s| s.set_aside == Some(SetAside::ProbeDisagrees)).count();
     let lost = lost_repetitions(&held_up, samples);
     let mut text = format!(
-        "The machine held up {} of {all} runs ({}); they are set aside and were repeated.",
+        "The machine held up {} of {all} runs ({}); they are set aside, and were made again where attempts were left.",
         held_up.len(),
         share(held_up.len(), all)
     );
@@ -87,24 +89,28 @@ fn classes(samples: &[Sample]) -> Option<String> {
     let parts = counts.iter().map(|(class, &count)| format!("{class} in {}", share(count, all)));
     Some(format!(
         "The two CPUs were seen at {} distances (a cache line there and back: {} of the runs): \
-         tables are by distance, and figures of different distances are not compared.",
+         tables are by distance, and figures of different distances are not compared. A distance \
+         of less than {} of the runs is left to --json.",
         counts.len(),
-        parts.collect::<Vec<_>>().join(", ")
+        parts.collect::<Vec<_>>().join(", "),
+        units::percent(SELDOM)
     ))
 }
 
-fn trip_modes(summaries: &[CaseSummary]) -> Vec<String> {
+/// The modes of every case whose figure has the mark: none of them may stand there with its middle
+/// alone.
+fn trip_modes(summaries: &[CaseSummary]) -> Option<String> {
     let mode =
         |mode: &Mode| format!("{} at {}", units::percent(mode.share), units::time(mode.median));
     let several = summaries.iter().filter(|case| !case.round_trip_modes.is_empty());
-    several
+    let lines: Vec<String> = several
         .map(|case| {
             let modes: Vec<String> = case.round_trip_modes.iter().map(mode).collect();
-            let class =
-                case.cpu_pair_class.as_ref().map_or_else(String::new, |c| format!(" ({c})"));
-            format!("  {}{class}: {}", case.case.case_id, modes.join(", "))
+            format!("  {}: {}", name(case), modes.join(", "))
         })
-        .collect()
+        .collect();
+    let heading = format!("{} Single round trips have several modes:", SEVERAL_MODES.trim_start());
+    (!lines.is_empty()).then(|| format!("{heading}\n{}", lines.join("\n")))
 }
 
 /// A case and, on two CPUs, the distance at which it was measured.

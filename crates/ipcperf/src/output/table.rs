@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ipcperf_engine::workload::Kind;
 
+use super::heading::{Beside, Heading, headings};
 use super::units;
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, Figure, Mode, moves_nothing};
@@ -18,97 +19,12 @@ const STYLE: TableStyle =
 /// What a table is laid out for where there is no terminal to ask.
 const WIDTH: u16 = 116;
 
-/// What the cases of one table share.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Heading {
-    workload: Kind,
-    mode: &'static str,
-    placement: String,
-    cpus: Vec<u32>,
-    /// The class of CPU pair.
-    class: Option<String>,
-    kernel_buffer: String,
-}
-
-impl Heading {
-    fn of(summary: &CaseSummary) -> Self {
-        let case = &summary.case;
-        Self {
-            workload: case.workload,
-            mode: case.mode.name(),
-            placement: case.placement.clone(),
-            cpus: case.cpus.clone(),
-            class: summary.cpu_pair_class.clone(),
-            kernel_buffer: case.kernel_buffer.clone(),
-        }
-    }
-
-    fn covers(&self, summary: &CaseSummary) -> bool {
-        let mut other = Self::of(summary);
-        // A refused cell has no CPUs, and one without a figure no class; either belongs where the
-        // rest is the same.
-        if other.cpus.is_empty() {
-            other.cpus.clone_from(&self.cpus);
-        }
-        if other.class.is_none() {
-            other.class.clone_from(&self.class);
-        }
-        other == *self
-    }
-
-    fn text(&self, repetitions: &str, beside: Beside) -> String {
-        let what = match self.workload {
-            Kind::Stream => "Stream: bandwidth",
-            Kind::RoundTrip => "Round trip: mean time there and back",
-        };
-        let cpus = match self.cpus.as_slice() {
-            [] => "any CPU".to_owned(),
-            [one] => format!("CPU {one}"),
-            [sender, receiver] if sender == receiver => format!("both on CPU {sender}"),
-            [sender, receiver, ..] => format!("CPUs {sender} and {receiver}"),
-        };
-        let buffer = match self.kernel_buffer.as_str() {
-            "default" => String::new(),
-            other => format!(", kernel buffer {other}"),
-        };
-        let (mode, placement) = (self.mode, &self.placement);
-        let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
-        let beside = match beside {
-            Beside::Spread => "median (IQR as share of it)",
-            Beside::Interval => "median ± half its 95 % interval",
-        };
-        format!(
-            "{what}, {mode}, placement {placement} ({cpus}{class}){buffer}; {beside}, \
-             n = {repetitions}"
-        )
-    }
-}
-
-/// What stands beside a median.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beside {
-    /// How far the repetitions spread.
-    Spread,
-    /// How well the median is known.
-    Interval,
-}
+/// Behind a figure for round trips that have several modes, which the notes list.
+pub(super) const SEVERAL_MODES: &str = " †";
 
 /// All tables of `summaries`, with what they leave out below.
 pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside) -> String {
-    let mut headings: Vec<Heading> = Vec::new();
-    for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
-        let heading = Heading::of(summary);
-        if !headings.contains(&heading) {
-            headings.push(heading);
-        }
-    }
-    let all = headings.clone();
-    let has_class = |heading: &Heading| {
-        let with_class = |other: &Heading| Heading { class: None, ..other.clone() } == *heading;
-        all.iter().any(|other| other.class.is_some() && with_class(other))
-    };
-    headings.retain(|heading| heading.class.is_some() || !has_class(heading));
-    headings.sort_by_key(|heading| heading.workload);
+    let headings = headings(summaries);
     let groups = headings.iter().map(|heading| group(heading, summaries, beside));
     let mut parts: Vec<String> = groups.collect();
     parts.extend(refusals(summaries));
@@ -227,6 +143,9 @@ fn cell(case: &CaseSummary, beside: Beside) -> String {
     } else {
         several_modes(&figure, &case.modes)
     };
+    if !case.round_trip_modes.is_empty() {
+        text += SEVERAL_MODES;
+    }
     if let Some(lost) = case.lost_share.filter(|lost| lost.median > 0.0) {
         text += &format!("\n{} lost", units::percent(lost.median));
     }
@@ -346,6 +265,7 @@ mod tests {
         let mut all = scripted(Kind::Stream, &["pipe", "tcp", "udp"], &[64]);
         all[0].modes =
             [(0.62, 1.3e9), (0.38, 5.8e9)].map(|(share, median)| Mode { share, median }).to_vec();
+        all[2].round_trip_modes = all[0].modes.clone();
         all[0].roof = Some(Roof { bound: Bound::Copy, least_ns: 1.0, share: 0.17 });
         all[1].bandwidth_bytes_per_s = None;
         (all[1].disturbed, all[1].disturbed_median) = (7, Some(4.2e9));

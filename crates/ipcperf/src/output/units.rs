@@ -46,7 +46,11 @@ pub(crate) fn time(ns: f64) -> String {
 /// A share as per cent.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    match percent {
+        p if p >= 9.95 => format!("{p:.0} %"),
+        p if p >= 0.095 || p == 0.0 => format!("{p:.1} %"),
+        p => format!("{p:.2} %"),
+    }
 }
 
 /// The median with its unit.
@@ -98,6 +102,8 @@ mod tests {
         assert_eq!(bandwidth(512.0), "512 B/s");
         assert_eq!(percent(0.0214), "2.1 %");
         assert_eq!(percent(0.25), "25 %");
+        assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(percent(0.0002), "0.02 %");
         assert_eq!(factor(1.23), "1.2 times");
         assert_eq!(frequency(3_400_000.0), "3.40 GHz");
     }

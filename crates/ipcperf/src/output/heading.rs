@@ -1,0 +1,152 @@
+//! Which cases stand in one table, and what is said above it.
+
+use std::collections::BTreeMap;
+
+use ipcperf_engine::workload::Kind;
+
+use crate::summary::CaseSummary;
+
+/// A distance of the CPUs seen in a smaller share of the runs has no tables: there would be next to
+/// nothing in them. `--json` has all.
+pub(super) const SELDOM: f64 = 0.05;
+
+/// What the cases of one table share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Heading {
+    workload: Kind,
+    mode: &'static str,
+    placement: String,
+    cpus: Vec<u32>,
+    /// The class of CPU pair.
+    class: Option<String>,
+    kernel_buffer: String,
+}
+
+impl Heading {
+    fn of(summary: &CaseSummary) -> Self {
+        let case = &summary.case;
+        Self {
+            workload: case.workload,
+            mode: case.mode.name(),
+            placement: case.placement.clone(),
+            cpus: case.cpus.clone(),
+            class: summary.cpu_pair_class.clone(),
+            kernel_buffer: case.kernel_buffer.clone(),
+        }
+    }
+
+    pub(super) fn covers(&self, summary: &CaseSummary) -> bool {
+        let mut other = Self::of(summary);
+        // A refused cell has no CPUs, and one without a figure no class; either belongs where the
+        // rest is the same.
+        if other.cpus.is_empty() {
+            other.cpus.clone_from(&self.cpus);
+        }
+        if other.class.is_none() {
+            other.class.clone_from(&self.class);
+        }
+        other == *self
+    }
+
+    pub(super) fn text(&self, repetitions: &str, beside: Beside) -> String {
+        let what = match self.workload {
+            Kind::Stream => "Stream: bandwidth",
+            Kind::RoundTrip => "Round trip: mean time there and back",
+        };
+        let cpus = match self.cpus.as_slice() {
+            [] => "any CPU".to_owned(),
+            [one] => format!("CPU {one}"),
+            [sender, receiver] if sender == receiver => format!("both on CPU {sender}"),
+            [sender, receiver, ..] => format!("CPUs {sender} and {receiver}"),
+        };
+        let buffer = match self.kernel_buffer.as_str() {
+            "default" => String::new(),
+            other => format!(", kernel buffer {other}"),
+        };
+        let (mode, placement) = (self.mode, &self.placement);
+        let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
+        let beside = match beside {
+            Beside::Spread => "median (IQR as share of it)",
+            Beside::Interval => "median ± half its 95 % interval",
+        };
+        format!(
+            "{what}, {mode}, placement {placement} ({cpus}{class}){buffer}; {beside}, \
+             n = {repetitions}"
+        )
+    }
+}
+
+/// What stands beside a median.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// How far the repetitions spread.
+    Spread,
+    /// How well the median is known.
+    Interval,
+}
+
+/// What stands above each table of `summaries`, streams first.
+pub(super) fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
+    let seldom = seldom_classes(summaries);
+    let is_seldom = |class: &Option<String>| class.as_ref().is_some_and(|c| seldom.contains(&c));
+    let mut headings: Vec<Heading> = Vec::new();
+    for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
+        let heading = Heading::of(summary);
+        if !headings.contains(&heading) && !is_seldom(&heading.class) {
+            headings.push(heading);
+        }
+    }
+    let all = headings.clone();
+    let has_class = |heading: &Heading| {
+        let with_class = |other: &Heading| Heading { class: None, ..other.clone() } == *heading;
+        all.iter().any(|other| other.class.is_some() && with_class(other))
+    };
+    headings.retain(|heading| heading.class.is_some() || !has_class(heading));
+    headings.sort_by_key(|heading| heading.workload);
+    headings
+}
+
+/// Classes of CPU pairs that hold less than [`SELDOM`] of the runs that count.
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn seldom_classes(summaries: &[CaseSummary]) -> Vec<&String> {
+    let mut runs: BTreeMap<&String, usize> = BTreeMap::new();
+    for summary in summaries {
+        let counted = summary.main().map_or(0, |figure| figure.spread().n);
+        if let Some(class) = &summary.cpu_pair_class {
+            *runs.entry(class).or_default() += counted;
+        }
+    }
+    let all: usize = runs.values().sum();
+    let is_seldom = |(_, runs): &(&String, usize)| (*runs as f64) < SELDOM * all as f64;
+    runs.into_iter().filter(is_seldom).map(|(class, _)| class).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::sample;
+    use crate::summary::summarise;
+
+    /// The headings of runs at `far`, of which some were at `near`.
+    fn classes(near: usize, far: usize) -> Vec<Option<String>> {
+        let names = [("46ns", near), ("375ns", far)];
+        let classes = names.iter().flat_map(|(name, count)| std::iter::repeat_n(*name, *count));
+        let samples: Vec<_> = (1..)
+            .zip(classes)
+            .map(|(block, class)| {
+                let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
+                sample.cpu_pair_class = Some(class.to_owned());
+                sample
+            })
+            .collect();
+        let case = samples[0].run.case.case_id.clone();
+        let summaries = summarise(&[case], &[], &samples, &[], None);
+        headings(&summaries).into_iter().map(|heading| heading.class).collect()
+    }
+
+    #[test]
+    fn each_distance_has_its_tables_but_one_that_is_seldom_seen() {
+        assert_eq!(classes(4, 20).len(), 2);
+        assert_eq!(classes(1, 40), [Some("375ns".to_owned())]);
+    }
+}
