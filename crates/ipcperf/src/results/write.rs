@@ -20,6 +20,23 @@ pub(crate) enum Overwrite {
     Replace,
 }
 
+impl Overwrite {
+    /// Whether `path` may be written; asked before anything is measured for it.
+    ///
+    /// # Errors
+    /// Usage where it exists and may not be replaced.
+    pub(crate) fn permits(self, path: &Path) -> Result<(), Error> {
+        match self {
+            Self::Refuse if path.exists() => Err(exists(path)),
+            Self::Refuse | Self::Replace => Ok(()),
+        }
+    }
+}
+
+fn exists(path: &Path) -> Error {
+    Error::usage(format!("{} exists; choose another name or add --force", path.display()))
+}
+
 /// Room that is kept for the next line, and for the footer after it: the longest sample, one with
 /// a full histogram, is about 100 KiB.
 const ROOM_BYTES: u64 = 256 * 1024;
@@ -55,9 +72,7 @@ impl Writer {
                 writer.append(&Line::Header(header))?;
                 Ok(writer)
             }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Error::usage(
-                format!("{} exists; choose another name or add --force", path.display()),
-            )),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(&path)),
             Err(source) => Err(Error::Unwritable { path, source }),
         }
     }
