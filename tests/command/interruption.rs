@@ -87,7 +87,7 @@ fn a_killed_command_takes_its_processes_along() {
     for mode in ["1thread", "2thread", "2proc"] {
         let laboratory = Laboratory::open();
         let arguments = format!("-m pipe -b 64 --total 1000000GB --mode {mode} --deadline 60");
-        let command = laboratory.start(laboratory.measuring(&arguments));
+        let command = laboratory.begin(&arguments);
         let processes = if mode == "2proc" { 3 } else { 1 };
         wait_for("a run under way", GRACE, || {
             Some(()).filter(|()| descendants(command.id()).len() == processes)

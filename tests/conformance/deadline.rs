@@ -23,7 +23,7 @@ fn an_impossible_total_ends_at_the_deadline() {
             modes(mechanism)
         );
         let runs = 2 * 2 * mechanism.modes.len();
-        let command = laboratory.start(laboratory.measuring(&arguments));
+        let command = laboratory.begin(&arguments);
         assert_each_run_ends(&laboratory, runs, Duration::from_millis(100));
         command.finish(HANG).expect(4);
         let file = ResultsFile::read(&laboratory.results());
@@ -50,7 +50,7 @@ fn assert_each_run_ends(laboratory: &Laboratory, runs: usize, deadline: Duration
 fn a_party_that_stands_still_ends_at_the_deadline() {
     let laboratory = Laboratory::open();
     let arguments = format!("-m pipe -b 64 --total {ENDLESS} --deadline 0.5 --repetitions 1");
-    let command = laboratory.start(laboratory.measuring(&arguments));
+    let command = laboratory.begin(&arguments);
     let party = wait_for("party", GRACE, || descendants(command.id()).get(2).copied());
     signal(party, Signal::STOP);
     assert_each_run_ends(&laboratory, 2, Duration::from_millis(500));
@@ -65,7 +65,7 @@ fn a_party_that_stands_still_ends_at_the_deadline() {
 fn the_command_sleeps_while_a_run_is_under_way() {
     let laboratory = Laboratory::open();
     let arguments = format!("-m pipe -b 64 --total {ENDLESS} --deadline 1 --repetitions 1");
-    let command = laboratory.start(laboratory.measuring(&arguments));
+    let command = laboratory.begin(&arguments);
     wait_for("party", GRACE, || descendants(command.id()).get(2).copied());
     std::thread::sleep(Duration::from_millis(50));
     let before = switches(command.id());

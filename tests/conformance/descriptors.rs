@@ -13,7 +13,7 @@ use crate::results::runs_told;
 fn no_descriptor_piles_up_from_run_to_run() {
     let laboratory = Laboratory::open();
     let arguments = "-m pipe,fifo,unix-stream-named,shm-ring -b 64 --total 64000 --repetitions 30";
-    let command = laboratory.start(laboratory.measuring(arguments));
+    let command = laboratory.begin(arguments);
     let (mut early, mut late) = (Vec::new(), Vec::new());
     let mut told = 0;
     while told < 4 * 31 {
@@ -42,7 +42,7 @@ fn each_end_is_held_by_one_party_only() {
         let laboratory = Laboratory::open();
         let name = mechanism.name;
         let arguments = format!("-m {name} -b 64 --total 1000000GB --deadline 5 --repetitions 1");
-        let command = laboratory.start(laboratory.measuring(&arguments));
+        let command = laboratory.begin(&arguments);
         let whole = || Some(descendants(command.id())).filter(|all| all.len() == 3);
         let all = wait_for("all processes", GRACE, whole);
         std::thread::sleep(Duration::from_millis(100));

@@ -35,7 +35,7 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
         mode.name(),
         DEADLINE.as_secs(),
     );
-    let command = laboratory.start(laboratory.measuring(&arguments));
+    let command = laboratory.begin(&arguments);
     let mut worker_before = 0;
     for run in 0..3 {
         worker_before = await_worker(&command, worker_before);

@@ -82,7 +82,7 @@ fn start(laboratory: &Laboratory, case: &RandomCase, total: &str) -> Started {
     if !total.is_empty() {
         arguments = replace_total(&arguments, total);
     }
-    laboratory.start(laboratory.measuring(&arguments))
+    laboratory.begin(&arguments)
 }
 
 fn replace_total(arguments: &str, total: &str) -> String {

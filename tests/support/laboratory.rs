@@ -89,6 +89,15 @@ impl Laboratory {
         Started { child, stdout, stderr }
     }
 
+    /// Starts `ipcperf run` with `arguments` and waits until it has measured the limits of the machine
+    /// and is about to make runs.
+    pub(crate) fn begin(&self, arguments: &str) -> Started {
+        let command = self.start(self.measuring(arguments));
+        let header = || fs::read_to_string(self.results()).is_ok_and(|text| text.contains('\n'));
+        processes::wait_for("header", HANG, || header().then_some(()));
+        command
+    }
+
     /// Runs `command` to its end.
     pub(crate) fn finish(&self, command: Command) -> Finished {
         self.start(command).finish(HANG)

@@ -101,9 +101,9 @@ impl PairKind {
 /// How much time may be spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// About 0.4 s with ten sizes of copy: for the header of each results file.
+    /// About 0.1 s with ten sizes of copy, without the cold one: for the header of a results file.
     Brief,
-    /// Two to three seconds: for a page about the machine.
+    /// Two to three seconds: for a survey, or a page about the machine.
     Thorough,
 }
 

@@ -28,6 +28,9 @@ pub enum Unmeasured {
         /// What is.
         available_bytes: u64,
     },
+    /// It takes longer than a brief look may.
+    #[error("takes too long for a brief look: see ipcperf machine")]
+    TooLong,
     /// Not one batch came to an end in time.
     #[error("given up after {} ms: the machine is too busy", .after.as_millis())]
     TooBusy {

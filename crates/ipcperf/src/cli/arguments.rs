@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::measure::Form;
 use crate::plan::Typed;
 
 /// Measures every local way of inter-process communication on one harness.
@@ -73,12 +74,30 @@ pub(super) struct OutputArguments {
     /// Replace FILE if it exists
     #[arg(long)]
     pub(super) force: bool,
+    #[command(flatten)]
+    pub(super) printed: PrintedArguments,
+}
+
+/// What is printed of what was measured.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(super) struct PrintedArguments {
     /// Print a JSON array with a summary of each case instead of tables
     #[arg(long)]
-    pub(super) json: bool,
+    json: bool,
     /// No progress bar, no tables
     #[arg(long, short)]
-    pub(super) quiet: bool,
+    quiet: bool,
+}
+
+impl PrintedArguments {
+    pub(super) const fn form(self) -> Form {
+        match (self.json, self.quiet) {
+            (false, false) => Form::Tables,
+            (true, false) => Form::Json,
+            (true, true) => Form::QuietJson,
+            (false, true) => Form::Quiet,
+        }
+    }
 }
 
 /// The matrix: lists are comma-separated, and every combination is a case.
@@ -179,12 +198,8 @@ pub(super) struct ResumeArguments {
     /// A results file whose command was interrupted, killed, or ran out of room
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// Print a JSON array with a summary of each case instead of tables
-    #[arg(long)]
-    pub(super) json: bool,
-    /// No progress bar, no tables
-    #[arg(long, short)]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) printed: PrintedArguments,
 }
 
 #[derive(Args, Debug)]

@@ -31,6 +31,14 @@ enum Measuring {
 }
 
 impl Measuring {
+    /// What is spent on the limits: a survey has the time.
+    const fn effort(self) -> Effort {
+        match self {
+            Self::Survey(SurveyLength::Full) => Effort::Thorough,
+            Self::Survey(SurveyLength::Quick) | Self::Cases => Effort::Brief,
+        }
+    }
+
     /// The command's word, which names the results file.
     const fn name(self) -> &'static str {
         match self {
@@ -81,7 +89,7 @@ fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Res
     let (heading, limits) = (heading(&header), header.limits.clone());
     let environment = header.environment.clone();
     let mut writer = Writer::create(path, overwrite, header)?;
-    let form = Form::of(output.json, output.quiet);
+    let form = output.printed.form();
     if form.visibility() == Visibility::OnTerminal {
         tell_what_distorts(&environment);
     }
@@ -104,15 +112,6 @@ pub(super) enum Form {
 }
 
 impl Form {
-    pub(super) const fn of(json: bool, quiet: bool) -> Self {
-        match (json, quiet) {
-            (false, false) => Self::Tables,
-            (true, false) => Self::Json,
-            (true, true) => Self::QuietJson,
-            (false, true) => Self::Quiet,
-        }
-    }
-
     pub(super) const fn visibility(self) -> Visibility {
         match self {
             Self::Tables | Self::Json => Visibility::OnTerminal,
@@ -129,10 +128,10 @@ impl Form {
     }
 }
 
-/// What comes first in the file; the limits, which every figure is held against, take some tenths of
-/// a second.
+/// What comes first in the file; the limits, which every figure is held against, take a tenth of a
+/// second, or two in a survey.
 fn header(plan: &Plan, measuring: Measuring) -> Result<Header, Error> {
-    let limits = limits::measure(&topology()?, &copy_sizes(plan), Effort::Brief);
+    let limits = limits::measure(&topology()?, &copy_sizes(plan), measuring.effort());
     Ok(Header {
         schema: SCHEMA,
         command: std::env::args().skip(1).collect(),

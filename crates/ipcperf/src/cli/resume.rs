@@ -3,7 +3,7 @@
 use ipcperf_engine::placement::Topology;
 
 use super::arguments::ResumeArguments;
-use super::measure::{Form, present, topology};
+use super::measure::{present, topology};
 use super::show::heading;
 use crate::error::{Ending, Error};
 use crate::machine::Environment;
@@ -22,7 +22,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     if let Some(warning) = other_version(header) {
         tell(&format!("ipcperf: warning: {}: {warning}", arguments.file.display()));
     }
-    let form = Form::of(arguments.json, arguments.quiet);
+    let form = arguments.printed.form();
     let (heading, record, limits) = (heading(header), header.plan.clone(), header.limits.clone());
     let outcome = if results.is_complete() {
         Outcome::of(before(results))
