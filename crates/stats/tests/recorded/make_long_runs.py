@@ -17,7 +17,8 @@ for path in sys.argv[1:]:
         sample = json.loads(line)
         if sample["kind"] == "header":
             environment = sample["environment"]
-            made_with = f"ipcperf {environment['version']}, {environment['kernel']}"
+            release = ".".join(environment["kernel"].split(".")[:2])
+            made_with = f"ipcperf {environment['version']}, {release}"
         if sample["kind"] != "sample" or sample["set_aside"] is not None:
             continue
         figure = sample["round_trip_ns_mean"]
