@@ -19,7 +19,7 @@ use crate::trouble::Trouble;
 const PAIRS: usize = 12;
 /// The neighbour starts so long after the command, which measures limits first, and spins so long:
 /// well inside the 60 runs of about 35 ms.
-const START: Duration = Duration::from_millis(1_500);
+const START: Duration = Duration::from_millis(900);
 const SPIN: Duration = Duration::from_millis(700);
 const CASES: [(&str, Placement, &str); 3] = [
     ("pipe stream 64 KiB", Placement::Same, "-m pipe -b 64KiB"),
