@@ -78,28 +78,11 @@ fn probes_disagree(measured: &Measurement) -> Option<Disturbance> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use crate::workload::Kind;
-    use crate::{KernelBuffer, Mode, Role, RoleUsage, TouchCheck, WarmUp};
+    use crate::spec::tests::spec;
+    use crate::{Role, RoleUsage};
 
     const RUN_NS: u64 = 20_000_000;
-
-    fn spec(cpus: [u32; 2]) -> RunSpec {
-        RunSpec {
-            mechanism: "pipe".to_owned(),
-            options: BTreeMap::new(),
-            workload: Kind::Stream,
-            mode: Mode::TwoProcesses,
-            cpus: Some(cpus),
-            buffer_bytes: 64,
-            total_bytes: None,
-            kernel_buffer: KernelBuffer::Default,
-            check: TouchCheck::Off,
-            warm_up: WarmUp::None,
-        }
-    }
 
     fn role(role: Role, cpu_ns: u64, run_delay_ns: u64) -> RoleUsage {
         RoleUsage {
@@ -141,13 +124,13 @@ mod tests {
     }
 
     fn apart(delay_ns: u64, probes: Option<[f64; 2]>) -> Option<Disturbance> {
-        disturbance(&spec([0, 1]), &measured([(0, 10), (0, delay_ns)], probes))
+        disturbance(&spec("pipe", [0, 1]), &measured([(0, 10), (0, delay_ns)], probes))
     }
 
     fn together(sender_ns: u64, receiver_ns: u64) -> Option<Disturbance> {
         // Each waits while the other runs: that is no disturbance.
         let roles = [(sender_ns, RUN_NS / 2), (receiver_ns, RUN_NS / 2)];
-        disturbance(&spec([0, 0]), &measured(roles, None))
+        disturbance(&spec("pipe", [0, 0]), &measured(roles, None))
     }
 
     #[test]
@@ -166,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_the_kernels_thread_ran_was_not_missing() {
-        let tcp = RunSpec { mechanism: "tcp".to_owned(), ..spec([0, 0]) };
+        let tcp = spec("tcp", [0, 0]);
         let roles = [(RUN_NS / 2, 0), (RUN_NS * 4 / 10, 0)];
         let helped = |kernel_thread_ns| {
             let measured = Measurement { kernel_thread_ns, ..measured(roles, None) };
@@ -179,7 +162,7 @@ mod tests {
 
     #[test]
     fn waiting_for_the_kernels_thread_is_part_of_the_case() {
-        let tcp = RunSpec { mechanism: "tcp".to_owned(), ..spec([0, 1]) };
+        let tcp = spec("tcp", [0, 1]);
         let waited = |kernel_thread_ns| {
             let roles = [(0, 0), (0, RUN_NS / 10)];
             let probes = Some([300.0, 300.0]);
@@ -202,6 +185,6 @@ mod tests {
     #[test]
     fn a_run_of_an_instant_is_not_judged_by_its_cpu_time() {
         let short = Measurement { elapsed_ns: 1_000_000, ..measured([(0, 0), (0, 0)], None) };
-        assert_eq!(disturbance(&spec([0, 0]), &short), None);
+        assert_eq!(disturbance(&spec("pipe", [0, 0]), &short), None);
     }
 }

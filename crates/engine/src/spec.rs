@@ -124,3 +124,24 @@ pub struct RunSpec {
     #[serde(default)]
     pub warm_up: WarmUp,
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A calibrated stream of `mechanism` between two processes on `cpus`, all else by default.
+    pub(crate) fn spec(mechanism: &str, cpus: [u32; 2]) -> RunSpec {
+        RunSpec {
+            mechanism: mechanism.to_owned(),
+            options: BTreeMap::new(),
+            workload: workload::Kind::Stream,
+            mode: Mode::TwoProcesses,
+            cpus: Some(cpus),
+            buffer_bytes: 64,
+            total_bytes: None,
+            kernel_buffer: KernelBuffer::Default,
+            check: TouchCheck::Off,
+            warm_up: WarmUp::None,
+        }
+    }
+}

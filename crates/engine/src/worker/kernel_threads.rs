@@ -45,26 +45,8 @@ fn cpu_ns(schedstat: &PathBuf) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use crate::workload::Kind;
-    use crate::{KernelBuffer, Mode, TouchCheck, WarmUp};
-
-    fn spec(mechanism: &str, cpus: [u32; 2]) -> RunSpec {
-        RunSpec {
-            mechanism: mechanism.to_owned(),
-            options: BTreeMap::new(),
-            workload: Kind::Stream,
-            mode: Mode::TwoProcesses,
-            cpus: Some(cpus),
-            buffer_bytes: 64,
-            total_bytes: None,
-            kernel_buffer: KernelBuffer::Default,
-            check: TouchCheck::Off,
-            warm_up: WarmUp::None,
-        }
-    }
+    use crate::spec::tests::spec;
 
     #[test]
     fn a_mechanism_without_such_threads_has_none() {

@@ -1,7 +1,7 @@
 //! What a reader must know before believing the tables: what was set aside, what was seen of the
 //! machine, what is not yet known well enough.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_stats::{Steadiness, is_steady};
 
@@ -45,7 +45,8 @@ fn disturbances(samples: &[Sample]) -> Option<String> {
     let moved = held_up.iter().filter(|s| s.set_aside == Some(SetAside::ProbeDisagrees)).count();
     let lost = lost_repetitions(&held_up, samples);
     let mut text = format!(
-        "The machine held up {} of {all} runs ({}); they are set aside, and were made again where attempts were left.",
+        "The machine held up {} of {all} runs ({}); they are set aside, and were made again where \
+         attempts were left.",
         held_up.len(),
         share(held_up.len(), all)
     );
@@ -64,14 +65,11 @@ fn disturbances(samples: &[Sample]) -> Option<String> {
 /// Repetitions of which no attempt counts.
 fn lost_repetitions(held_up: &[&Sample], samples: &[Sample]) -> usize {
     let key = |sample: &Sample| (sample.run.case.case_id.clone(), sample.run.block);
-    let mut counts: BTreeMap<(String, u32), bool> = BTreeMap::new();
-    for sample in held_up {
-        counts.insert(key(sample), false);
-    }
+    let mut lost: BTreeSet<(String, u32)> = held_up.iter().map(|sample| key(sample)).collect();
     for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
-        counts.remove(&key(sample));
+        lost.remove(&key(sample));
     }
-    counts.len()
+    lost.len()
 }
 
 /// The distances between the CPUs, where more than one was seen.

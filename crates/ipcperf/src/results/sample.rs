@@ -21,6 +21,16 @@ pub(crate) enum SetAside {
     ProbeDisagrees,
 }
 
+impl SetAside {
+    /// Whether the machine held the run up: the first block is set aside whatever happened in it.
+    pub(crate) const fn is_disturbance(self) -> bool {
+        match self {
+            Self::First => false,
+            Self::Disturbed | Self::ProbeDisagrees => true,
+        }
+    }
+}
+
 /// What one run yielded. Each role of the run adds keys of its own, such as `sender_user_ns`;
 /// what does not apply or could not be had is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -32,7 +32,7 @@ impl Classes {
     /// Those that `samples` were given, with the probes that made them.
     pub(super) fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let mut classes = Self::default();
-        let counts = |sample: &&Sample| matches!(sample.set_aside, None | Some(SetAside::First));
+        let counts = |sample: &&Sample| !sample.set_aside.is_some_and(SetAside::is_disturbance);
         for sample in samples.into_iter().filter(counts) {
             let pair = sample.cpu_pair_class.as_ref().zip(sample.cacheline_round_trip_ns);
             if let Some((name, ns)) = pair {
@@ -48,7 +48,7 @@ impl Classes {
         let near = self.classes.iter().filter(|class| class.factor(ns) < NEAR);
         let nearest = near.min_by(|a, b| a.factor(ns).total_cmp(&b.factor(ns)));
         let name = nearest.map(|class| class.name.clone());
-        if matches!(set_aside, Some(SetAside::Disturbed | SetAside::ProbeDisagrees)) {
+        if set_aside.is_some_and(SetAside::is_disturbance) {
             return name;
         }
         let name = name.unwrap_or_else(|| format!("{ns:.0}ns"));

@@ -51,10 +51,8 @@ impl Ledger {
 
     /// One more sample.
     pub(super) fn take(&mut self, sample: &Sample) {
-        let standing = match sample.set_aside {
-            None | Some(SetAside::First) => Standing::Settled,
-            Some(SetAside::Disturbed | SetAside::ProbeDisagrees) => Standing::Disturbed,
-        };
+        let is_disturbed = sample.set_aside.is_some_and(SetAside::is_disturbance);
+        let standing = if is_disturbed { Standing::Disturbed } else { Standing::Settled };
         self.settle(&sample.run, standing);
         let case = self.cases.entry(sample.run.case.case_id.clone()).or_default();
         if let Some(slices_ns) = &sample.warm_up_slices_ns {

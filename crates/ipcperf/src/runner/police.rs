@@ -68,7 +68,7 @@ impl Police {
 
     /// Whether a run that was set aside at `attempt` is made again; if so, that is counted.
     pub(super) fn repeats(&mut self, why: Option<SetAside>, attempt: u32) -> Repeat {
-        let is_disturbed = !matches!(why, None | Some(SetAside::First));
+        let is_disturbed = why.is_some_and(SetAside::is_disturbance);
         if !is_disturbed || attempt >= self.attempts || self.repeats_left == 0 {
             return Repeat::No;
         }

@@ -236,7 +236,7 @@ fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
 
 /// Whether the machine held this run up.
 pub(crate) fn was_held_up(sample: &Sample) -> bool {
-    matches!(sample.set_aside, Some(SetAside::Disturbed | SetAside::ProbeDisagrees))
+    sample.set_aside.is_some_and(SetAside::is_disturbance)
 }
 
 fn summarise_refused(refused: &RefusedRecord) -> CaseSummary {
