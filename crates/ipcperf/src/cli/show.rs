@@ -1,51 +1,30 @@
 //! `ipcperf show`.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::arguments::ShowArguments;
 use crate::error::{Ending, Error};
-use crate::output::{Beside, closing_words, notes, print, survey_words, tables, tell};
+use crate::output::{Beside, closing_words, notes, print, survey_words, tables};
 use crate::plan::Precision;
-use crate::results::{Header, Results, Sample, read};
-use crate::summary::{CaseSummary, summarise};
+use crate::results::{Header, Sample};
+use crate::summary::{CaseSummary, Summarised};
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
-    let mut parts = Vec::new();
-    let mut summaries = Vec::new();
-    for path in &arguments.files {
-        let results = read(path)?;
-        for warning in &results.warnings {
-            tell(&format!("ipcperf: warning: {}: {warning}", path.display()));
-        }
-        let of_file = of_results(&results);
-        parts.push(whole_page(path, &results, &of_file));
-        summaries.extend(of_file);
-    }
+    let files = arguments.files.iter().map(|path| Summarised::read(path));
+    let files = files.collect::<Result<Vec<_>, Error>>()?;
     if arguments.json {
-        return print(&summaries_json(&summaries));
+        let summaries = files.iter().flat_map(|file| &file.summaries);
+        return print(&summaries_json(summaries));
     }
-    print(&parts.join("\n\n"))
+    print(&files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n"))
 }
 
-/// One summary for each case of a file.
-fn of_results(results: &Results) -> Vec<CaseSummary> {
-    let plan = &results.header.plan;
-    summarise(
-        &plan.cases,
-        &plan.refused,
-        &results.samples,
-        &results.failures,
-        results.header.limits.as_ref(),
-    )
-}
-
-fn whole_page(path: &Path, results: &Results, summaries: &[CaseSummary]) -> String {
+fn whole_page(file: &Summarised) -> String {
+    let results = &file.results;
     let header = &results.header;
-    let heading = format!("{}, {}\n{}", path.display(), header.started, heading(header));
+    let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan.unavailable, &results.failures);
-    let page = page(heading, summaries, &results.samples, header.plan.until_ci);
+    let page = page(heading, &file.summaries, &results.samples, header.plan.until_ci);
     if closing.is_empty() { page } else { format!("{page}\n\n{closing}") }
 }
 
@@ -72,7 +51,8 @@ pub(super) fn page(
 }
 
 /// Summaries for scripts.
-pub(super) fn summaries_json(summaries: &[CaseSummary]) -> String {
-    let values = summaries.iter().map(|summary| serde_json::to_value(summary).unwrap_or_default());
+pub(super) fn summaries_json<'a>(summaries: impl IntoIterator<Item = &'a CaseSummary>) -> String {
+    let values =
+        summaries.into_iter().map(|summary| serde_json::to_value(summary).unwrap_or_default());
     format!("{:#}", Value::Array(values.collect()))
 }

@@ -2,16 +2,20 @@
 //! repetitions that count, how well the median is known, and the modes where there are several.
 
 mod best;
+mod cost;
 mod modes;
 mod roof;
+mod summarised;
 
 use std::collections::BTreeMap;
 
 pub(crate) use best::{Comparison, Contender, Ranking, Refused, comparisons};
+pub(crate) use cost::RoleCost;
 pub(crate) use modes::Mode;
 #[cfg(test)]
 pub(crate) use roof::Bound;
 pub(crate) use roof::Roof;
+pub(crate) use summarised::Summarised;
 
 use ipcperf_engine::limits::Limits;
 use ipcperf_engine::mechanism::{Delivery, find};
@@ -70,6 +74,8 @@ pub(crate) struct CaseSummary {
     pub(crate) round_trip_ns_p999: Option<Spread>,
     pub(crate) lost_share: Option<Spread>,
     pub(crate) cacheline_round_trip_ns: Option<Spread>,
+    /// What each role spends.
+    pub(crate) roles: BTreeMap<String, RoleCost>,
     /// 95 % interval of the median of the figure the case is about.
     pub(crate) median_interval: Option<[f64; 2]>,
     /// The modes of that figure over the repetitions, where there are several.
@@ -227,6 +233,7 @@ fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         round_trip_ns_p999: spread(|s| s.round_trip_ns_p999.map(|ns| ns as f64)),
         lost_share: spread(lost_share),
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
+        roles: cost::by_role(&kept),
         median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
         modes: modes::of_repetitions(&figures),
         round_trip_modes: modes::of_trips(&kept),
@@ -261,6 +268,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         round_trip_ns_p999: None,
         lost_share: None,
         cacheline_round_trip_ns: None,
+        roles: BTreeMap::new(),
         median_interval: None,
         modes: Vec::new(),
         round_trip_modes: Vec::new(),
