@@ -28,6 +28,17 @@ pub(crate) enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// Something made of results cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    NotWritten {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A picture cannot be turned into another format.
+    #[error("cannot draw a figure: {0}")]
+    Picture(String),
     /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
@@ -46,7 +57,10 @@ impl Error {
         ExitCode::from(match self {
             Self::Usage(_) | Self::Unreadable { .. } => 2,
             Self::NothingRuns(_) | Self::Machine(_) => 3,
-            Self::Unwritable { .. } | Self::Output(_) => 5,
+            Self::Unwritable { .. }
+            | Self::NotWritten { .. }
+            | Self::Picture(_)
+            | Self::Output(_) => 5,
         })
     }
 }

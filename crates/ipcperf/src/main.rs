@@ -10,11 +10,13 @@
 
 mod cli;
 mod error;
+mod figure;
 mod machine;
 mod output;
 mod plan;
 #[cfg(test)]
 mod published;
+mod report;
 mod results;
 mod runner;
 mod summary;

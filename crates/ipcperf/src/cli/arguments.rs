@@ -37,6 +37,8 @@ pub(super) enum Command {
     Show(ShowArguments),
     /// Go on with a results file: same seed, same blocks, only what is missing
     Resume(ResumeArguments),
+    /// Draw up a report on results files: one page of HTML, with figures
+    Report(ReportArguments),
 }
 
 #[derive(Args, Debug, Default)]
@@ -44,6 +46,9 @@ pub(super) struct SurveyArguments {
     /// Every second size only
     #[arg(long)]
     pub(super) quick: bool,
+    /// Draw up a report of it: one page of HTML
+    #[arg(long, value_name = "FILE.html")]
+    pub(super) report: Option<PathBuf>,
     #[command(flatten)]
     pub(super) output: OutputArguments,
 }
@@ -191,6 +196,19 @@ pub(super) struct ListArguments {
 pub(super) enum Listed {
     Mechanisms,
     Workloads,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ReportArguments {
+    /// Results files; several stand side by side
+    #[arg(required = true, value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// Write the page here
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(super) out: PathBuf,
+    /// Write each figure into DIR too, as SVG, PDF and PNG
+    #[arg(long, value_name = "DIR")]
+    pub(super) figures: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -4,6 +4,7 @@ mod arguments;
 mod list;
 mod machine;
 mod measure;
+mod report;
 mod resume;
 mod show;
 
@@ -41,6 +42,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Machine(arguments)) => machine::machine(arguments),
         Some(Command::Show(arguments)) => show::show(arguments),
         Some(Command::Resume(arguments)) => resume::resume(arguments),
+        Some(Command::Report(arguments)) => report::report(arguments),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) const SELDOM: f64 = 0.05;
 
 /// What the cases of one table share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Heading {
+pub(crate) struct Heading {
     workload: Kind,
     mode: &'static str,
     placement: String,
@@ -48,31 +48,81 @@ impl Heading {
         other == *self
     }
 
-    pub(super) fn text(&self, repetitions: &str, beside: Beside) -> String {
-        let what = match self.workload {
-            Kind::Stream => "Stream: bandwidth",
-            Kind::RoundTrip => "Round trip: mean time there and back",
-        };
-        let cpus = match self.cpus.as_slice() {
+    pub(crate) const fn workload(&self) -> Kind {
+        self.workload
+    }
+
+    /// Whether `summary` was measured as it says.
+    pub(crate) fn is_of(&self, summary: &CaseSummary) -> bool {
+        let case = &summary.case;
+        self.workload == case.workload
+            && self.placement == case.placement
+            && self.class == summary.cpu_pair_class
+            && self.mode == case.mode.name()
+            && self.cpus == case.cpus
+            && self.kernel_buffer == case.kernel_buffer
+    }
+
+    /// Whether its CPUs are as far apart as `class` says.
+    pub(crate) fn is_of_class(&self, class: Option<&String>) -> bool {
+        self.class.as_ref() == class
+    }
+
+    /// What was asked, without what was found: the same for files of different machines.
+    pub(crate) fn question(&self) -> String {
+        let Self { workload, mode, placement, kernel_buffer, .. } = self;
+        format!("{} {mode} {placement} {kernel_buffer}", workload.name())
+    }
+
+    /// Mode, placement, and what of it may differ, in few words.
+    pub(crate) fn place(&self) -> String {
+        let (mode, placement) = (self.mode, &self.placement);
+        let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
+        let cpus = self.cpus_in_words();
+        let buffer = self.kernel_buffer_in_words();
+        format!("{mode}, placement {placement} ({cpus}{class}){buffer}")
+    }
+
+    /// The same, shorter still, for the head of a small picture.
+    pub(crate) fn place_in_short(&self) -> String {
+        let (mode, placement, buffer) = (self.mode, &self.placement, self.kernel_buffer_in_words());
+        match &self.class {
+            Some(class) => format!("{mode}, {placement} ({class}){buffer}"),
+            None => format!("{mode}, {placement}{buffer}"),
+        }
+    }
+
+    fn cpus_in_words(&self) -> String {
+        match self.cpus.as_slice() {
             [] => "any CPU".to_owned(),
             [one] => format!("CPU {one}"),
             [sender, receiver] if sender == receiver => format!("both on CPU {sender}"),
             [sender, receiver, ..] => format!("CPUs {sender} and {receiver}"),
-        };
-        let buffer = match self.kernel_buffer.as_str() {
+        }
+    }
+
+    fn kernel_buffer_in_words(&self) -> String {
+        match self.kernel_buffer.as_str() {
             "default" => String::new(),
             other => format!(", kernel buffer {other}"),
-        };
-        let (mode, placement) = (self.mode, &self.placement);
-        let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
-        let beside = match beside {
-            Beside::Spread => "median (IQR as share of it)",
-            Beside::Interval => "median ± half its 95 % interval",
-        };
-        format!(
-            "{what}, {mode}, placement {placement} ({cpus}{class}){buffer}; {beside}, \
-             n = {repetitions}"
-        )
+        }
+    }
+
+    /// What is in a table, above it.
+    pub(crate) fn about(&self, beside: Beside) -> String {
+        let (what, place) = (self.what(), self.place());
+        format!("{what}, {place}; {}", beside.in_words())
+    }
+
+    const fn what(&self) -> &'static str {
+        match self.workload {
+            Kind::Stream => "Stream: bandwidth",
+            Kind::RoundTrip => "Round trip: mean time there and back",
+        }
+    }
+
+    pub(super) fn text(&self, repetitions: &str, beside: Beside) -> String {
+        format!("{}, n = {repetitions}", self.about(beside))
     }
 }
 
@@ -85,8 +135,17 @@ pub(crate) enum Beside {
     Interval,
 }
 
+impl Beside {
+    const fn in_words(self) -> &'static str {
+        match self {
+            Self::Spread => "median (IQR as share of it)",
+            Self::Interval => "median ± half its 95 % interval",
+        }
+    }
+}
+
 /// What stands above each table of `summaries`, streams first.
-pub(super) fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
+pub(crate) fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
     let seldom = seldom_classes(summaries);
     let is_seldom = |class: &Option<String>| class.as_ref().is_some_and(|c| seldom.contains(&c));
     let mut headings: Vec<Heading> = Vec::new();

@@ -10,7 +10,7 @@ use crate::plan::Bytes;
 pub(crate) fn limits_table(limits: &Limits) -> String {
     let mut table = new_table();
     table.set_header(["Limits", ""]);
-    for (name, figure) in rows(limits) {
+    for (name, figure) in limit_rows(limits) {
         table.add_row([name, figure]);
     }
     super::machine::align_with_topics(&mut table);
@@ -20,7 +20,7 @@ pub(crate) fn limits_table(limits: &Limits) -> String {
 
 /// Each figure that was had, with its name.
 #[allow(clippy::cast_precision_loss, reason = "rates for people")]
-fn rows(limits: &Limits) -> Vec<(String, String)> {
+pub(crate) fn limit_rows(limits: &Limits) -> Vec<(String, String)> {
     let rate = |rate: Option<u64>| rate.map(|rate| units::bandwidth(rate as f64));
     let copies = limits.copy.iter().map(|copy: &CopyLimit| {
         (format!("copy, {} again and again", Bytes(copy.bytes)), rate(copy.hot_bytes_per_s))

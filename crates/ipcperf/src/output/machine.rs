@@ -77,14 +77,20 @@ impl<'a> InWords<'a> {
 
 /// What is known of a topic; `None` where that is nothing.
 fn section(section: &Section) -> Option<String> {
-    let known = section.fields.iter().filter_map(|(key, value)| Some((key, words(key, value)?)));
     let mut table = new_table();
     table.set_header([section.title, ""]);
-    for (key, words) in known {
-        table.add_row([name(key), words]);
+    for (name, words) in facts(section) {
+        table.add_row([name, words]);
     }
     align_with_topics(&mut table);
     (!table.is_empty()).then(|| table.to_string())
+}
+
+/// What is known of a topic: names and what they say, with units.
+pub(crate) fn facts(section: &Section) -> Vec<(String, String)> {
+    let known =
+        section.fields.iter().filter_map(|(key, value)| Some((name(key), words(key, value)?)));
+    known.collect()
 }
 
 /// Puts the second column where the other tables of the page have theirs.

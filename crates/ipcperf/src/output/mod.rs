@@ -11,16 +11,17 @@ mod table;
 pub(crate) mod units;
 mod words;
 
-pub(crate) use heading::Beside;
+pub(crate) use heading::{Beside, Heading, headings};
+pub(crate) use limits::limit_rows;
 #[cfg(test)]
 pub(crate) use lists::mechanism_page;
 pub(crate) use lists::{mechanism_list, mechanisms_json, workload_list, workloads_json};
-pub(crate) use machine::{machine_json, machine_page, warning_line};
-pub(crate) use notes::notes;
+pub(crate) use machine::{facts, machine_json, machine_page, warning_line};
+pub(crate) use notes::{notes, set_aside_in_words};
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};
-pub(crate) use table::tables;
-pub(crate) use words::{closing_words, survey_words};
+pub(crate) use table::{cell, refusals, tables};
+pub(crate) use words::{closing_words, place_of, ranked_in_words, survey_words};
 
 use std::io::Write;
 

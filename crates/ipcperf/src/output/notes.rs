@@ -62,6 +62,21 @@ fn disturbances(samples: &[Sample]) -> Option<String> {
     Some(text)
 }
 
+/// Why a run was set aside.
+pub(crate) fn set_aside_in_words(sample: &Sample) -> String {
+    let probes = [sample.cacheline_round_trip_before_ns, sample.cacheline_round_trip_after_ns];
+    match (sample.set_aside, probes) {
+        (None, _) => String::new(),
+        (Some(SetAside::First), _) => "the first block".to_owned(),
+        (Some(SetAside::Disturbed), _) => "held up".to_owned(),
+        (Some(SetAside::ProbeDisagrees), [Some(before), Some(after)]) => {
+            let [before, after] = [before, after].map(units::time);
+            format!("the CPUs moved: {before} apart before, {after} after")
+        }
+        (Some(SetAside::ProbeDisagrees), _) => "the CPUs moved".to_owned(),
+    }
+}
+
 /// Repetitions of which no attempt counts.
 fn lost_repetitions(held_up: &[&Sample], samples: &[Sample]) -> usize {
     let key = |sample: &Sample| (sample.run.case.case_id.clone(), sample.run.block);

@@ -131,7 +131,7 @@ pub(super) fn new_table() -> Table {
     table
 }
 
-fn cell(case: &CaseSummary, beside: Beside) -> String {
+pub(crate) fn cell(case: &CaseSummary, beside: Beside) -> String {
     if case.refused.is_some() {
         return "refused".to_owned();
     }
@@ -191,7 +191,7 @@ fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
 }
 
 /// Each reason for a refusal once, with the cells it holds for.
-fn refusals(summaries: &[CaseSummary]) -> Option<String> {
+pub(crate) fn refusals(summaries: &[CaseSummary]) -> Option<String> {
     let mut reasons: Vec<(&str, BTreeSet<u64>)> = Vec::new();
     for summary in summaries {
         let Some(reason) = &summary.refused else {

@@ -43,6 +43,21 @@ pub(crate) fn time(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
 }
 
+/// A time given in ns that may be far below one.
+pub(crate) fn short_time(ns: f64) -> String {
+    if ns < 0.0995 { scaled(ns * 1e3, &[(1e-3, "fs"), (1.0, "ps")]) } else { time(ns) }
+}
+
+/// Bytes on an axis: whole binary units.
+pub(crate) fn bytes_of(bytes: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let (mut value, mut unit) = (bytes, 0);
+    while value >= 1024.0 && unit + 1 < units.len() {
+        (value, unit) = (value / 1024.0, unit + 1);
+    }
+    format!("{value} {}", units[unit])
+}
+
 /// A share as per cent.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;

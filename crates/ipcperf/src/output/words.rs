@@ -29,9 +29,40 @@ pub(crate) fn survey_words(summaries: &[CaseSummary]) -> String {
 fn ranked(ranking: &Ranking) -> String {
     let (size, place) = (Bytes(ranking.buffer_bytes), &ranking.placement);
     let class = ranking.class.as_ref().map_or_else(String::new, |class| format!(" ({class})"));
-    let (what, ahead) = match ranking.workload {
-        Kind::RoundTrip => ("Shortest round trip", "shorter"),
-        Kind::Stream => ("Highest bandwidth", "more"),
+    let what = superlative(ranking.workload);
+    format!("{what} at {size}, placement {place}{class}: {}", best_of(ranking))
+}
+
+const fn superlative(workload: Kind) -> &'static str {
+    match workload {
+        Kind::RoundTrip => "Shortest round trip",
+        Kind::Stream => "Highest bandwidth",
+    }
+}
+
+/// Who is best at what, with its figure and its lead; the place is told elsewhere.
+pub(crate) fn ranked_in_words(ranking: &Ranking) -> String {
+    format!("{}: {}", superlative(ranking.workload).to_lowercase(), best_of(ranking))
+}
+
+/// Where the parties of a comparison ran.
+pub(crate) fn place_of(ranking: &Ranking) -> String {
+    let place = match ranking.placement.as_str() {
+        "same" => "Both parties on one CPU".to_owned(),
+        "split" => "A CPU for each party".to_owned(),
+        other => format!("Placement {other}"),
+    };
+    match &ranking.class {
+        Some(class) => format!("{place} ({class} apart, a cache line there and back)"),
+        None => place,
+    }
+}
+
+/// The best with its figure and its lead.
+fn best_of(ranking: &Ranking) -> String {
+    let ahead = match ranking.workload {
+        Kind::RoundTrip => "shorter",
+        Kind::Stream => "more",
     };
     let (best, second) = (figure(&ranking.best, ranking.workload), &ranking.second.name);
     let lead = match ranking.factor {
@@ -51,7 +82,7 @@ fn ranked(ranking: &Ranking) -> String {
             names.join(", ")
         ),
     };
-    format!("{what} at {size}, placement {place}{class}: {best}, {lead}.{elsewhere}")
+    format!("{best}, {lead}.{elsewhere}")
 }
 
 /// A contender with its figure: its median, or the modes it has instead.
@@ -60,7 +91,7 @@ fn figure(contender: &Contender, workload: Kind) -> String {
         Kind::RoundTrip => units::time(value),
         Kind::Stream => units::bandwidth(value),
     };
-    let Contender { name, median, modes } = contender;
+    let Contender { name, median, modes, .. } = contender;
     if modes.is_empty() {
         return format!("{name}, {}", unit(*median));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ipcperf_engine::workload::Kind;
 
-use super::{CaseSummary, Mode, moves_nothing};
+use super::{CaseSummary, Mode, Roof, moves_nothing};
 
 /// What came of comparing the mechanisms at one placement and size.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,35 +48,59 @@ pub(crate) struct Contender {
     pub(crate) median: f64,
     /// Its modes, where there are several.
     pub(crate) modes: Vec<Mode>,
+    /// What limits it.
+    pub(crate) roof: Option<Roof>,
 }
 
 /// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
 /// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
 /// other than the default, or in another mode than the first, are left to the tables.
 pub(crate) fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
-    let Some(mode) = summaries.first().map(|summary| summary.case.mode) else {
-        return Vec::new();
-    };
-    let comparable: Vec<&CaseSummary> = summaries
-        .iter()
-        .filter(|case| case.case.mode == mode && case.case.kernel_buffer_asked_bytes.is_none())
-        .filter(|case| !moves_nothing(&case.case.mechanism) && case.main().is_some())
-        .collect();
-    let mut placements: Vec<&str> = Vec::new();
-    for case in &comparable {
-        if !placements.contains(&case.case.placement.as_str()) {
-            placements.push(&case.case.placement);
-        }
-    }
+    let comparable = comparable(summaries);
     let both = [(Kind::RoundTrip, Side::Smallest), (Kind::Stream, Side::Largest)];
+    let placements = placements(&comparable);
     let all = both.iter().flat_map(|both| placements.iter().map(move |place| (both, place)));
     all.flat_map(|((workload, side), place)| compare(&comparable, *workload, *side, place))
         .collect()
 }
 
-#[derive(Clone, Copy)]
-enum Side {
+/// For each placement and class of CPU pair: the shortest round trip and the highest bandwidth at
+/// one size.
+pub(crate) fn advice(summaries: &[CaseSummary], side: Side) -> Vec<Comparison> {
+    let comparable = comparable(summaries);
+    let placements = placements(&comparable);
+    let workloads = [Kind::RoundTrip, Kind::Stream];
+    let all = placements.iter().flat_map(|place| workloads.map(|workload| (workload, *place)));
+    all.flat_map(|(workload, place)| compare(&comparable, workload, side, place)).collect()
+}
+
+/// Cases that may be compared: in the first mode, and with the kernel's own buffers.
+fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
+    let mode = summaries.first().map(|summary| summary.case.mode);
+    summaries
+        .iter()
+        .filter(|case| Some(case.case.mode) == mode)
+        .filter(|case| case.case.kernel_buffer_asked_bytes.is_none())
+        .filter(|case| !moves_nothing(&case.case.mechanism) && case.main().is_some())
+        .collect()
+}
+
+fn placements<'a>(cases: &[&'a CaseSummary]) -> Vec<&'a str> {
+    let mut placements: Vec<&str> = Vec::new();
+    for case in cases {
+        if !placements.contains(&case.case.placement.as_str()) {
+            placements.push(&case.case.placement);
+        }
+    }
+    placements
+}
+
+/// Which of the sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
     Smallest,
+    /// The one in the middle, where there are three or more; of an even number the upper.
+    Middle,
     Largest,
 }
 
@@ -89,6 +113,8 @@ fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) 
     let sizes: BTreeSet<u64> = here.clone().map(|case| case.case.buffer_bytes).collect();
     let wanted = match side {
         Side::Smallest => sizes.first(),
+        Side::Middle if sizes.len() < 3 => None,
+        Side::Middle => sizes.iter().nth(sizes.len() / 2),
         Side::Largest => sizes.last(),
     };
     let of_size: Vec<&CaseSummary> =
@@ -155,7 +181,7 @@ fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {
 impl Contender {
     fn of(case: &CaseSummary) -> Option<Self> {
         let median = case.main()?.spread().median;
-        Some(Self { name: case.series(), median, modes: case.modes.clone() })
+        Some(Self { name: case.series(), median, modes: case.modes.clone(), roof: case.roof })
     }
 }
 

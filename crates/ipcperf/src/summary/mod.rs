@@ -9,7 +9,7 @@ mod summarised;
 
 use std::collections::BTreeMap;
 
-pub(crate) use best::{Comparison, Contender, Ranking, Refused, comparisons};
+pub(crate) use best::{Comparison, Contender, Ranking, Refused, Side, advice, comparisons};
 pub(crate) use cost::RoleCost;
 pub(crate) use modes::Mode;
 #[cfg(test)]
@@ -97,6 +97,12 @@ impl CaseSummary {
             Kind::Stream if nothing => self.ns_per_message.map(Figure::PerMessage),
             Kind::Stream => self.bandwidth_bytes_per_s.map(Figure::Bandwidth),
         }
+    }
+
+    /// Whether tables call its series `name`.
+    pub(crate) fn has_series(&self, name: &str) -> bool {
+        let case = &self.case;
+        if case.options.is_empty() { case.mechanism == name } else { self.series() == name }
     }
 
     /// Mechanism and options: what tables call a series.

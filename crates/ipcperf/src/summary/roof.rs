@@ -37,6 +37,16 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
+    /// The word used in running text.
+    pub(crate) const fn in_a_sentence(self) -> &'static str {
+        match self {
+            Self::Copy => "copying the message",
+            Self::SystemCall => "entering and leaving the kernel",
+            Self::Switch => "switching from one party to the other",
+            Self::CacheLine => "carrying a cache line from CPU to CPU",
+        }
+    }
+
     /// The word used in tables.
     pub(crate) const fn name(self) -> &'static str {
         match self {

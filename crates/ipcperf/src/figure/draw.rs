@@ -1,0 +1,347 @@
+//! One panel as SVG. Colours stand in attributes, for print; a page's style sheet overrides them by
+//! class, for the dark.
+
+use maud::{Markup, html};
+
+use super::axis::Axis;
+use super::chart::{Chart, Curve, Names, Panel, Point};
+use super::description::Statistic;
+use super::reference::guide_dashes;
+use super::style::{MARKS, Style};
+
+/// A panel is this wide: a phone's width, so that its text is as large there as it says.
+pub(super) const WIDTH: f64 = 360.0;
+const HEIGHT: f64 = 280.0;
+/// What a row needs: its label, and its dots below.
+const ROW: f64 = 32.0;
+pub(super) const FONT: f64 = 11.0;
+/// Above the plot: the title of the axis that goes up, and the names of caches.
+const ABOVE: f64 = 32.0;
+/// Below it: ticks, and the title of the axis across.
+const BELOW: f64 = 38.0;
+/// At least this is left free on the right, for half a tick's label.
+const RIGHT: f64 = 14.0;
+/// Lines are labelled at their ends where there are no more than these.
+const MOST_LABELLED: usize = 4;
+/// Longer names stay in the legend.
+const LONGEST_LABEL: f64 = 84.0;
+
+const TEXT: &str = "#333333";
+const FAINT: &str = "#d8d8d8";
+pub(super) const GUIDE: &str = "#666666";
+
+/// Where a panel stands: by itself in a page, or at a place in a sheet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Standing {
+    Page,
+    Sheet { left: f64, top: f64 },
+}
+
+/// Outlines that points refer to; once for each document.
+pub(crate) fn marks() -> Markup {
+    html! {
+        defs {
+            @for (number, outline) in MARKS.iter().enumerate() {
+                path id={ "mark-" (number) } d=(outline) {}
+            }
+        }
+    }
+}
+
+/// How wide a text is at most, in common fonts without serifs.
+#[allow(clippy::cast_precision_loss, reason = "words of a label")]
+pub(super) fn width(text: &str) -> f64 {
+    text.chars().count() as f64 * FONT * 0.64
+}
+
+/// Where the plot lies in a panel.
+struct Frame<'a> {
+    left: f64,
+    right: f64,
+    bottom: f64,
+    x: &'a Axis,
+    y: &'a Axis,
+    /// Labels at the ends of the lines: text, height of the end.
+    ends: Vec<(String, f64, usize)>,
+}
+
+/// A panel of `chart`.
+pub(crate) fn panel(chart: &Chart, panel: &Panel, names: &Names, standing: Standing) -> Markup {
+    let frame = Frame::of(chart, panel, names);
+    let height = height(panel);
+    let place = match standing {
+        Standing::Page => None,
+        Standing::Sheet { left, top } => Some([left, top, WIDTH, height].map(short)),
+    };
+    let [left, top, wide, high] =
+        [0, 1, 2, 3].map(|k: usize| place.as_ref().map(|place| place[k].clone()));
+    let about = format!("{}, {}", chart.description.title, panel.title);
+    html! {
+        svg.panel viewBox={ "0 0 " (short(WIDTH)) " " (short(height)) } tabindex="0" role="img"
+            aria-label=(about) font-size=(FONT) font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif"
+            x=[left] y=[top] width=[wide] height=[high] {
+            (frame.axis_up())
+            (frame.axis_across())
+            (frame.caches(&panel.caches))
+            @for guide in &panel.guides {
+                @for line in &guide.lines {
+                    path.guide fill="none" stroke=(GUIDE) stroke-dasharray=(guide_dashes(guide.name)) d=(frame.path(line)) {}
+                }
+            }
+            @for curve in &panel.content.curves { (frame.curve(curve)) }
+            (frame.row_labels(&panel.content.rows))
+            (frame.end_labels())
+        }
+    }
+}
+
+/// How high a panel is.
+#[allow(clippy::cast_precision_loss, reason = "rows are few")]
+pub(super) fn height(panel: &Panel) -> f64 {
+    match panel.content.rows.len() {
+        0 => HEIGHT,
+        rows => ABOVE + rows as f64 * ROW + BELOW,
+    }
+}
+
+/// A number as it stands in SVG: tenths of a unit are below what is seen.
+pub(super) fn short(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+impl<'a> Frame<'a> {
+    fn of(chart: &'a Chart, panel: &'a Panel, names: &Names) -> Self {
+        let labels = panel.y.ticks();
+        let widest = labels.iter().map(|(_, label)| width(label)).fold(2.0, f64::max);
+        let bottom = height(panel) - BELOW;
+        let mut frame = Self {
+            left: widest.max(6.0) + 8.0,
+            right: WIDTH - RIGHT,
+            bottom,
+            x: &panel.x,
+            y: &panel.y,
+            ends: Vec::new(),
+        };
+        frame.label_ends(chart, panel, names);
+        frame
+    }
+
+    /// Labels at the ends of lines, where they are few and their names short.
+    fn label_ends(&mut self, chart: &Chart, panel: &Panel, names: &Names) {
+        let curves = &panel.content.curves;
+        let is_over_sizes = matches!(chart.description.statistic, Statistic::Median(_));
+        if !is_over_sizes || !panel.content.rows.is_empty() || curves.len() > MOST_LABELLED {
+            return;
+        }
+        let ends = curves.iter().filter_map(|curve| {
+            let [_, value] = curve.line.last()?;
+            Some((names.name(curve.series).to_owned(), self.up(*value)?, curve.series))
+        });
+        let mut ends: Vec<(String, f64, usize)> = ends.collect();
+        let widest = ends.iter().map(|(name, ..)| width(name)).fold(0.0, f64::max);
+        if widest > LONGEST_LABEL {
+            return;
+        }
+        ends.sort_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
+        let mut lowest = ABOVE;
+        for (_, height, _) in &mut ends {
+            *height = height.max(lowest);
+            lowest = *height + FONT + 2.0;
+        }
+        self.right -= widest;
+        self.ends = ends;
+    }
+
+    fn across(&self, value: f64) -> Option<f64> {
+        self.x.place(value).map(|place| self.left + place * (self.right - self.left))
+    }
+
+    fn up(&self, value: f64) -> Option<f64> {
+        let place = self.y.place(value)?;
+        Some(match self.y.rows() {
+            _ if !self.has_rows() => self.bottom - place * (self.bottom - ABOVE),
+            // Rows are read downwards, and their dots lie below their labels.
+            _ => ABOVE + place * (self.bottom - ABOVE) + ROW / 4.0,
+        })
+    }
+
+    fn has_rows(&self) -> bool {
+        self.y.quantity == super::quantity::Quantity::Case
+    }
+
+    fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        Some((self.across(x)?, self.up(y)?))
+    }
+
+    fn axis_up(&self) -> Markup {
+        let ticks = self.y.ticks().into_iter();
+        let ticks = ticks.filter_map(|(value, label)| Some((self.up(value)?, label)));
+        let (left, right) = (short(self.left), short(self.right));
+        html! {
+            text.axis-title x="2" y="12" fill=(TEXT) { (self.y.quantity.title()) }
+            @for (height, label) in ticks {
+                line.grid x1=(left) x2=(right) y1=(short(height)) y2=(short(height)) stroke=(FAINT) {}
+                text.tick x=(short(self.left - 5.0)) y=(short(height + 4.0)) text-anchor="end" fill=(TEXT) {
+                    (label)
+                }
+            }
+        }
+    }
+
+    fn axis_across(&self) -> Markup {
+        let (top, bottom) = (short(ABOVE), short(self.bottom));
+        let below = short(self.bottom + 15.0);
+        let middle = f64::midpoint(self.left, self.right);
+        let title = self.x.quantity.title();
+        // Wider than the plot, it must still not leave the panel.
+        let middle = middle.min(WIDTH - width(title) / 2.0).max(width(title) / 2.0);
+        html! {
+            @for (at, label) in self.ticks_across() {
+                line.grid x1=(short(at)) x2=(short(at)) y1=(top) y2=(bottom) stroke=(FAINT) {}
+                @if let Some(label) = label {
+                    text.tick x=(short(at)) y=(below) text-anchor="middle" fill=(TEXT) { (label) }
+                }
+            }
+            text.axis-title x=(short(middle)) y=(short(self.bottom + 32.0)) text-anchor="middle" fill=(TEXT) {
+                (title)
+            }
+        }
+    }
+
+    /// The ticks across, those without a label that have no room for it.
+    fn ticks_across(&self) -> Vec<(f64, Option<String>)> {
+        const APART: f64 = 6.0;
+        let mut taken = 0.0;
+        let ticks = self.x.ticks().into_iter();
+        let placed = ticks.filter_map(|(value, label)| Some((self.across(value)?, label)));
+        placed
+            .map(|(at, label)| {
+                let half = width(&label) / 2.0;
+                let fits = at - half >= taken && at + half <= WIDTH;
+                if fits {
+                    taken = at + half + APART;
+                }
+                (at, fits.then_some(label))
+            })
+            .collect()
+    }
+
+    fn caches(&self, caches: &[(f64, &'static str)]) -> Markup {
+        let mut taken = 0.0;
+        let placed = caches.iter().filter_map(|(bytes, name)| Some((self.across(*bytes)?, *name)));
+        let placed: Vec<(f64, Option<&str>)> = placed
+            .map(|(at, name)| {
+                let fits = at + 3.0 >= taken && at + 3.0 + width(name) <= self.right;
+                if fits {
+                    taken = at + 6.0 + width(name);
+                }
+                (at, fits.then_some(name))
+            })
+            .collect();
+        html! {
+            @for (at, name) in placed {
+                line.cache x1=(short(at)) x2=(short(at)) y1=(short(ABOVE)) y2=(short(self.bottom))
+                    stroke=(GUIDE) stroke-dasharray="1 3" {}
+                @if let Some(name) = name {
+                    text.cache-name x=(short(at + 3.0)) y=(short(ABOVE - 4.0)) fill=(GUIDE) { (name) }
+                }
+            }
+        }
+    }
+
+    fn curve(&self, curve: &Curve) -> Markup {
+        let style = Style::of(curve.series);
+        let whiskers = curve.whiskers.iter().filter_map(|[x, y, to_x, to_y]| {
+            Some((self.place(*x, *y)?, self.place(*to_x, *to_y)?))
+        });
+        html! {
+            g class={ "series colour-" (style.colour) } data-series=(curve.series) color=(style.print_colour()) {
+                @if curve.band.len() > 1 {
+                    path.band fill="currentColor" fill-opacity="0.15" d=(self.band(&curve.band)) {}
+                }
+                @if curve.line.len() > 1 {
+                    path.line fill="none" stroke="currentColor" stroke-width="1.5"
+                        stroke-dasharray=(style.dashes()) d=(self.path(&curve.line)) {}
+                }
+                @for (from, to) in whiskers {
+                    line.whisker stroke="currentColor" stroke-width="3" stroke-opacity="0.4"
+                        x1=(short(from.0)) y1=(short(from.1)) x2=(short(to.0)) y2=(short(to.1)) {}
+                }
+                @for point in &curve.points { (self.point(point, style)) }
+            }
+        }
+    }
+
+    fn point(&self, point: &Point, style: Style) -> Markup {
+        let Some((x, y)) = self.place(point.x, point.y) else {
+            return html! {};
+        };
+        let is_usual = (point.weight - 1.0).abs() < f64::EPSILON;
+        let scale = short(point.weight.max(0.3).sqrt());
+        let sized = format!("translate({} {}) scale({scale})", short(x), short(y));
+        html! {
+            use.point href={ "#mark-" (style.mark) } fill="currentColor"
+                x=[is_usual.then(|| short(x))] y=[is_usual.then(|| short(y))]
+                transform=[(!is_usual).then_some(sized)] { title { (point.words) } }
+        }
+    }
+
+    fn path(&self, line: &[[f64; 2]]) -> String {
+        let places = line.iter().filter_map(|[x, y]| self.place(*x, *y));
+        joined(places)
+    }
+
+    fn band(&self, band: &[[f64; 3]]) -> String {
+        let there = band.iter().filter_map(|[x, _, high]| self.place(*x, *high));
+        let back = band.iter().rev().filter_map(|[x, low, _]| self.place(*x, *low));
+        joined(there.chain(back)) + "z"
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "rows are few")]
+    fn row_labels(&self, rows: &[String]) -> Markup {
+        let most = (WIDTH - 4.0) / (FONT * 0.64);
+        html! {
+            @for (row, label) in rows.iter().enumerate() {
+                text.row-label x="2" y=(short(ABOVE + row as f64 * ROW + FONT + 2.0)) fill=(TEXT) {
+                    (cut(label, most))
+                }
+            }
+        }
+    }
+
+    fn end_labels(&self) -> Markup {
+        html! {
+            @for (name, height, series) in &self.ends {
+                g class={ "series colour-" (Style::of(*series).colour) } data-series=(series)
+                    color=(Style::of(*series).print_colour()) {
+                    text.end-label x=(short(self.right + 8.0)) y=(short(height + 4.0)) fill="currentColor" {
+                        (name)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `text`, or as much of it as fits `most` letters.
+pub(super) fn cut(text: &str, most: f64) -> String {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some 50 letters")]
+    let most = most as usize;
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// A path through `places`.
+fn joined(places: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (x, y) in places {
+        path.push(if path.is_empty() { 'M' } else { 'L' });
+        path += &short(x);
+        path.push(' ');
+        path += &short(y);
+    }
+    path
+}

@@ -1,0 +1,26 @@
+//! Figures: from a description and summaries to a picture.
+//!
+//! ```text
+//! Description, [Summarised] -> Chart (panels, axes, curves) -> SVG in a report, SVG, PDF, PNG in a folder
+//! ```
+
+mod axis;
+mod chart;
+mod description;
+mod distribution;
+mod draw;
+mod file;
+mod legend;
+mod median;
+mod modes;
+mod quantity;
+mod reference;
+mod sheet;
+mod style;
+
+pub(crate) use chart::{Chart, Names};
+pub(crate) use description::FIGURES;
+pub(crate) use draw::{Standing, marks, panel};
+pub(crate) use file::write_all;
+pub(crate) use legend::entries;
+pub(crate) use style::{DARK, DARK_GROUND, LIGHT};

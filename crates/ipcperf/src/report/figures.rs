@@ -1,0 +1,51 @@
+//! The figures of a report.
+
+use maud::{Markup, html};
+
+use crate::figure::{Chart, Names, Standing, entries, marks, panel};
+
+pub(super) fn section(charts: &[Chart], names: &Names) -> Markup {
+    html! {
+        p {
+            "Point at a mark, or tab to a picture and use the arrow keys, to read its value. Series \
+             are switched on and off by their boxes. Axes of sizes, rates and times are logarithmic; \
+             the panels of a figure share theirs, those of distributions only where the same was asked."
+        }
+        svg width="0" height="0" aria-hidden="true" style="position:absolute" { (marks()) }
+        @if charts.is_empty() { p { "Nothing was measured that a figure could show." } }
+        @for chart in charts { (figure(chart, names)) }
+    }
+}
+
+fn figure(chart: &Chart, names: &Names) -> Markup {
+    html! {
+        figure.chart id={ "figure-" (chart.description.name) } {
+            h3 { (chart.description.title) }
+            (legend(chart, names))
+            div.panels.pairs[chart.panels.len() % 3 != 0] {
+                @for one in &chart.panels {
+                    div.panel-box { h4 { (one.title) } (panel(chart, one, names, Standing::Page)) }
+                }
+            }
+            figcaption { (chart.description.see) @for note in &chart.notes { " " (note) } }
+        }
+    }
+}
+
+fn legend(chart: &Chart, names: &Names) -> Markup {
+    html! {
+        div.legend {
+            @for entry in entries(chart, names) {
+                @match entry.series {
+                    Some(number) => {
+                        label {
+                            input type="checkbox" data-series=(number) checked;
+                            (entry.swatch(0.0, 0.0)) span { (entry.name) }
+                        }
+                    }
+                    None => span.guide-name { (entry.swatch(0.0, 0.0)) span { (entry.name) } }
+                }
+            }
+        }
+    }
+}
