@@ -1,8 +1,13 @@
-//! The report in a real browser.
+//! The report in a real browser: what it shows, how it is used by pointer and keyboard, how it looks
+//! in light, dark, on a phone and on paper, and that it asks nothing of the network.
+//!
+//! With `IPCPERF_SCREENSHOTS=FOLDER` what it looks like is kept there, for people.
 
+mod checks;
+mod mutations;
 mod nothing_left;
+mod page;
 
-#[allow(dead_code, reason = "the tests of reports follow")]
 #[path = "../support/browser.rs"]
 mod browser;
 #[path = "../support/chromedriver.rs"]
