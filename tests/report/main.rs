@@ -4,9 +4,12 @@
 //! With `IPCPERF_SCREENSHOTS=FOLDER` what it looks like is kept there, for people.
 
 mod checks;
+mod foreign_text;
+mod made;
 mod mutations;
 mod nothing_left;
 mod page;
+mod real;
 
 #[path = "../support/browser.rs"]
 mod browser;
