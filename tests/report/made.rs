@@ -1,0 +1,56 @@
+//! Reports made by the real command. One quick survey serves all tests of a process.
+
+use std::fs;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::laboratory::Laboratory;
+
+/// A quick survey takes half a minute where nothing else runs.
+const SURVEY_LIMIT: Duration = Duration::from_secs(400);
+
+/// What one survey left: its results file, and its report.
+pub(crate) struct Survey {
+    pub(crate) results: String,
+    pub(crate) report: String,
+}
+
+/// The survey of this process, made when it is first asked for.
+pub(crate) fn survey() -> &'static Survey {
+    static SURVEY: OnceLock<Survey> = OnceLock::new();
+    SURVEY.get_or_init(make_survey)
+}
+
+/// Whether reports can be made at all. Goes as soon as they can.
+pub(crate) fn is_built() -> bool {
+    Laboratory::open().run("report --help").status.success()
+}
+
+fn make_survey() -> Survey {
+    if !is_built() {
+        let page = include_str!("fixture.html");
+        return Survey { results: String::new(), report: page.to_owned() };
+    }
+    let laboratory = Laboratory::open();
+    let (results, report) = (laboratory.results(), laboratory.path("survey.html"));
+    let mut command = laboratory.command("survey --quick");
+    command.arg("--out").arg(&results).arg("--report").arg(&report);
+    laboratory.start(command).finish(SURVEY_LIMIT).expect(0);
+    let text = |path| fs::read_to_string(path).expect("a file of the survey");
+    Survey { results: text(&results), report: text(&report) }
+}
+
+/// The report of several results files, of which each name and its contents are given.
+pub(crate) fn report_of(files: &[(&str, &str)]) -> String {
+    let laboratory = Laboratory::open();
+    let report = laboratory.path("report.html");
+    let mut command = laboratory.command("report");
+    for (name, contents) in files {
+        let path = laboratory.path(name);
+        fs::write(&path, contents).expect("a results file");
+        command.arg(path);
+    }
+    command.arg("-o").arg(&report);
+    laboratory.finish(command).expect(0);
+    fs::read_to_string(report).expect("a report")
+}

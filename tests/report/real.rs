@@ -1,0 +1,64 @@
+//! The report of a real survey keeps every rule, and so does that of several files.
+
+use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
+use crate::made;
+use crate::page::Page;
+use crate::skip::skip;
+
+/// The report of the survey of this process, in a browser.
+fn report(what: &str) -> Option<Page> {
+    // The browser first: without one there is no need for a survey.
+    let page = Page::open(what, "<!doctype html>")?;
+    page.turn_to(&made::survey().report);
+    Some(page)
+}
+
+#[test]
+fn figures_answer_pointer_and_keyboard() {
+    let Some(page) = report("the use of a report") else { return };
+    page.assert_keeps(&[USE, QUIET]);
+}
+
+#[test]
+fn figures_are_legible_in_light_and_dark_and_on_a_phone() {
+    let Some(page) = report("the looks of a report") else { return };
+    page.keep_pictures("survey");
+    page.assert_keeps(&[LOOKS, QUIET]);
+}
+
+#[test]
+fn paper_is_white_and_has_no_controls() {
+    let Some(page) = report("a report on paper") else { return };
+    page.assert_keeps(&[PAPER, QUIET]);
+}
+
+#[test]
+fn a_report_can_be_read_without_being_seen() {
+    let Some(page) = report("the structure of a report") else { return };
+    page.assert_keeps(&[STRUCTURE, QUIET]);
+}
+
+/// What the boxes and points of a page speak of.
+const SPOKEN: &str = "
+    const words = [...document.querySelectorAll('use.point')].map(point => point.words);
+    const boxes = [...document.querySelectorAll('.legend label')].map(label => label.textContent);
+    return [...words, ...boxes].join('\\n');
+";
+
+#[test]
+fn several_files_are_shown_in_one_report() {
+    let what = "the report of several files";
+    if !made::is_built() {
+        return skip(what, "reports are not built yet");
+    }
+    let Some(page) = Page::open(what, "<!doctype html>") else { return };
+    let results = made::survey().results.as_str();
+    page.turn_to(&made::report_of(&[("before.jsonl", results), ("after.jsonl", results)]));
+    page.keep_pictures("several");
+    page.assert_keeps(&[USE, LOOKS, PAPER, STRUCTURE, QUIET]);
+    let spoken = page.ask(SPOKEN, &[]);
+    for file in ["before", "after"] {
+        let told = spoken.as_str().is_some_and(|spoken| spoken.contains(file));
+        assert!(told, "no figure speaks of {file}: {spoken}");
+    }
+}

@@ -1,0 +1,131 @@
+//! A chromedriver of its own for each browser: started on a free port, asked in JSON over HTTP, and
+//! ended with all that it started.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::Value;
+use tempfile::TempDir;
+use ureq::Agent;
+
+use crate::processes;
+
+/// Longer than a browser needs for anything on a busy machine.
+const HANG: Duration = Duration::from_secs(120);
+/// A picture of a long page is some MB.
+const LONGEST_ANSWER_BYTES: u64 = 256 << 20;
+
+/// A running chromedriver, and the folder in which it and the browser keep what they write.
+pub(crate) struct Chromedriver {
+    process: Child,
+    folder: TempDir,
+    agent: Agent,
+    port: u16,
+}
+
+/// What is missing here of what a browser needs.
+pub(crate) fn missing() -> Option<&'static str> {
+    let needed = ["chromium", "chromedriver", "setpriv"];
+    needed.into_iter().find(|program| find(program).is_none())
+}
+
+/// Where `program` is found along PATH.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+impl Chromedriver {
+    pub(crate) fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the browser");
+        let said = folder.path().join("chromedriver.log");
+        let mut command = command(folder.path());
+        command.stdout(File::create(&said).expect("a file for output"));
+        let process = command.spawn().expect("chromedriver starts");
+        let mut driver = Self { process, folder, agent: agent(), port: 0 };
+        driver.port = processes::wait_for("chromedriver", HANG, || port(&said));
+        driver
+    }
+
+    /// The folder for all that it and the browser write.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Sends `body` to `path` and gives the value of the answer.
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        let request = self.agent.post(self.address(path)).content_type("application/json");
+        let answer = request.send(body.to_string());
+        let mut answer = answer.unwrap_or_else(|error| panic!("{path}: {error}"));
+        let text = answer.body_mut().with_config().limit(LONGEST_ANSWER_BYTES).read_to_string();
+        let text = text.unwrap_or_else(|error| panic!("{path}: {error}"));
+        let mut answer: Value = serde_json::from_str(&text).expect("chromedriver answers in JSON");
+        let value = answer["value"].take();
+        assert!(value["error"].is_null(), "{path}: {}: {}", value["error"], value["message"]);
+        value
+    }
+
+    /// Deletes what is at `path`; that it is gone already is no failure.
+    pub(crate) fn delete(&self, path: &str) {
+        let _ = self.agent.delete(self.address(path)).call();
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}/{path}", self.port)
+    }
+
+    fn followers(&self) -> Vec<u32> {
+        followers(self.folder.path())
+    }
+}
+
+impl Drop for Chromedriver {
+    fn drop(&mut self) {
+        let followers = self.followers();
+        if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        for pid in followers {
+            processes::signal(pid, Signal::KILL);
+        }
+        let _ = self.process.wait();
+        // What still runs would write into the folder that is about to be deleted.
+        processes::wait_for("end of the browser", HANG, || {
+            self.followers().is_empty().then_some(())
+        });
+    }
+}
+
+/// It ends with the thread that starts it, so that an interrupted test leaves no browser behind.
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "chromedriver", "--port=0"]);
+    for variable in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+        command.env(variable, folder);
+    }
+    command.stdin(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command
+}
+
+/// The driver that keeps its files in `folder`, and all that it and the browser started: of crash
+/// handlers, which leave the group, the environment alone still tells whose they are.
+pub(crate) fn followers(folder: &Path) -> Vec<u32> {
+    processes::with_environment(&format!("XDG_CACHE_HOME={}", folder.display()))
+}
+
+/// The port it says it listens on.
+fn port(said: &Path) -> Option<u16> {
+    let said = fs::read_to_string(said).ok()?;
+    let (_, port) = said.split_once("started successfully on port ")?;
+    port.split_once('.')?.0.parse().ok()
+}
+
+/// No proxy, whatever the environment says: chromedriver is on this machine.
+fn agent() -> Agent {
+    let config = Agent::config_builder().proxy(None).http_status_as_error(false);
+    config.timeout_global(Some(HANG)).build().into()
+}
