@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::checks::{QUIET, STRUCTURE};
 use crate::made;
 use crate::page::Page;
-use crate::skip::skip;
 
 /// Ends whatever it is written into, and then acts.
 const HOSTILE: &str =
@@ -54,9 +53,6 @@ const WORDS: &str = "
 #[test]
 fn text_from_a_file_is_shown_and_never_obeyed() {
     let what = "hostile text in a report";
-    if !made::is_built() {
-        return skip(what, "reports are not built yet");
-    }
     let Some(page) = Page::open(what, "<!doctype html>") else { return };
     let results = poisoned(&made::survey().results);
     page.turn_to(&made::report_of(&[("hostile.jsonl", &results)]));

@@ -3,7 +3,6 @@
 use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
 use crate::made;
 use crate::page::Page;
-use crate::skip::skip;
 
 /// The report of the survey of this process, in a browser.
 fn report(what: &str) -> Option<Page> {
@@ -38,27 +37,21 @@ fn a_report_can_be_read_without_being_seen() {
     page.assert_keeps(&[STRUCTURE, QUIET]);
 }
 
-/// What the boxes and points of a page speak of.
-const SPOKEN: &str = "
-    const words = [...document.querySelectorAll('use.point')].map(point => point.words);
-    const boxes = [...document.querySelectorAll('.legend label')].map(label => label.textContent);
-    return [...words, ...boxes].join('\\n');
+/// What tells the panels of a page apart, and what its head says.
+const TOLD: &str = "
+    const heads = [...document.querySelectorAll('.panel-box h4')].map(head => head.textContent);
+    return [document.querySelector('header').textContent, ...heads].join('\\n');
 ";
 
 #[test]
 fn several_files_are_shown_in_one_report() {
-    let what = "the report of several files";
-    if !made::is_built() {
-        return skip(what, "reports are not built yet");
-    }
-    let Some(page) = Page::open(what, "<!doctype html>") else { return };
+    let Some(page) = Page::open("the report of several files", "<!doctype html>") else { return };
     let results = made::survey().results.as_str();
     page.turn_to(&made::report_of(&[("before.jsonl", results), ("after.jsonl", results)]));
     page.keep_pictures("several");
     page.assert_keeps(&[USE, LOOKS, PAPER, STRUCTURE, QUIET]);
-    let spoken = page.ask(SPOKEN, &[]);
-    for file in ["before", "after"] {
-        let told = spoken.as_str().is_some_and(|spoken| spoken.contains(file));
-        assert!(told, "no figure speaks of {file}: {spoken}");
+    let told = page.ask(TOLD, &[]);
+    for words in ["before.jsonl", "after.jsonl", "\nA · ", "\nB · "] {
+        assert!(told.as_str().is_some_and(|told| told.contains(words)), "no {words:?} in {told}");
     }
 }

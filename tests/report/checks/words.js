@@ -1,6 +1,6 @@
 // Points that have no words, or words without a number and its unit. A size in bytes is where a point
 // lies, not what was found there.
-const unit = "(?:[kMGT]?i?B/s|[num\u00b5]?s|[kMG]?Hz|%|times|messages|calls)";
+const unit = "(?:[kMGT]?i?B/s|[fpnum\u00b5]?s|[kMG]?Hz|%|times|messages|calls)";
 const figure = new RegExp(`\\d[\\d.,]*\\s?${unit}(?![A-Za-z])`);
 const offenders = document.querySelectorAll("use.point").length ? [] : ["no points at all"];
 for (const panel of panels) {

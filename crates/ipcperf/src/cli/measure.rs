@@ -1,7 +1,7 @@
 //! `ipcperf survey`, `ipcperf run` and `ipcperf plan`: from what was asked to what is shown.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ipcperf_engine::TouchCheck;
 use ipcperf_engine::limits::{self, Effort, Limits};
@@ -11,6 +11,7 @@ use serde_json::json;
 use super::arguments::{
     MatrixArguments, OutputArguments, PlanArguments, RunArguments, SurveyArguments,
 };
+use super::report;
 use super::show::{heading, page, summaries_json};
 use crate::error::{Ending, Error};
 use crate::machine::{Environment, Severity, Warning, warnings};
@@ -18,7 +19,7 @@ use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell
 use crate::plan::{Plan, Request, SurveyLength};
 use crate::results::{Header, Overwrite, PlanRecord, SCHEMA, Writer, default_path};
 use crate::runner::{self, Before, Outcome};
-use crate::summary::summarise;
+use crate::summary::{Summarised, summarise};
 
 /// Copies are measured at so many sizes at most.
 const MOST_COPY_SIZES: usize = 8;
@@ -51,12 +52,19 @@ impl Measuring {
 pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
     let length = if arguments.quick { SurveyLength::Quick } else { SurveyLength::Full };
     let plan = Plan::resolve(&Request::survey(length), &topology()?)?;
-    carry_out(&plan, Measuring::Survey(length), &arguments.output)
+    if let Some(report) = &arguments.report {
+        report::permits(report)?;
+    }
+    let measured = carry_out(&plan, Measuring::Survey(length), &arguments.output)?;
+    if let Some(report) = &arguments.report {
+        report::write(&[Summarised::read(&measured.path)?], report, None)?;
+    }
+    Ok(measured.ending)
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
     let plan = resolve(&arguments.matrix)?;
-    carry_out(&plan, Measuring::Cases, &arguments.output)
+    Ok(carry_out(&plan, Measuring::Cases, &arguments.output)?.ending)
 }
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
@@ -81,7 +89,17 @@ pub(super) fn topology() -> Result<Topology, Error> {
         .map_err(|errno| Error::Machine(format!("cannot read which CPUs are allowed: {errno}")))
 }
 
-fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Result<Ending, Error> {
+/// What was measured: how it ended, and where it is.
+struct Measured {
+    ending: Ending,
+    path: PathBuf,
+}
+
+fn carry_out(
+    plan: &Plan,
+    measuring: Measuring,
+    output: &OutputArguments,
+) -> Result<Measured, Error> {
     let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
     overwrite.permits(&path)?;
@@ -97,7 +115,7 @@ fn carry_out(plan: &Plan, measuring: Measuring, output: &OutputArguments) -> Res
     let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
     present(&outcome, &PlanRecord::of(plan), limits.as_ref(), form, heading)?;
     form.tell_where(&outcome, writer.path());
-    Ok(outcome.ending)
+    Ok(Measured { ending: outcome.ending, path: writer.path().to_owned() })
 }
 
 /// What is printed of an outcome.

@@ -39,6 +39,21 @@ pub(super) fn write(
     Ok(Ending::Done)
 }
 
+/// That a page can be put at `path`, before there is one: nobody should wait a minute for nothing.
+///
+/// # Errors
+/// Usage where there is no folder for it.
+pub(super) fn permits(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(Error::usage(format!(
+            "no folder {} for the report: make it, or name another",
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// A results file must not be lost to the report on it.
 pub(super) fn keep_apart(out: &Path, files: &[std::path::PathBuf]) -> Result<(), Error> {
     let same = |file: &Path| match (file.canonicalize(), out.canonicalize()) {

@@ -22,7 +22,7 @@ fn figure(chart: &Chart, names: &Names) -> Markup {
         figure.chart id={ "figure-" (chart.description.name) } {
             h3 { (chart.description.title) }
             (legend(chart, names))
-            div.panels.pairs[chart.panels.len() % 3 != 0] {
+            div.panels.pairs[!chart.panels.len().is_multiple_of(3)] {
                 @for one in &chart.panels {
                     div.panel-box { h4 { (one.title) } (panel(chart, one, names, Standing::Page)) }
                 }
