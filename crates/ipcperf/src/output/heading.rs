@@ -70,8 +70,8 @@ impl Heading {
 
     /// What was asked, without what was found: the same for files of different machines.
     pub(crate) fn question(&self) -> String {
-        let Self { workload, mode, placement, kernel_buffer, .. } = self;
-        format!("{} {mode} {placement} {kernel_buffer}", workload.name())
+        let (what, mode, placement) = (self.what(), self.mode, &self.placement);
+        format!("{what}, {mode}, placement {placement}{}", self.kernel_buffer_in_words())
     }
 
     /// Mode, placement, and what of it may differ, in few words.

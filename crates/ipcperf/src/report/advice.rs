@@ -3,10 +3,13 @@
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::output::{place_of, ranked_in_words};
+use crate::output::{place_of, ranked_in_words, units};
 use crate::plan::Bytes;
 use crate::summary::{Comparison, Ranking, Side, Summarised, advice};
 
+/// A share of a limit beyond this was held against a limit that is none; a little more than 1 is the
+/// noise of both.
+const BELIEVED: f64 = 1.1;
 /// What the sizes are called.
 const SIDES: [(Side, &str); 3] =
     [(Side::Smallest, "Small"), (Side::Middle, "Medium-sized"), (Side::Largest, "Large")];
@@ -62,6 +65,13 @@ fn one(ranking: &Ranking) -> Markup {
 /// What limits the best, and how near it comes.
 fn limit(ranking: &Ranking) -> Option<String> {
     let roof = ranking.best.roof?;
-    let share = crate::output::units::percent(roof.share);
-    Some(format!("Limited by {}, of which it reaches {share}.", roof.bound.in_a_sentence()))
+    let (bound, share) = (roof.bound.in_a_sentence(), units::percent(roof.share));
+    Some(if roof.share > BELIEVED {
+        format!(
+            "It is faster than the limit that was measured for {bound} allows ({share}): the \
+             machine held that measurement up, and what limits this is not known."
+        )
+    } else {
+        format!("Limited by {bound}, of which it reaches {share}.")
+    })
 }

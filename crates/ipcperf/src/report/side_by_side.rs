@@ -1,6 +1,6 @@
 //! Several files: the same cases on different machines or days, with the ratio to the first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use maud::{Markup, html};
 
@@ -19,7 +19,7 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
     html! {
         p {
             "Median of each case in each file, and over that of the first; a ratio is shown where \
-             either has one mode. Whether a ratio is more than chance, look at the spreads: a \
+             both have one mode. Whether a ratio is more than chance, look at the spreads: a \
              difference within the middle halves is none."
         }
         @for (about, cases) in &questions {
@@ -53,12 +53,12 @@ fn answers(file: &Summarised) -> HashMap<Question, &CaseSummary> {
 /// All cases that any file has, by what is said above their table.
 fn questions(files: &[Summarised]) -> Vec<(String, Vec<Question>)> {
     let mut tables: Vec<(String, Vec<Question>)> = Vec::new();
-    let mut known: HashMap<Question, ()> = HashMap::new();
+    let mut known: HashSet<Question> = HashSet::new();
     for file in files {
         for heading in headings(&file.summaries) {
             for case in file.summaries.iter().filter(|case| heading.is_of(case)) {
                 let question = (heading.question(), case.series(), case.case.buffer_bytes);
-                if known.insert(question.clone(), ()).is_some() {
+                if case.main().is_none() || !known.insert(question.clone()) {
                     continue;
                 }
                 match tables.iter_mut().find(|(about, _)| *about == question.0) {
