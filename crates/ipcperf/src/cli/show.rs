@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::arguments::ShowArguments;
 use crate::error::{Ending, Error};
-use crate::output::{Beside, closing_words, notes, print, survey_words, tables};
+use crate::output::{
+    Beside, closing_words, columns, fit, notes, print, survey_words, tables,
+};
 use crate::plan::Precision;
 use crate::results::{Header, Sample};
 use crate::summary::{CaseSummary, Summarised};
@@ -25,7 +27,7 @@ fn whole_page(file: &Summarised) -> String {
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan.unavailable, &results.failures);
     let page = page(heading, &file.summaries, &results.samples, header.plan.until_ci);
-    if closing.is_empty() { page } else { format!("{page}\n\n{closing}") }
+    if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
 }
 
 /// The machine, and what a reader must know of how it was measured.
@@ -45,9 +47,11 @@ pub(super) fn page(
     precision: Option<Precision>,
 ) -> String {
     let beside = if precision.is_some() { Beside::Interval } else { Beside::Spread };
-    let mut parts = vec![heading, tables(summaries, beside), survey_words(summaries)];
+    let columns = columns();
+    let mut parts = vec![heading, tables(summaries, beside, columns), survey_words(summaries)];
     parts.extend(notes(summaries, samples, precision));
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    fit(&parts.join("\n\n"), columns)
 }
 
 /// Summaries for scripts.

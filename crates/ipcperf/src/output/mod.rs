@@ -1,5 +1,6 @@
 //! What people see: tables, words, progress.
 
+mod grid;
 mod heading;
 mod limits;
 mod lists;
@@ -9,6 +10,7 @@ mod plan;
 mod progress;
 mod table;
 pub(crate) mod units;
+mod width;
 mod words;
 
 pub(crate) use heading::Beside;
@@ -20,6 +22,7 @@ pub(crate) use notes::notes;
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};
 pub(crate) use table::tables;
+pub(crate) use width::{columns, fit};
 pub(crate) use words::{closing_words, survey_words};
 
 use std::io::Write;
