@@ -63,7 +63,7 @@ fn plan_runs_nothing_and_counts_what_would_run() {
 fn every_listed_entry_says_what_it_is_and_whether_it_is_there() {
     let laboratory = Laboratory::open();
     for arguments in
-        ["list --json", "list mechanisms --json", "list workloads --json"]
+        ["list --json", "list mechanisms --json", "list workloads --json", "list exporters --json"]
     {
         let entries = array(&laboratory.run(arguments).expect(0).stdout);
         assert!(!entries.is_empty());

@@ -28,6 +28,14 @@ pub(crate) enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// What was made of results cannot be written where it was to be.
+    #[error("cannot write {}: {source}", path.display())]
+    Unexported {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
@@ -46,7 +54,7 @@ impl Error {
         ExitCode::from(match self {
             Self::Usage(_) | Self::Unreadable { .. } => 2,
             Self::NothingRuns(_) | Self::Machine(_) => 3,
-            Self::Unwritable { .. } | Self::Output(_) => 5,
+            Self::Unwritable { .. } | Self::Unexported { .. } | Self::Output(_) => 5,
         })
     }
 }

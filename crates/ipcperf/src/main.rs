@@ -10,6 +10,7 @@
 
 mod cli;
 mod error;
+mod export;
 mod machine;
 mod output;
 mod plan;

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::measure::Form;
+use crate::export::EXPORTERS;
 use crate::plan::Typed;
 
 /// Measures every local way of inter-process communication on one harness.
@@ -35,6 +36,8 @@ pub(super) enum Command {
     Machine(MachineArguments),
     /// Print the tables of results files
     Show(ShowArguments),
+    /// Write results in the format of another program
+    Export(ExportArguments),
     /// Go on with a results file: same seed, same blocks, only what is missing
     Resume(ResumeArguments),
 }
@@ -69,13 +72,22 @@ pub(super) struct PlanArguments {
 #[derive(Args, Debug, Default)]
 pub(super) struct OutputArguments {
     /// Write results here [default: a new file in ~/.local/share/ipcperf]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) out: Option<PathBuf>,
     /// Replace FILE if it exists
     #[arg(long)]
     pub(super) force: bool,
     #[command(flatten)]
+    pub(super) exports: ExportsArguments,
+    #[command(flatten)]
     pub(super) printed: PrintedArguments,
+}
+
+/// What else is written of what was measured.
+#[derive(Args, Debug, Default)]
+pub(super) struct ExportsArguments {
+    #[arg(long, value_name = "FORMAT=PATH", help = exports_help())]
+    pub(super) export: Vec<String>,
 }
 
 /// What is printed of what was measured.
@@ -180,7 +192,7 @@ impl MatrixArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct ListArguments {
-    /// Of what [default: mechanisms and workloads]
+    /// Of what [default: all]
     pub(super) what: Option<Listed>,
     /// Print a JSON array instead of a table
     #[arg(long)]
@@ -191,13 +203,16 @@ pub(super) struct ListArguments {
 pub(super) enum Listed {
     Mechanisms,
     Workloads,
+    Exporters,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct ResumeArguments {
     /// A results file whose command was interrupted, killed, or ran out of room
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) exports: ExportsArguments,
     #[command(flatten)]
     pub(super) printed: PrintedArguments,
 }
@@ -212,9 +227,30 @@ pub(super) struct MachineArguments {
 #[derive(Args, Debug)]
 pub(super) struct ShowArguments {
     /// Results files
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
     /// Print a JSON array with a summary of each case instead of tables
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ExportArguments {
+    #[arg(value_name = "FORMAT", help = formats("One of"))]
+    pub(super) format: String,
+    /// Results files
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) files: Vec<PathBuf>,
+    /// Write here [default: standard output]
+    #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(super) output: Option<PathBuf>,
+}
+
+fn exports_help() -> String {
+    formats("Write what was measured to PATH too; FORMAT is one of")
+}
+
+fn formats(what: &str) -> String {
+    let names: Vec<&str> = EXPORTERS.iter().map(|exporter| exporter.name).collect();
+    format!("{what}: {}", names.join(", "))
 }

@@ -1,6 +1,7 @@
 //! The command line: what was typed, and which part of the program answers it.
 
 mod arguments;
+mod export;
 mod list;
 mod machine;
 mod measure;
@@ -40,6 +41,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::List(arguments)) => list::list(arguments),
         Some(Command::Machine(arguments)) => machine::machine(arguments),
         Some(Command::Show(arguments)) => show::show(arguments),
+        Some(Command::Export(arguments)) => export::export(arguments),
         Some(Command::Resume(arguments)) => resume::resume(arguments),
     }
 }

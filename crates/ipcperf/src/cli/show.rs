@@ -1,11 +1,10 @@
 //! `ipcperf show`.
 
-use serde_json::Value;
-
 use super::arguments::ShowArguments;
 use crate::error::{Ending, Error};
+use crate::export::JSON;
 use crate::output::{
-    Beside, closing_words, columns, fit, notes, print, survey_words, tables,
+    Beside, closing_words, columns, fit, notes, print, print_with, survey_words, tables,
 };
 use crate::plan::Precision;
 use crate::results::{Header, Sample};
@@ -15,8 +14,7 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
     let files = arguments.files.iter().map(|path| Summarised::read(path));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
     if arguments.json {
-        let summaries = files.iter().flat_map(|file| &file.summaries);
-        return print(&summaries_json(summaries));
+        return print_with(|out| (JSON.write)(&files, out));
     }
     print(&files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n"))
 }
@@ -52,11 +50,4 @@ pub(super) fn page(
     parts.extend(notes(summaries, samples, precision));
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     fit(&parts.join("\n\n"), columns)
-}
-
-/// Summaries for scripts.
-pub(super) fn summaries_json<'a>(summaries: impl IntoIterator<Item = &'a CaseSummary>) -> String {
-    let values =
-        summaries.into_iter().map(|summary| serde_json::to_value(summary).unwrap_or_default());
-    format!("{:#}", Value::Array(values.collect()))
 }
