@@ -12,6 +12,7 @@ mod output;
 mod policing;
 mod results_file;
 mod resume;
+mod shells;
 mod system_calls;
 mod unreadable;
 mod until_ci;

@@ -3,24 +3,29 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
 
+use super::known::Known;
 use super::measure::Form;
-use crate::export::EXPORTERS;
+use crate::error::EXIT_CODES;
 use crate::plan::Typed;
 
 /// Measures every local way of inter-process communication on one harness.
 #[derive(Debug, Parser)]
-#[command(name = "ipcperf", version, about, after_help = AFTER_HELP)]
+#[command(name = "ipcperf", version, about, after_help = after_help())]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
 }
 
-const AFTER_HELP: &str = "\
-Without a command, ipcperf surveys this machine: every mechanism, about a minute.
+/// What `ipcperf` alone does.
+pub(super) const ALONE: &str =
+    "Without a command, ipcperf surveys this machine: every mechanism, about a minute.";
 
-Exit codes: 0 done; 2 usage or bad input; 3 nothing of what was asked can run here;
-4 some runs failed, the rest is kept; 5 results could not be written; 130 interrupted.";
+fn after_help() -> String {
+    let codes = EXIT_CODES.map(|(code, meaning)| format!("{code} {meaning}"));
+    format!("{ALONE}\n\nExit codes: {}.", codes.join("; "))
+}
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -40,6 +45,10 @@ pub(super) enum Command {
     Export(ExportArguments),
     /// Go on with a results file: same seed, same blocks, only what is missing
     Resume(ResumeArguments),
+    /// Print what makes a shell complete commands, flags and names
+    Completions(CompletionsArguments),
+    /// Print the manual page; ipcperf man | man -l - shows it
+    Man,
 }
 
 #[derive(Args, Debug, Default)]
@@ -117,9 +126,11 @@ impl PrintedArguments {
 pub(super) struct MatrixArguments {
     /// Mechanisms, or `all` (see ipcperf list)
     #[arg(short, long, value_name = "NAMES")]
+    #[arg(value_parser = Known::mechanisms(), hide_possible_values = true)]
     mechanism: String,
-    /// Workloads: stream, round-trip
     #[arg(short, long, value_name = "NAMES", default_value = "stream")]
+    #[arg(help = Known::workloads().help("Workloads"))]
+    #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
     workload: String,
     /// Bytes handed to one call, or of one message: 64, 64KiB, 1MB, lists, and ranges:
     /// 512..16MiB (powers of two), 1MB..100MB:10 (ten values), 1kB..100MB*10 (times ten)
@@ -128,11 +139,12 @@ pub(super) struct MatrixArguments {
     /// Payload one way in a run [default: found so that a run lasts at least 16 ms]
     #[arg(long, value_name = "BYTES")]
     total: Option<String>,
-    /// Parties: 1thread, 2thread, 2proc
     #[arg(long, value_name = "MODES", default_value = "2proc")]
+    #[arg(help = Known::modes().help("Parties"))]
+    #[arg(value_parser = Known::modes(), hide_possible_values = true)]
     mode: String,
-    /// CPUs: same, split, smt, llc, numa, free, or a pair such as 0:1
-    #[arg(long, value_name = "PLACES", default_value = "same")]
+    #[arg(long, value_name = "PLACES", default_value = "same", help = placement_help())]
+    #[arg(value_parser = Known::placements(), hide_possible_values = true)]
     placement: String,
     /// Kept repetitions of each case; one more comes first and is set aside [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -236,7 +248,8 @@ pub(super) struct ShowArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct ExportArguments {
-    #[arg(value_name = "FORMAT", help = formats("One of"))]
+    #[arg(value_name = "FORMAT", help = Known::exporters().help("One of"))]
+    #[arg(value_parser = Known::exporters(), hide_possible_values = true)]
     pub(super) format: String,
     /// Results files
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -247,10 +260,15 @@ pub(super) struct ExportArguments {
 }
 
 fn exports_help() -> String {
-    formats("Write what was measured to PATH too; FORMAT is one of")
+    Known::exporters().help("Write what was measured to PATH too; FORMAT is one of")
 }
 
-fn formats(what: &str) -> String {
-    let names: Vec<&str> = EXPORTERS.iter().map(|exporter| exporter.name).collect();
-    format!("{what}: {}", names.join(", "))
+fn placement_help() -> String {
+    format!("{}, or a pair such as 0:1", Known::placements().help("CPUs"))
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CompletionsArguments {
+    /// The shell that reads them
+    pub(super) shell: Shell,
 }

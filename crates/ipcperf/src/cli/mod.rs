@@ -1,9 +1,12 @@
 //! The command line: what was typed, and which part of the program answers it.
 
 mod arguments;
+mod completions;
 mod export;
+mod known;
 mod list;
 mod machine;
+mod man;
 mod measure;
 mod resume;
 mod show;
@@ -43,6 +46,8 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Show(arguments)) => show::show(arguments),
         Some(Command::Export(arguments)) => export::export(arguments),
         Some(Command::Resume(arguments)) => resume::resume(arguments),
+        Some(Command::Completions(arguments)) => completions::completions(arguments),
+        Some(Command::Man) => man::man(),
     }
 }
 
