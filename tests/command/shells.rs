@@ -78,7 +78,7 @@ fn man_shows_the_page_without_a_warning() {
         assert!(text.lines().any(|line| line == heading), "no {heading}: {text}");
     }
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for phrase in ["ipcperf export [OPTIONS] <FORMAT> <FILE>...", "some runs failed", "--until-ci"]
+    for phrase in ["ipcperf export [OPTIONS] <FORMAT> <FILE>...", "Some runs failed", "--until-ci"]
     {
         assert!(words.contains(phrase), "no `{phrase}`: {text}");
     }

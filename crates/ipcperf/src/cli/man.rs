@@ -110,7 +110,7 @@ fn describe(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
 /// What stands below the commands.
 fn closing() -> Roff {
     let mut roff = Roff::new();
-    let codes = EXIT_CODES.map(|(code, meaning)| (code.to_string(), format!("{meaning}.")));
+    let codes = EXIT_CODES.map(|(code, meaning)| (code.to_string(), sentence(meaning)));
     listed(
         &mut roff,
         "EXIT STATUS",
@@ -121,6 +121,13 @@ fn closing() -> Roff {
     listed(&mut roff, "EXAMPLES", EXAMPLES.into_iter());
     roff.control("SH", ["SEE ALSO"]).text([roman(SEE_ALSO.join(", "))]);
     roff
+}
+
+/// `words` with a capital letter and a full stop.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(letters).chain(['.']).collect()
 }
 
 fn listed<'a>(roff: &mut Roff, heading: &str, entries: impl Iterator<Item = (&'a str, &'a str)>) {
