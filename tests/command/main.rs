@@ -1,6 +1,7 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod container;
+mod export;
 mod full_disk;
 mod interruption;
 mod killed_commands;
@@ -11,6 +12,7 @@ mod output;
 mod policing;
 mod results_file;
 mod resume;
+mod shells;
 mod system_calls;
 mod unreadable;
 mod until_ci;

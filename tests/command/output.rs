@@ -62,7 +62,9 @@ fn plan_runs_nothing_and_counts_what_would_run() {
 #[test]
 fn every_listed_entry_says_what_it_is_and_whether_it_is_there() {
     let laboratory = Laboratory::open();
-    for arguments in ["list --json", "list mechanisms --json", "list workloads --json"] {
+    for arguments in
+        ["list --json", "list mechanisms --json", "list workloads --json", "list exporters --json"]
+    {
         let entries = array(&laboratory.run(arguments).expect(0).stdout);
         assert!(!entries.is_empty());
         for entry in &entries {
@@ -112,6 +114,24 @@ fn an_output_that_cannot_be_written_is_told() {
     let ended = list.stdout(full()).output().expect("the command starts");
     assert_eq!(ended.status.code(), Some(5), "{ended:?}");
     assert!(!ended.stderr.is_empty());
+}
+
+#[test]
+fn tables_keep_to_the_columns_there_are() {
+    let laboratory = Laboratory::open();
+    laboratory.finish(laboratory.measuring(CASES)).expect(0);
+    let results = laboratory.results();
+    let mut widths = Vec::new();
+    for columns in [40, 60, 200] {
+        let mut show = laboratory.command(&format!("show {}", results.display()));
+        show.env("COLUMNS", columns.to_string());
+        let shown = laboratory.finish(show).expect(0).stdout;
+        let width = shown.lines().map(|line| line.chars().count()).max().expect("lines");
+        assert!(width <= columns, "{width} of {columns}: {shown}");
+        assert!(shown.contains("refused at 70 kB"), "{shown}");
+        widths.push(width);
+    }
+    assert!(widths[0] < widths[1] && widths[1] < widths[2], "{widths:?}");
 }
 
 #[test]

@@ -68,6 +68,7 @@ impl Laboratory {
             .args(arguments.split_whitespace())
             .env("TMPDIR", self.path("tmp"))
             .env("XDG_DATA_HOME", self.path("data"))
+            .env_remove("COLUMNS")
             .stdin(Stdio::null());
         program
     }

@@ -28,7 +28,7 @@ pub(crate) enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// Something made of results cannot be written.
+    /// What was made of results cannot be written where it was to be.
     #[error("cannot write {}: {source}", path.display())]
     NotWritten {
         /// The file.
@@ -64,6 +64,16 @@ impl Error {
         })
     }
 }
+
+/// What each exit code means, for help and the manual page.
+pub(crate) const EXIT_CODES: [(u8, &str); 6] = [
+    (0, "done"),
+    (2, "usage or bad input"),
+    (3, "nothing of what was asked can run here"),
+    (4, "some runs failed, the rest is kept"),
+    (5, "results could not be written"),
+    (130, "interrupted; what was measured is kept"),
+];
 
 /// How a command that did what was asked ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

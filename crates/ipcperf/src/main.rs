@@ -10,6 +10,7 @@
 
 mod cli;
 mod error;
+mod export;
 mod figure;
 mod machine;
 mod output;

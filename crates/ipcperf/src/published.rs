@@ -8,6 +8,7 @@ use ipcperf_engine::mechanism::MECHANISMS;
 use schemars::schema_for;
 use serde_json::Value;
 
+use crate::export::EXPORTERS;
 use crate::machine::Environment;
 use crate::output::mechanism_page;
 use crate::results::Line;
@@ -43,6 +44,23 @@ fn the_mechanisms_page_is_that_of_the_list() {
         page += &mechanism_page(mechanism);
     }
     check("mechanisms.md", &page);
+}
+
+#[test]
+fn the_exporters_page_is_that_of_the_list() {
+    let mut page = String::from(
+        "# Exporters\n\n<!-- Made from the list of exporters by scripts/write-docs: change it \
+         there. -->\n\nWhat `ipcperf export FORMAT FILE...` and `--export FORMAT=PATH` write. No \
+         number is rounded, but in the tables for people.\n\n| format | what it is |\n|---|---|\n",
+    );
+    for exporter in EXPORTERS {
+        let (name, about) = (exporter.name, exporter.about);
+        writeln!(page, "| [`{name}`](#{name}) | {about} |").unwrap();
+    }
+    for exporter in EXPORTERS {
+        write!(page, "\n## {}\n\n{}\n", exporter.name, exporter.details).unwrap();
+    }
+    check("exporters.md", &page);
 }
 
 #[test]

@@ -2,24 +2,30 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
 
+use super::known::Known;
 use super::measure::Form;
+use crate::error::EXIT_CODES;
 use crate::plan::Typed;
 
 /// Measures every local way of inter-process communication on one harness.
 #[derive(Debug, Parser)]
-#[command(name = "ipcperf", version, about, after_help = AFTER_HELP)]
+#[command(name = "ipcperf", version, about, after_help = after_help())]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
 }
 
-const AFTER_HELP: &str = "\
-Without a command, ipcperf surveys this machine: every mechanism, about a minute.
+/// What `ipcperf` alone does.
+pub(super) const ALONE: &str =
+    "Without a command, ipcperf surveys this machine: every mechanism, about a minute.";
 
-Exit codes: 0 done; 2 usage or bad input; 3 nothing of what was asked can run here;
-4 some runs failed, the rest is kept; 5 results could not be written; 130 interrupted.";
+fn after_help() -> String {
+    let codes = EXIT_CODES.map(|(code, meaning)| format!("{code} {meaning}"));
+    format!("{ALONE}\n\nExit codes: {}.", codes.join("; "))
+}
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -35,10 +41,16 @@ pub(super) enum Command {
     Machine(MachineArguments),
     /// Print the tables of results files
     Show(ShowArguments),
+    /// Write results in the format of another program
+    Export(ExportArguments),
     /// Go on with a results file: same seed, same blocks, only what is missing
     Resume(ResumeArguments),
     /// Draw up a report on results files: one page of HTML, with figures
     Report(ReportArguments),
+    /// Print what makes a shell complete commands, flags and names
+    Completions(CompletionsArguments),
+    /// Print the manual page; ipcperf man | man -l - shows it
+    Man,
 }
 
 #[derive(Args, Debug, Default)]
@@ -74,13 +86,22 @@ pub(super) struct PlanArguments {
 #[derive(Args, Debug, Default)]
 pub(super) struct OutputArguments {
     /// Write results here [default: a new file in ~/.local/share/ipcperf]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) out: Option<PathBuf>,
     /// Replace FILE if it exists
     #[arg(long)]
     pub(super) force: bool,
     #[command(flatten)]
+    pub(super) exports: ExportsArguments,
+    #[command(flatten)]
     pub(super) printed: PrintedArguments,
+}
+
+/// What else is written of what was measured.
+#[derive(Args, Debug, Default)]
+pub(super) struct ExportsArguments {
+    #[arg(long, value_name = "FORMAT=PATH", help = exports_help())]
+    pub(super) export: Vec<String>,
 }
 
 /// What is printed of what was measured.
@@ -110,9 +131,11 @@ impl PrintedArguments {
 pub(super) struct MatrixArguments {
     /// Mechanisms, or `all` (see ipcperf list)
     #[arg(short, long, value_name = "NAMES")]
+    #[arg(value_parser = Known::mechanisms(), hide_possible_values = true)]
     mechanism: String,
-    /// Workloads: stream, round-trip
     #[arg(short, long, value_name = "NAMES", default_value = "stream")]
+    #[arg(help = Known::workloads().help("Workloads"))]
+    #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
     workload: String,
     /// Bytes handed to one call, or of one message: 64, 64KiB, 1MB, lists, and ranges:
     /// 512..16MiB (powers of two), 1MB..100MB:10 (ten values), 1kB..100MB*10 (times ten)
@@ -121,11 +144,12 @@ pub(super) struct MatrixArguments {
     /// Payload one way in a run [default: found so that a run lasts at least 16 ms]
     #[arg(long, value_name = "BYTES")]
     total: Option<String>,
-    /// Parties: 1thread, 2thread, 2proc
     #[arg(long, value_name = "MODES", default_value = "2proc")]
+    #[arg(help = Known::modes().help("Parties"))]
+    #[arg(value_parser = Known::modes(), hide_possible_values = true)]
     mode: String,
-    /// CPUs: same, split, smt, llc, numa, free, or a pair such as 0:1
-    #[arg(long, value_name = "PLACES", default_value = "same")]
+    #[arg(long, value_name = "PLACES", default_value = "same", help = placement_help())]
+    #[arg(value_parser = Known::placements(), hide_possible_values = true)]
     placement: String,
     /// Kept repetitions of each case; one more comes first and is set aside [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -185,7 +209,7 @@ impl MatrixArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct ListArguments {
-    /// Of what [default: mechanisms and workloads]
+    /// Of what [default: all]
     pub(super) what: Option<Listed>,
     /// Print a JSON array instead of a table
     #[arg(long)]
@@ -196,26 +220,29 @@ pub(super) struct ListArguments {
 pub(super) enum Listed {
     Mechanisms,
     Workloads,
+    Exporters,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct ReportArguments {
     /// Results files; several stand side by side
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
     /// Write the page here
-    #[arg(short, long, value_name = "FILE.html")]
+    #[arg(short, long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub(super) out: PathBuf,
     /// Write each figure into DIR too, as SVG, PDF and PNG
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) figures: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct ResumeArguments {
     /// A results file whose command was interrupted, killed, or ran out of room
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) exports: ExportsArguments,
     #[command(flatten)]
     pub(super) printed: PrintedArguments,
 }
@@ -230,9 +257,36 @@ pub(super) struct MachineArguments {
 #[derive(Args, Debug)]
 pub(super) struct ShowArguments {
     /// Results files
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
     /// Print a JSON array with a summary of each case instead of tables
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ExportArguments {
+    #[arg(value_name = "FORMAT", help = Known::exporters().help("One of"))]
+    #[arg(value_parser = Known::exporters(), hide_possible_values = true)]
+    pub(super) format: String,
+    /// Results files
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) files: Vec<PathBuf>,
+    /// Write here [default: standard output]
+    #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(super) output: Option<PathBuf>,
+}
+
+fn exports_help() -> String {
+    Known::exporters().help("Write what was measured to PATH too; FORMAT is one of")
+}
+
+fn placement_help() -> String {
+    format!("{}, or a pair such as 0:1", Known::placements().help("CPUs"))
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CompletionsArguments {
+    /// The shell that reads them
+    pub(super) shell: Shell,
 }

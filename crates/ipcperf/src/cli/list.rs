@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use super::arguments::{ListArguments, Listed};
 use crate::error::{Ending, Error};
-use crate::output::{mechanism_list, mechanisms_json, print, workload_list, workloads_json};
+use crate::output::{
+    exporter_list, exporters_json, mechanism_list, mechanisms_json, print, workload_list,
+    workloads_json,
+};
 
 pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
     let wanted = |what| arguments.what.is_none_or(|asked| asked == what);
@@ -16,6 +19,10 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
     if wanted(Listed::Workloads) {
         tables.push(workload_list);
         entries.push(workloads_json);
+    }
+    if wanted(Listed::Exporters) {
+        tables.push(exporter_list);
+        entries.push(exporters_json);
     }
     if !arguments.json {
         return print(&tables.iter().map(|table| table()).collect::<Vec<_>>().join("\n\n"));

@@ -1,25 +1,29 @@
 //! `ipcperf survey`, `ipcperf run` and `ipcperf plan`: from what was asked to what is shown.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ipcperf_engine::TouchCheck;
-use ipcperf_engine::limits::{self, Effort, Limits};
+use ipcperf_engine::limits::{self, Effort};
 use ipcperf_engine::placement::Topology;
 use serde_json::json;
 
 use super::arguments::{
     MatrixArguments, OutputArguments, PlanArguments, RunArguments, SurveyArguments,
 };
+use super::export::{Exports, check_writable};
 use super::report;
-use super::show::{heading, page, summaries_json};
+use super::show::{heading, page};
 use crate::error::{Ending, Error};
+use crate::export::JSON;
 use crate::machine::{Environment, Severity, Warning, warnings};
-use crate::output::{Progress, Visibility, closing_words, plan_table, print, tell, warning_line};
+use crate::output::{
+    Progress, Visibility, closing_words, plan_table, print, print_with, tell, warning_line,
+};
 use crate::plan::{Plan, Request, SurveyLength};
-use crate::results::{Header, Overwrite, PlanRecord, SCHEMA, Writer, default_path};
+use crate::results::{End, Header, Overwrite, PlanRecord, Results, SCHEMA, Writer, default_path};
 use crate::runner::{self, Before, Outcome};
-use crate::summary::{Summarised, summarise};
+use crate::summary::Summarised;
 
 /// Copies are measured at so many sizes at most.
 const MOST_COPY_SIZES: usize = 8;
@@ -53,11 +57,11 @@ pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
     let length = if arguments.quick { SurveyLength::Quick } else { SurveyLength::Full };
     let plan = Plan::resolve(&Request::survey(length), &topology()?)?;
     if let Some(report) = &arguments.report {
-        report::permits(report)?;
+        check_writable(report)?;
     }
     let measured = carry_out(&plan, Measuring::Survey(length), &arguments.output)?;
     if let Some(report) = &arguments.report {
-        report::write(&[Summarised::read(&measured.path)?], report, None)?;
+        report::write(std::slice::from_ref(&measured.file), report, None)?;
     }
     Ok(measured.ending)
 }
@@ -89,10 +93,10 @@ pub(super) fn topology() -> Result<Topology, Error> {
         .map_err(|errno| Error::Machine(format!("cannot read which CPUs are allowed: {errno}")))
 }
 
-/// What was measured: how it ended, and where it is.
+/// What was measured, and how that ended.
 struct Measured {
     ending: Ending,
-    path: PathBuf,
+    file: Summarised,
 }
 
 fn carry_out(
@@ -100,22 +104,37 @@ fn carry_out(
     measuring: Measuring,
     output: &OutputArguments,
 ) -> Result<Measured, Error> {
+    let exports = Exports::parse(&output.exports.export, output.out.as_deref())?;
     let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
     overwrite.permits(&path)?;
     let header = header(plan, measuring)?;
-    let (heading, limits) = (heading(&header), header.limits.clone());
-    let environment = header.environment.clone();
-    let mut writer = Writer::create(path, overwrite, header)?;
+    let mut writer = Writer::create(path, overwrite, header.clone())?;
     let form = output.printed.form();
     if form.visibility() == Visibility::OnTerminal {
-        tell_what_distorts(&environment);
+        tell_what_distorts(&header.environment);
     }
     let mut progress = Progress::over(plan.runs(), form.visibility());
     let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
-    present(&outcome, &PlanRecord::of(plan), limits.as_ref(), form, heading)?;
-    form.tell_where(&outcome, writer.path());
-    Ok(Measured { ending: outcome.ending, path: writer.path().to_owned() })
+    let (ending, heading) = (outcome.ending, heading(&header));
+    let file = measured(header, outcome, writer.path());
+    present(&file, ending, form, heading)?;
+    exports.write(&file, form)?;
+    Ok(Measured { ending, file })
+}
+
+/// What was measured, as a reader of the file at `path` would have it.
+pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summarised {
+    let results = Results {
+        header,
+        samples: outcome.samples,
+        failures: outcome.failures,
+        footer: None,
+        end: End::Closed,
+        warnings: Vec::new(),
+        whole_bytes: 0,
+    };
+    Summarised::of(path, results)
 }
 
 /// What is printed of an outcome.
@@ -137,11 +156,10 @@ impl Form {
         }
     }
 
-    /// Says where the results are.
-    pub(super) fn tell_where(self, outcome: &Outcome, path: &Path) {
+    /// Tells what is not for `--quiet`.
+    pub(super) fn tell(self, words: &str) {
         if self.visibility() == Visibility::OnTerminal {
-            let (kept, path) = (outcome.samples.len(), path.display());
-            tell(&format!("{kept} samples in {path}; again: ipcperf show {path}"));
+            tell(words);
         }
     }
 }
@@ -179,27 +197,30 @@ fn copy_sizes(plan: &Plan) -> Vec<usize> {
     sizes.iter().step_by(step).filter_map(|&bytes| usize::try_from(bytes).ok()).collect()
 }
 
-/// Prints what came of a plan.
+/// Prints what came of a plan, and where it is kept.
 pub(super) fn present(
-    outcome: &Outcome,
-    plan: &PlanRecord,
-    limits: Option<&Limits>,
+    measured: &Summarised,
+    ending: Ending,
     form: Form,
     heading: String,
-) -> Result<Ending, Error> {
-    let summaries =
-        summarise(&plan.cases, &plan.refused, &outcome.samples, &outcome.failures, limits);
+) -> Result<(), Error> {
+    let (results, plan) = (&measured.results, &measured.results.header.plan);
+    let summaries = &measured.summaries;
     match form {
-        Form::Json | Form::QuietJson => print(&summaries_json(&summaries))?,
-        Form::Tables => print(&page(heading, &summaries, &outcome.samples, plan.until_ci))?,
+        Form::Json | Form::QuietJson => {
+            print_with(|out| (JSON.write)(std::slice::from_ref(measured), out))?
+        }
+        Form::Tables => print(&page(heading, summaries, &results.samples, plan.until_ci))?,
         Form::Quiet => Ending::Done,
     };
-    let closing = closing_words(&plan.unavailable, &outcome.failures);
+    let closing = closing_words(&plan.unavailable, &results.failures);
     if !closing.is_empty() {
         tell(&closing);
     }
-    if outcome.ending == Ending::Interrupted {
+    if ending == Ending::Interrupted {
         tell("ipcperf: interrupted; what was measured is kept, and ipcperf resume goes on with it");
     }
-    Ok(Ending::Done)
+    let (kept, path) = (results.samples.len(), measured.path.display());
+    form.tell(&format!("{kept} samples in {path}; again: ipcperf show {path}"));
+    Ok(())
 }

@@ -1,8 +1,12 @@
 //! The command line: what was typed, and which part of the program answers it.
 
 mod arguments;
+mod completions;
+mod export;
+mod known;
 mod list;
 mod machine;
+mod man;
 mod measure;
 mod report;
 mod resume;
@@ -41,8 +45,11 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::List(arguments)) => list::list(arguments),
         Some(Command::Machine(arguments)) => machine::machine(arguments),
         Some(Command::Show(arguments)) => show::show(arguments),
+        Some(Command::Export(arguments)) => export::export(arguments),
         Some(Command::Resume(arguments)) => resume::resume(arguments),
         Some(Command::Report(arguments)) => report::report(arguments),
+        Some(Command::Completions(arguments)) => completions::completions(arguments),
+        Some(Command::Man) => man::man(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::arguments::ReportArguments;
+use super::export::{are_one_file, check_writable};
 use crate::error::{Ending, Error};
 use crate::figure::write_all;
 use crate::output::tell;
@@ -10,10 +11,15 @@ use crate::report::Report;
 use crate::summary::Summarised;
 
 pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
-    keep_apart(&arguments.out, &arguments.files)?;
+    let page = &arguments.out;
+    if let Some(input) = arguments.files.iter().find(|input| are_one_file(input, page)) {
+        let words = "-o names a results file that is read: name another";
+        return Err(Error::usage(format!("{}: {words}", input.display())));
+    }
+    check_writable(page)?;
     let files = arguments.files.iter().map(|path| Summarised::read(path));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
-    write(&files, &arguments.out, arguments.figures.as_deref())
+    write(&files, page, arguments.figures.as_deref())
 }
 
 /// Writes the report on `files` to `path` and its figures to a folder of their own, and tells so.
@@ -37,34 +43,4 @@ pub(super) fn write(
         }
     }
     Ok(Ending::Done)
-}
-
-/// That a page can be put at `path`, before there is one: nobody should wait a minute for nothing.
-///
-/// # Errors
-/// Usage where there is no folder for it.
-pub(super) fn permits(path: &Path) -> Result<(), Error> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
-        Some(folder) if !folder.is_dir() => Err(Error::usage(format!(
-            "no folder {} for the report: make it, or name another",
-            folder.display()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// A results file must not be lost to the report on it.
-pub(super) fn keep_apart(out: &Path, files: &[std::path::PathBuf]) -> Result<(), Error> {
-    let same = |file: &Path| match (file.canonicalize(), out.canonicalize()) {
-        (Ok(file), Ok(out)) => file == out,
-        _ => false,
-    };
-    match files.iter().find(|file| same(file)) {
-        Some(file) => Err(Error::usage(format!(
-            "{} is a results file that is to be read: name another file with -o",
-            file.display()
-        ))),
-        None => Ok(()),
-    }
 }

@@ -3,7 +3,8 @@
 use ipcperf_engine::placement::Topology;
 
 use super::arguments::ResumeArguments;
-use super::measure::{present, topology};
+use super::export::Exports;
+use super::measure::{measured, present, topology};
 use super::show::heading;
 use crate::error::{Ending, Error};
 use crate::machine::Environment;
@@ -16,6 +17,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
     let mut writer = Writer::open(arguments.file.clone())?;
     let results = read(&arguments.file)?;
+    let exports = Exports::parse(&arguments.exports.export, Some(&arguments.file))?;
     let header = &results.header;
     let plan = header.plan.plan(header.seed).map_err(refuse)?;
     same_machine(header, &plan, &topology()?).map_err(refuse)?;
@@ -23,7 +25,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
         tell(&format!("ipcperf: warning: {}: {warning}", arguments.file.display()));
     }
     let form = arguments.printed.form();
-    let (heading, record, limits) = (heading(header), header.plan.clone(), header.limits.clone());
+    let (heading, header) = (heading(header), header.clone());
     let outcome = if results.is_complete() {
         Outcome::of(before(results))
     } else {
@@ -32,9 +34,11 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
         let mut progress = Progress::over(left, form.visibility());
         runner::run(&plan, before(results), &mut writer, &mut progress)?
     };
-    present(&outcome, &record, limits.as_ref(), form, heading)?;
-    form.tell_where(&outcome, writer.path());
-    Ok(outcome.ending)
+    let ending = outcome.ending;
+    let measured = measured(header, outcome, writer.path());
+    present(&measured, ending, form, heading)?;
+    exports.write(&measured, form)?;
+    Ok(ending)
 }
 
 fn before(results: Results) -> Before {

@@ -1,10 +1,11 @@
 //! `ipcperf show`.
 
-use serde_json::Value;
-
 use super::arguments::ShowArguments;
 use crate::error::{Ending, Error};
-use crate::output::{Beside, closing_words, notes, print, survey_words, tables};
+use crate::export::JSON;
+use crate::output::{
+    Beside, closing_words, columns, fit, notes, print, print_with, survey_words, tables,
+};
 use crate::plan::Precision;
 use crate::results::{Header, Sample};
 use crate::summary::{CaseSummary, Summarised};
@@ -13,8 +14,7 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
     let files = arguments.files.iter().map(|path| Summarised::read(path));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
     if arguments.json {
-        let summaries = files.iter().flat_map(|file| &file.summaries);
-        return print(&summaries_json(summaries));
+        return print_with(|out| (JSON.write)(&files, out));
     }
     print(&files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n"))
 }
@@ -25,7 +25,7 @@ fn whole_page(file: &Summarised) -> String {
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan.unavailable, &results.failures);
     let page = page(heading, &file.summaries, &results.samples, header.plan.until_ci);
-    if closing.is_empty() { page } else { format!("{page}\n\n{closing}") }
+    if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
 }
 
 /// The machine, and what a reader must know of how it was measured.
@@ -45,14 +45,9 @@ pub(super) fn page(
     precision: Option<Precision>,
 ) -> String {
     let beside = if precision.is_some() { Beside::Interval } else { Beside::Spread };
-    let mut parts = vec![heading, tables(summaries, beside), survey_words(summaries)];
+    let columns = columns();
+    let mut parts = vec![heading, tables(summaries, beside, columns), survey_words(summaries)];
     parts.extend(notes(summaries, samples, precision));
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
-}
-
-/// Summaries for scripts.
-pub(super) fn summaries_json<'a>(summaries: impl IntoIterator<Item = &'a CaseSummary>) -> String {
-    let values =
-        summaries.into_iter().map(|summary| serde_json::to_value(summary).unwrap_or_default());
-    format!("{:#}", Value::Array(values.collect()))
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    fit(&parts.join("\n\n"), columns)
 }

@@ -5,6 +5,7 @@ use ipcperf_engine::workload::WORKLOADS;
 use serde_json::{Value, json};
 
 use super::table::new_table;
+use crate::export::EXPORTERS;
 
 /// Mechanisms, as a table.
 pub(crate) fn mechanism_list() -> String {
@@ -33,6 +34,16 @@ pub(crate) fn workload_list() -> String {
     table.set_header(["workload", "about", "measures"]);
     for facts in WORKLOADS {
         table.add_row([facts.name, facts.about, facts.measures]);
+    }
+    table.to_string()
+}
+
+/// Export formats, as a table.
+pub(crate) fn exporter_list() -> String {
+    let mut table = new_table();
+    table.set_header(["export format", "about"]);
+    for exporter in EXPORTERS {
+        table.add_row([exporter.name, exporter.about]);
     }
     table.to_string()
 }
@@ -95,6 +106,20 @@ pub(crate) fn workloads_json() -> Value {
         })
     };
     WORKLOADS.iter().map(entry).collect()
+}
+
+/// Export formats, for scripts.
+pub(crate) fn exporters_json() -> Value {
+    let entries = EXPORTERS.iter().map(|exporter| {
+        json!({
+            "name": exporter.name,
+            "about": exporter.about,
+            "available": true,
+            "reason": null,
+            "details": exporter.details,
+        })
+    });
+    entries.collect()
 }
 
 /// The documentation page of a mechanism, in Markdown.

@@ -1,50 +1,82 @@
-//! Tables of results: one for each workload, mode, placement and kernel buffer, mechanisms down
-//! and sizes across, or the other way round where there are more sizes than fit.
+//! Tables of results: one for each workload, mode, placement and kernel buffer, or as many as it
+//! takes to keep to a width.
 
 use std::collections::BTreeSet;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use ipcperf_engine::workload::Kind;
+use textwrap::core::display_width;
 
+use super::grid::Figures;
 use super::heading::{Beside, Heading, headings};
 use super::units;
+use super::width::columns;
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, Figure, Mode, moves_nothing};
 
-/// Columns of figures that fit a terminal of 100 characters.
-const COLUMNS: usize = 4;
 /// One line, under the head: tables are read in terminals, logs and mails.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-/// What a table is laid out for where there is no terminal to ask.
-const WIDTH: u16 = 116;
-
 /// Behind a figure for round trips that have several modes, which the notes list.
 pub(super) const SEVERAL_MODES: &str = " †";
 
-/// All tables of `summaries`, with what they leave out below.
-pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside) -> String {
-    let headings = headings(summaries);
-    let groups = headings.iter().map(|heading| group(heading, summaries, beside));
-    let mut parts: Vec<String> = groups.collect();
-    parts.extend(refusals(summaries));
+/// What stands under one heading.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    pub(crate) heading: String,
+    pub(crate) figures: Figures,
+    /// How near they come to what bounds them; `None` where that is not known of any.
+    pub(crate) roofs: Option<Figures>,
+}
+
+/// What stands above the second grid of a section.
+pub(crate) const ROOFS: &str = "As a share of the limit of this machine that bounds it:";
+
+/// All tables of `summaries`, none wider than `columns`, with what they leave out below.
+pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> String {
+    let sections = sections(summaries, beside);
+    let mut parts: Vec<String> = sections.iter().map(|section| section.text(columns)).collect();
+    let refusals = refusals(summaries);
+    if !refusals.is_empty() {
+        parts.push(refusals.join("\n"));
+    }
     parts.join("\n\n")
 }
 
-fn group(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> String {
+/// The figures of `summaries`, heading by heading.
+pub(crate) fn sections(summaries: &[CaseSummary], beside: Beside) -> Vec<Section> {
+    let headings = headings(summaries);
+    headings.iter().map(|heading| section(heading, summaries, beside)).collect()
+}
+
+fn section(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> Section {
     let mut cases: Vec<&CaseSummary> =
         summaries.iter().filter(|summary| heading.covers(summary)).collect();
     cases.retain(|case| case.refused.is_none() || belongs(case, heading, summaries));
-    let text = heading.text(&repetitions(&cases), beside);
-    let mut parts = vec![text];
-    parts.extend(grids(&cases, &|case| cell(case, beside)).iter().map(Table::to_string));
     let bounded: Vec<&CaseSummary> =
         cases.iter().copied().filter(|case| case.roof.is_some()).collect();
-    if !bounded.is_empty() {
-        parts.push("As a share of the limit of this machine that bounds it:".to_owned());
-        parts.extend(grids(&bounded, &roof).iter().map(Table::to_string));
+    Section {
+        heading: heading.text(&repetitions(&cases), beside),
+        figures: Figures::of(&cases, |case| cell(case, beside)),
+        roofs: (!bounded.is_empty()).then(|| Figures::of(&bounded, roof)),
     }
-    parts.join("\n")
+}
+
+impl Section {
+    fn text(&self, columns: usize) -> String {
+        let mut parts = vec![self.heading.clone()];
+        if display_width(&self.heading) > columns {
+            // What the figures are goes below what was measured.
+            parts[0] = self.heading.replacen("; ", ";\n  ", 1);
+        }
+        let grid = |figures: &Figures| figures.arranged(columns).tables(columns);
+        parts.extend(grid(&self.figures).iter().map(Table::to_string));
+        if let Some(roofs) = &self.roofs {
+            parts.push(ROOFS.to_owned());
+            parts.extend(grid(roofs).iter().map(Table::to_string));
+        }
+        parts.join("\n")
+    }
 }
 
 /// Whether a refused cell is shown under `heading`: with the figures of its own series, or, where
@@ -72,66 +104,15 @@ fn repetitions(cases: &[&CaseSummary]) -> String {
     }
 }
 
-/// The cells of one heading, in tables of at most [`COLUMNS`] columns of figures.
-fn grids(cases: &[&CaseSummary], content: &dyn Fn(&CaseSummary) -> String) -> Vec<Table> {
-    let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
-    let mut series: Vec<String> = Vec::new();
-    for case in cases {
-        if !series.contains(&case.series()) {
-            series.push(case.series());
-        }
-    }
-    let sizes: Vec<u64> = sizes.into_iter().collect();
-    let cell = |name: &String, bytes: u64| {
-        let case =
-            cases.iter().find(|case| case.case.buffer_bytes == bytes && case.series() == *name);
-        case.map_or_else(String::new, |case| content(case))
-    };
-    if sizes.len() <= COLUMNS || sizes.len() <= series.len() {
-        let row = |name: &String, part: &[u64]| part.iter().map(|&b| cell(name, b)).collect();
-        let head = |part: &[u64]| part.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
-        let chunks = sizes.chunks(COLUMNS);
-        return chunks
-            .map(|part| {
-                let rows = series.iter().map(|name| (name.clone(), row(name, part)));
-                table("mechanism", head(part), rows.collect())
-            })
-            .collect();
-    }
-    let chunks = series.chunks(COLUMNS);
-    chunks
-        .map(|part| {
-            let row = |bytes: u64| part.iter().map(|name| cell(name, bytes)).collect();
-            let rows = sizes.iter().map(|&bytes| (Bytes(bytes).to_string(), row(bytes)));
-            table("buffer", part.to_vec(), rows.collect())
-        })
-        .collect()
-}
-
-fn table(corner: &str, head: Vec<String>, rows: Vec<(String, Vec<String>)>) -> Table {
-    let mut table = new_table();
-    let figures = head.len();
-    table.set_header(std::iter::once(corner.to_owned()).chain(head));
-    for (name, cells) in rows {
-        table.add_row(std::iter::once(name).chain(cells));
-    }
-    for column in table.column_iter_mut().skip(1).take(figures) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
 /// An empty table in the one style all have.
 pub(super) fn new_table() -> Table {
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
-    if table.width().is_none() {
-        table.set_width(WIDTH);
-    }
+    table.set_width(u16::try_from(columns()).unwrap_or(u16::MAX));
     table
 }
 
-pub(crate) fn cell(case: &CaseSummary, beside: Beside) -> String {
+fn cell(case: &CaseSummary, beside: Beside) -> String {
     if case.refused.is_some() {
         return "refused".to_owned();
     }
@@ -191,7 +172,7 @@ fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
 }
 
 /// Each reason for a refusal once, with the cells it holds for.
-pub(crate) fn refusals(summaries: &[CaseSummary]) -> Option<String> {
+pub(crate) fn refusals(summaries: &[CaseSummary]) -> Vec<String> {
     let mut reasons: Vec<(&str, BTreeSet<u64>)> = Vec::new();
     for summary in summaries {
         let Some(reason) = &summary.refused else {
@@ -209,7 +190,7 @@ pub(crate) fn refusals(summaries: &[CaseSummary]) -> Option<String> {
         let sizes: Vec<String> = sizes.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
         format!("refused at {}: {reason}", sizes.join(", "))
     };
-    (!reasons.is_empty()).then(|| reasons.iter().map(line).collect::<Vec<_>>().join("\n"))
+    reasons.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -238,7 +219,7 @@ mod tests {
     fn few_sizes_stand_across() {
         let mut all = scripted(Kind::Stream, &["null", "pipe", "tcp"], &[64, 4096]);
         all.extend(scripted(Kind::RoundTrip, &["null", "pipe"], &[64, 4096]));
-        insta::assert_snapshot!(tables(&all, Beside::Spread));
+        insta::assert_snapshot!(tables(&all, Beside::Spread, 116));
     }
 
     #[test]
@@ -246,7 +227,8 @@ mod tests {
         let sizes: Vec<u64> = (9..=15).map(|power| 1 << power).collect();
         insta::assert_snapshot!(tables(
             &scripted(Kind::Stream, &["null", "pipe"], &sizes),
-            Beside::Spread
+            Beside::Spread,
+            116
         ));
     }
 
@@ -257,7 +239,7 @@ mod tests {
             all[0].bandwidth_bytes_per_s.map(|s| crate::summary::Spread { median: 0.5, ..s });
         all[1].failed = 2;
         all[2].refused = Some("tcp is tired".to_owned());
-        insta::assert_snapshot!(tables(&all, Beside::Spread));
+        insta::assert_snapshot!(tables(&all, Beside::Spread, 116));
     }
 
     #[test]
@@ -269,6 +251,60 @@ mod tests {
         all[0].roof = Some(Roof { bound: Bound::Copy, least_ns: 1.0, share: 0.17 });
         all[1].bandwidth_bytes_per_s = None;
         (all[1].disturbed, all[1].disturbed_median) = (7, Some(4.2e9));
-        insta::assert_snapshot!(tables(&all, Beside::Interval));
+        insta::assert_snapshot!(tables(&all, Beside::Interval, 116));
+    }
+
+    /// Long names, many sizes, several modes, a loss, a refusal: whatever makes a table wide.
+    fn wide() -> Vec<CaseSummary> {
+        let sizes: Vec<u64> = (6..=20).map(|power| 1 << power).collect();
+        let names = ["null", "pipe", "unix-stream-named", "unix-seqpacket", "udp"];
+        let mut all = scripted(Kind::Stream, &names, &sizes);
+        all.extend(scripted(Kind::RoundTrip, &names[..2], &sizes[..4]));
+        let option = ("address".to_owned(), "abstract".to_owned());
+        for case in all.iter_mut().filter(|case| case.case.mechanism == "unix-stream-named") {
+            case.case.options.insert(option.0.clone(), option.1.clone());
+        }
+        all[20].modes =
+            [(0.62, 1.3e9), (0.38, 5.8e9)].map(|(share, median)| Mode { share, median }).to_vec();
+        all[21].lost_share =
+            all[21].bandwidth_bytes_per_s.map(|s| crate::summary::Spread { median: 0.5, ..s });
+        all[22].refused = Some("carries at most 212960 bytes a message".to_owned());
+        for case in &mut all {
+            case.roof = Some(Roof { bound: Bound::SystemCall, least_ns: 1.0, share: 0.092 });
+        }
+        all
+    }
+
+    #[test]
+    fn at_every_width_no_line_is_wider_and_every_figure_stays_whole() {
+        let all = wide();
+        let whole = sections(&all, Beside::Interval);
+        let figures: Vec<String> = whole
+            .iter()
+            .flat_map(|section| [Some(&section.figures), section.roofs.as_ref()])
+            .flat_map(|figures| figures.unwrap().arranged(usize::MAX).rows)
+            .flat_map(|(_, cells)| cells)
+            .flat_map(|cell| cell.lines().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        for columns in 40..=200 {
+            let text = crate::output::fit(&tables(&all, Beside::Interval, columns), columns);
+            let widest = text.lines().map(display_width).max();
+            assert!(widest <= Some(columns), "{widest:?} of {columns}:\n{text}");
+            for figure in &figures {
+                assert!(text.contains(figure), "{figure} at {columns}:\n{text}");
+            }
+            let count = |what: &str| text.matches(what).count();
+            let wanted = figures.iter().filter(|figure| figure.contains("GB/s")).count();
+            assert_eq!(count("GB/s"), wanted, "{columns}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_more_tables_and_broken_names() {
+        let mut all = scripted(Kind::Stream, &["pipe", "unix-stream-named"], &[64, 4096]);
+        for case in &mut all[2..] {
+            case.case.options.insert("address".to_owned(), "abstract".to_owned());
+        }
+        insta::assert_snapshot!(tables(&all, Beside::Spread, 45));
     }
 }

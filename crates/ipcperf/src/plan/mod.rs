@@ -13,6 +13,7 @@ pub(crate) use enough::{Enough, Precision};
 pub(crate) use order::block_order;
 pub(crate) use request::{Request, SurveyLength, Typed};
 pub(crate) use size::Bytes;
+pub(crate) use words::unknown;
 
 use std::time::Duration;
 

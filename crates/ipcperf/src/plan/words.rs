@@ -70,7 +70,7 @@ pub(crate) fn unknown<'a>(
 ) -> Error {
     let nearest = known
         .clone()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .map(|candidate| (similarity(word, candidate), candidate))
         .filter(|(similarity, _)| *similarity >= SIMILAR)
         .max_by(|one, other| one.0.total_cmp(&other.0));
     Error::usage(match nearest {
@@ -82,6 +82,11 @@ pub(crate) fn unknown<'a>(
     })
 }
 
+/// From 0 to 1. One slip of the fingers is always near, also in a word of three letters.
+fn similarity(word: &str, known: &str) -> f64 {
+    if strsim::osa_distance(word, known) == 1 { 1.0 } else { strsim::jaro_winkler(word, known) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +95,8 @@ mod tests {
     fn a_near_miss_gets_a_suggestion_and_a_far_one_the_list() {
         let near = mechanism("unix-steam").unwrap_err().to_string();
         assert_eq!(near, "unknown mechanism `unix-steam`; did you mean `unix-stream`?");
+        let short = unknown("export format", "cvs", ["csv", "json"].into_iter()).to_string();
+        assert_eq!(short, "unknown export format `cvs`; did you mean `csv`?");
         let far = workload("zzz").unwrap_err().to_string();
         assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip");
     }

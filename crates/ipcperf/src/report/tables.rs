@@ -1,16 +1,13 @@
 //! All figures in tables, as `ipcperf show` groups them.
 
-use std::collections::{BTreeSet, HashMap};
-
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::output::{Beside, Heading, cell, headings, refusals};
-use crate::plan::Bytes;
-use crate::summary::{CaseSummary, Summarised};
+use crate::output::{Beside, Figures, ROOFS, refusals, sections};
+use crate::summary::Summarised;
 
-/// More sizes than this go down the page, mechanisms across.
-const MOST_ACROSS: usize = 8;
+/// Sizes stand across where so many letters hold them; tables scroll where a screen is narrower.
+const WIDTH: usize = 116;
 
 pub(super) fn section(files: &[Summarised]) -> Markup {
     html! {
@@ -32,57 +29,27 @@ fn of_file(file: &Summarised) -> Markup {
         Some(_) => Beside::Interval,
         None => Beside::Spread,
     };
-    let tables = headings(&file.summaries);
+    let refusals = refusals(&file.summaries);
     html! {
-        @for heading in &tables { (grid(heading, file, beside)) }
-        @if let Some(refusals) = refusals(&file.summaries) {
-            ul { @for line in refusals.lines() { li { (line) } } }
+        @for section in sections(&file.summaries, beside) {
+            (table(&section.heading, &section.figures))
+            @if let Some(roofs) = &section.roofs {
+                details { summary { (ROOFS.trim_end_matches(':')) } (table(ROOFS, roofs)) }
+            }
         }
+        @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }
     }
 }
 
-/// The cells of one heading: mechanisms by sizes.
-fn grid(heading: &Heading, file: &Summarised, beside: Beside) -> Markup {
-    let cases: Vec<&CaseSummary> =
-        file.summaries.iter().filter(|case| heading.is_of(case)).collect();
-    let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
-    let mut series: Vec<String> = Vec::new();
-    let mut cells: HashMap<(String, u64), &CaseSummary> = HashMap::new();
-    for case in cases {
-        let name = case.series();
-        if !series.contains(&name) {
-            series.push(name.clone());
-        }
-        cells.insert((name, case.case.buffer_bytes), case);
-    }
-    let at = |name: &String, bytes: u64| {
-        let case = cells.get(&(name.clone(), bytes));
-        html! { td.figure { (case.map_or_else(String::new, |case| in_words(case, beside))) } }
-    };
-    let across = sizes.len() <= MOST_ACROSS;
+fn table(caption: &str, figures: &Figures) -> Markup {
+    let grid = figures.arranged(WIDTH);
     html! {
         div.scroll { table {
-            caption { (heading.about(beside)) }
-            @if across {
-                thead { tr { th { "mechanism" } @for &bytes in &sizes { th.figure { (Bytes(bytes)) } } } }
-                tbody { @for name in &series {
-                    tr { th scope="row" { (name) } @for &bytes in &sizes { (at(name, bytes)) } }
-                } }
-            } @else {
-                thead { tr { th { "buffer" } @for name in &series { th.figure { (name) } } } }
-                tbody { @for &bytes in &sizes {
-                    tr { th scope="row" { (Bytes(bytes)) } @for name in &series { (at(name, bytes)) } }
-                } }
-            }
+            caption { (caption) }
+            thead { tr { th { (grid.corner) } @for head in &grid.head { th.figure { (head) } } } }
+            tbody { @for (name, cells) in &grid.rows {
+                tr { th scope="row" { (name) } @for cell in cells { td.figure { (cell) } } }
+            } }
         } }
     }
-}
-
-/// The figure of a case, and below it how near it comes to what bounds it.
-fn in_words(case: &CaseSummary, beside: Beside) -> String {
-    let figure = cell(case, beside);
-    case.roof.map_or(figure.clone(), |roof| {
-        let share = crate::output::units::percent(roof.share);
-        format!("{figure}\n{share} of {}", roof.bound.name())
-    })
 }

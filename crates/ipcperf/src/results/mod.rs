@@ -5,7 +5,7 @@ mod record;
 mod sample;
 mod write;
 
-pub(crate) use read::{Results, read};
+pub(crate) use read::{End, Results, read};
 pub(crate) use record::{
     CaseIdentity, FailedRun, Footer, Header, Line, PlanRecord, RefusedRecord, RunIdentity,
     UnavailableRecord,

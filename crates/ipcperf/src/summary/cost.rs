@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ipcperf_engine::workload::Kind;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Spread;
@@ -12,7 +13,7 @@ use crate::results::Sample;
 const CPU_TIME: &str = "_cpu_ns";
 
 /// What one role spends: user and system time together, as the scheduler counts it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct RoleCost {
     /// CPU time over messages, or round trips, that arrived.
     pub(crate) cpu_ns_per_message: Spread,

@@ -21,12 +21,13 @@ use ipcperf_engine::limits::Limits;
 use ipcperf_engine::mechanism::{Delivery, find};
 use ipcperf_engine::workload::Kind;
 use ipcperf_stats::{Bootstrap, median, quartiles};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::results::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
 
 /// Median and quartiles over the kept repetitions of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
     pub(crate) q1: f64,
@@ -48,7 +49,7 @@ impl Spread {
 }
 
 /// What a case came to, in one class of CPU pair.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct CaseSummary {
     #[serde(flatten)]
     pub(crate) case: CaseIdentity,
@@ -149,8 +150,9 @@ pub(crate) fn main_figure(sample: &Sample) -> Option<f64> {
         .or_else(|| ns_per_message(sample))
 }
 
+/// What one message, or round trip, of a run took.
 #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
-fn ns_per_message(sample: &Sample) -> Option<f64> {
+pub(crate) fn ns_per_message(sample: &Sample) -> Option<f64> {
     (sample.messages > 0).then(|| sample.elapsed_ns as f64 / sample.messages as f64)
 }
 

@@ -3,12 +3,13 @@
 
 use ipcperf_engine::histogram::pool;
 use ipcperf_stats::modes;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::results::Sample;
 
 /// One of several modes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Mode {
     /// Its share of the repetitions, or of the round trips.
     pub(crate) share: f64,

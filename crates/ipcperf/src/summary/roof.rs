@@ -18,12 +18,13 @@ use ipcperf_engine::Mode;
 use ipcperf_engine::limits::{CopyLimit, Limits};
 use ipcperf_engine::mechanism::{PayloadWay, find};
 use ipcperf_engine::workload::Kind;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CaseSummary, Figure};
 
 /// What of the machine bounds a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Bound {
     /// Copying the message.
@@ -59,7 +60,7 @@ impl Bound {
 }
 
 /// How near a case comes to what bounds it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Roof {
     /// What bounds it.
     pub(crate) bound: Bound,

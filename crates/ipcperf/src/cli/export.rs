@@ -1,0 +1,127 @@
+//! `ipcperf export`, and `--export` of the commands that measure.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::arguments::ExportArguments;
+use super::measure::Form;
+use crate::error::{Ending, Error};
+use crate::export::{Exporter, find};
+use crate::output::print_with;
+use crate::summary::Summarised;
+
+pub(super) fn export(arguments: &ExportArguments) -> Result<Ending, Error> {
+    let exporter = find(&arguments.format)?;
+    if let Some(path) = &arguments.output {
+        let input = arguments.files.iter().find(|input| are_one_file(input, path));
+        if let Some(input) = input {
+            let words = "-o names a results file that is read: name another";
+            return Err(Error::usage(format!("{}: {words}", input.display())));
+        }
+    }
+    let files = arguments.files.iter().map(|path| Summarised::read(path));
+    let files = files.collect::<Result<Vec<_>, Error>>()?;
+    match &arguments.output {
+        None => print_with(|out| (exporter.write)(&files, out)),
+        Some(path) => write(exporter, &files, path).map(|()| Ending::Done),
+    }
+}
+
+/// Whether both paths lead to one file, by whatever way, whether it is there yet or not.
+pub(super) fn are_one_file(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let inside = || {
+            Some(fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?.join(path.file_name()?))
+        };
+        fs::canonicalize(path).ok().or_else(inside)
+    };
+    one == other || whole(one).is_some_and(|one| whole(other) == Some(one))
+}
+
+fn write(exporter: &Exporter, files: &[Summarised], path: &Path) -> Result<(), Error> {
+    let unwritten = |source| Error::NotWritten { path: path.to_owned(), source };
+    let mut out = BufWriter::new(File::create(path).map_err(unwritten)?);
+    (exporter.write)(files, &mut out).and_then(|()| out.flush()).map_err(unwritten)
+}
+
+/// What `--export` asks for, checked before anything is measured.
+#[derive(Debug)]
+pub(super) struct Exports(Vec<Export>);
+
+#[derive(Debug)]
+struct Export {
+    exporter: &'static Exporter,
+    path: PathBuf,
+}
+
+impl Export {
+    fn parse(text: &str) -> Result<Self, Error> {
+        let shape = || Error::usage(format!("--export takes FORMAT=PATH, not `{text}`"));
+        let (format, path) = text.split_once('=').ok_or_else(shape)?;
+        let exporter = find(format)?;
+        if path.is_empty() {
+            return Err(shape());
+        }
+        Ok(Self { exporter, path: PathBuf::from(path) })
+    }
+
+    fn taken(&self, words: &str) -> Error {
+        Error::usage(format!("{}: {words}", self.path.display()))
+    }
+}
+
+impl Exports {
+    /// Parses each `FORMAT=PATH` of `texts`; results go to `results`, or to a new file.
+    ///
+    /// # Errors
+    /// Usage for what is none, an unknown format, or a path that is taken; that a path cannot be
+    /// written.
+    pub(super) fn parse(texts: &[String], results: Option<&Path>) -> Result<Self, Error> {
+        let mut exports: Vec<Export> = Vec::new();
+        for text in texts {
+            let export = Export::parse(text)?;
+            if results.is_some_and(|results| are_one_file(&export.path, results)) {
+                return Err(export.taken("--export names the results file: name another"));
+            }
+            if exports.iter().any(|other| are_one_file(&other.path, &export.path)) {
+                return Err(export.taken("two --export name this file: give each its own"));
+            }
+            check_writable(&export.path)?;
+            exports.push(export);
+        }
+        Ok(Self(exports))
+    }
+
+    /// Writes all of them and tells where. One that cannot be written keeps none of the others back.
+    ///
+    /// # Errors
+    /// The first that could not be written.
+    pub(super) fn write(&self, measured: &Summarised, form: Form) -> Result<(), Error> {
+        let mut all = Ok(());
+        for Export { exporter, path } in &self.0 {
+            let written = write(exporter, std::slice::from_ref(measured), path);
+            if written.is_ok() {
+                form.tell(&format!("{} in {}", exporter.name, path.display()));
+            }
+            all = all.and(written);
+        }
+        all
+    }
+}
+
+/// Opens `path` for writing, as nothing else tells for sure; what was there stays, and a file that
+/// was not goes again. What is no file, such as a pipe, is left alone.
+pub(super) fn check_writable(path: &Path) -> Result<(), Error> {
+    let unwritten = |source| Error::NotWritten { path: path.to_owned(), source };
+    let before = fs::metadata(path).ok();
+    if before.as_ref().is_some_and(|found| !found.is_file() && !found.is_dir()) {
+        return Ok(());
+    }
+    OpenOptions::new().append(true).create(true).open(path).map_err(unwritten)?;
+    if before.is_none() {
+        fs::remove_file(path).map_err(unwritten)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Words for completions and help, from the registries. Any text is taken: what it means, and which
+//! word is nearest to one that is unknown, is told where it is parsed.
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use ipcperf_engine::Mode;
+use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_engine::placement::WORDS;
+use ipcperf_engine::workload::WORKLOADS;
+
+use crate::export::EXPORTERS;
+
+/// A name and what it stands for; nothing where the name says it.
+type Word = (&'static str, &'static str);
+
+/// Takes any text; completions offer the words of a registry.
+#[derive(Clone, Debug)]
+pub(super) struct Known(fn() -> Vec<Word>);
+
+impl TypedValueParser for Known {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |(name, about): Word| match about {
+            "" => PossibleValue::new(name),
+            about => PossibleValue::new(name).help(about),
+        };
+        Some(Box::new((self.0)().into_iter().map(value)))
+    }
+}
+
+impl Known {
+    pub(super) fn mechanisms() -> Self {
+        Self(|| {
+            let all = std::iter::once(("all", "each of them"));
+            all.chain(MECHANISMS.iter().map(|known| (known.name, known.about))).collect()
+        })
+    }
+
+    pub(super) fn workloads() -> Self {
+        Self(|| WORKLOADS.iter().map(|facts| (facts.name, facts.about)).collect())
+    }
+
+    pub(super) fn modes() -> Self {
+        Self(|| Mode::ALL.iter().map(|mode| (mode.name(), "")).collect())
+    }
+
+    pub(super) fn placements() -> Self {
+        Self(|| WORDS.iter().map(|&(word, _)| (word, "")).collect())
+    }
+
+    pub(super) fn exporters() -> Self {
+        Self(|| EXPORTERS.iter().map(|exporter| (exporter.name, exporter.about)).collect())
+    }
+
+    /// `what` and the words, for help.
+    pub(super) fn help(&self, what: &str) -> String {
+        let names: Vec<&str> = (self.0)().into_iter().map(|(name, _)| name).collect();
+        format!("{what}: {}", names.join(", "))
+    }
+}

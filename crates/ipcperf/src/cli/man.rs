@@ -1,0 +1,177 @@
+//! `ipcperf man`: the manual page, one for all commands, made from their definitions.
+
+use std::io;
+
+use clap::CommandFactory as _;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use super::arguments::{ALONE, Arguments};
+use crate::error::{EXIT_CODES, Ending, Error};
+use crate::output::print_with;
+
+const DESCRIPTION: &str = "\
+ipcperf measures every local way of inter-process communication of the machine it runs on, on one \
+harness, side by side. Each case is measured again and again in fresh processes, in blocks that are \
+shuffled; what the machine held up is set aside and made again; every sample is kept in a results file \
+of JSON lines, from which tables are made.";
+
+/// What is often asked, and how.
+const EXAMPLES: [(&str, &str); 8] = [
+    ("ipcperf", "surveys this machine: every mechanism, about a minute"),
+    ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "bandwidth by buffer size"),
+    ("ipcperf run -m all -w round-trip -b 64 --placement split", "round trips on two CPUs"),
+    ("ipcperf run -m pipe --set pipe.capacity=4KiB..1MiB", "an option as a factor"),
+    ("ipcperf run -m pipe -b 64KiB --until-ci 2", "until the median is known to 2 %"),
+    ("ipcperf plan -m all -b 64..1MiB", "the matrix and its time; runs nothing"),
+    ("ipcperf export csv survey.jsonl -o survey.csv", "a sheet for a spreadsheet"),
+    ("ipcperf resume survey.jsonl", "only what is missing, after whatever ended it"),
+];
+
+const FILES: [(&str, &str); 1] = [(
+    "~/.local/share/ipcperf/",
+    "Results that --out names no file for; $XDG_DATA_HOME/ipcperf/ where that is set.",
+)];
+
+const ENVIRONMENT: [(&str, &str); 1] = [(
+    "COLUMNS",
+    "How wide tables may be where standard output is no terminal. The default is 116.",
+)];
+
+/// Pages of the mechanisms that are measured, and of a measurement's neighbours.
+const SEE_ALSO: [&str; 7] =
+    ["pipe(7)", "unix(7)", "tcp(7)", "udp(7)", "shm_overview(7)", "sched(7)", "perf(1)"];
+
+pub(super) fn man() -> Result<Ending, Error> {
+    print_with(|out| out.write_all(&page()?))
+}
+
+fn page() -> io::Result<Vec<u8>> {
+    let mut all = Arguments::command();
+    all.build();
+    let mut page = Vec::new();
+    // An empty date would leave its place to what comes after it.
+    let man = Man::new(all.clone()).title("IPCPERF").date(" ").manual("User Commands");
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    synopsis(&all).to_writer(&mut page)?;
+    description().to_writer(&mut page)?;
+    for command in all.get_subcommands() {
+        describe(command, &mut page)?;
+    }
+    closing().to_writer(&mut page)?;
+    Ok(page)
+}
+
+fn synopsis(all: &clap::Command) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]).text([bold(all.get_name())]);
+    for command in all.get_subcommands() {
+        roff.control("br", []).text(usage(command));
+    }
+    roff
+}
+
+fn description() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["DESCRIPTION"]).text([roman(DESCRIPTION)]);
+    roff.control("PP", []).text([roman(ALONE)]);
+    roff.control("SH", ["COMMANDS"]);
+    roff
+}
+
+/// How a command is called, its name in bold.
+fn usage(command: &clap::Command) -> Vec<clap_mangen::roff::Inline> {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let rest = usage.strip_prefix(&name).unwrap_or_default().to_owned();
+    vec![bold(name), roman(rest)]
+}
+
+/// A command: how it is called, what it is for, and what each of its arguments means.
+fn describe(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let mut roff = Roff::new();
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    roff.control("SS", [name]).text(usage(command));
+    if let Some(about) = command.get_about() {
+        roff.control("PP", []).text([roman(format!("{about}."))]);
+    }
+    roff.to_writer(page)?;
+    let mut options = Vec::new();
+    Man::new(command.clone()).render_options_section(&mut options)?;
+    // Its heading is for a page of its own.
+    let options = String::from_utf8_lossy(&options);
+    let (_, options) = options.split_once(".SH OPTIONS\n").unwrap_or_default();
+    page.extend_from_slice(options.as_bytes());
+    Ok(())
+}
+
+/// What stands below the commands.
+fn closing() -> Roff {
+    let mut roff = Roff::new();
+    let codes = EXIT_CODES.map(|(code, meaning)| (code.to_string(), sentence(meaning)));
+    listed(
+        &mut roff,
+        "EXIT STATUS",
+        codes.iter().map(|(code, text)| (code.as_str(), text.as_str())),
+    );
+    listed(&mut roff, "ENVIRONMENT", ENVIRONMENT.into_iter());
+    listed(&mut roff, "FILES", FILES.into_iter());
+    listed(&mut roff, "EXAMPLES", EXAMPLES.into_iter());
+    roff.control("SH", ["SEE ALSO"]).text([roman(SEE_ALSO.join(", "))]);
+    roff
+}
+
+/// `words` with a capital letter and a full stop.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(letters).chain(['.']).collect()
+}
+
+fn listed<'a>(roff: &mut Roff, heading: &str, entries: impl Iterator<Item = (&'a str, &'a str)>) {
+    roff.control("SH", [heading]);
+    for (name, text) in entries {
+        roff.control("TP", []).text([bold(name)]).text([roman(text)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    /// The page as plain text: roff's hyphens are ours again.
+    fn text() -> String {
+        String::from_utf8(page().unwrap()).unwrap().replace("\\-", "-")
+    }
+
+    #[test]
+    fn every_command_and_every_flag_is_in_the_page() {
+        let page = text();
+        let mut all = Arguments::command();
+        all.build();
+        for command in all.get_subcommands() {
+            let heading = format!(".SS \"ipcperf {}\"", command.get_name());
+            let (_, section) = page.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));
+            let section = section.split(".SS").next().unwrap();
+            for flag in command.get_arguments().filter_map(clap::Arg::get_long) {
+                assert!(
+                    section.contains(&format!("--{flag}")),
+                    "{heading}: no --{flag}:\n{section}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_is_understood() {
+        for (example, _) in EXAMPLES {
+            let parsed = Arguments::try_parse_from(example.split_whitespace());
+            assert!(parsed.is_ok(), "{example}: {parsed:?}");
+            assert!(text().contains(example), "{example}");
+        }
+    }
+}

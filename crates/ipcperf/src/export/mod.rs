@@ -1,0 +1,53 @@
+//! Results in the formats of other programs: `ipcperf export` and `--export`.
+//!
+//! An exporter is one file here and one line in [`EXPORTERS`]. The command, its completions, the list
+//! and the page in `docs/` come from that list; the tests below it read back what each one writes.
+
+mod benchstat;
+mod csv;
+mod csv_runs;
+mod json;
+mod markdown;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use crate::error::Error;
+use crate::plan::unknown;
+use crate::summary::Summarised;
+
+pub(crate) use json::EXPORTER as JSON;
+
+/// One format.
+#[derive(Debug)]
+pub(crate) struct Exporter {
+    /// Canonical name.
+    pub(crate) name: &'static str,
+    /// What it is, in one line.
+    pub(crate) about: &'static str,
+    /// What stands in it, and how it is read: a paragraph or more of Markdown.
+    pub(crate) details: &'static str,
+    /// Writes the files, one below the other.
+    pub(crate) write: fn(&[Summarised], &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every format, in the order of the documentation.
+pub(crate) const EXPORTERS: &[&Exporter] = &[
+    &csv::EXPORTER,
+    &csv_runs::EXPORTER,
+    &json::EXPORTER,
+    &markdown::EXPORTER,
+    &benchstat::EXPORTER,
+];
+
+/// The exporter called `name`.
+///
+/// # Errors
+/// Usage, with the nearest name or all of them.
+pub(crate) fn find(name: &str) -> Result<&'static Exporter, Error> {
+    let known = EXPORTERS.iter().find(|exporter| exporter.name == name).copied();
+    let names = EXPORTERS.iter().map(|exporter| exporter.name);
+    known.ok_or_else(|| unknown("export format", name, names))
+}

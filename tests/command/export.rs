@@ -1,0 +1,169 @@
+//! `ipcperf export` and `--export`: files that other programs read, from outside.
+
+use std::fs;
+use std::io::pipe;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::laboratory::{GRACE, Laboratory};
+use crate::mistakes::refused;
+use crate::processes::{signal, wait_for};
+use crate::results::{ResultsFile, runs_told};
+
+const CASES: &str = "-m null,pipe,udp -b 64,70000 --total 64000 --repetitions 2";
+
+fn formats(laboratory: &Laboratory) -> Vec<String> {
+    let listed = laboratory.run("list exporters --json").expect(0).stdout;
+    let entries: Vec<Value> = serde_json::from_str(&listed).expect("an array");
+    entries.iter().map(|entry| entry["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+/// `--export` for every format, each to a file named after it.
+fn all(laboratory: &Laboratory, formats: &[String]) -> String {
+    let export = |format| format!(" --export {format}={}", laboratory.path(format).display());
+    formats.iter().map(|format| export(format)).collect()
+}
+
+#[test]
+fn what_run_exports_is_what_export_makes_of_its_results() {
+    let laboratory = Laboratory::open();
+    let formats = formats(&laboratory);
+    assert!(formats.len() >= 5, "{formats:?}");
+    let arguments = format!("{CASES} -w stream,round-trip{}", all(&laboratory, &formats));
+    let ran = laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+    for format in &formats {
+        let path = laboratory.path(format);
+        assert!(ran.stderr.contains(&format!("{format} in {}", path.display())), "{}", ran.stderr);
+        let written = fs::read_to_string(&path).expect("an export");
+        let results = laboratory.results();
+        let printed = laboratory.run(&format!("export {format} {}", results.display())).expect(0);
+        assert_eq!(printed.stdout, written, "{format}");
+        let again = laboratory.path("again");
+        let arguments = format!("export {format} {} -o {}", results.display(), again.display());
+        assert_eq!(laboratory.run(&arguments).expect(0).stdout, "");
+        assert_eq!(fs::read_to_string(again).expect("an export"), written, "{format}");
+    }
+}
+
+#[test]
+fn several_files_stand_below_each_other_with_their_names() {
+    let laboratory = Laboratory::open();
+    laboratory.finish(laboratory.measuring(CASES)).expect(0);
+    let (one, other) = (laboratory.results(), laboratory.path("other.jsonl"));
+    fs::copy(&one, &other).expect("a copy");
+    let both = format!("{} {}", one.display(), other.display());
+    let csv = laboratory.run(&format!("export csv {both}")).expect(0).stdout;
+    let json = laboratory.run(&format!("show --json {both}")).expect(0).stdout;
+    let entries: Vec<Value> = serde_json::from_str(&json).expect("an array");
+    assert_eq!(csv.matches("\r\n").count(), 1 + entries.len());
+    for path in [one, other] {
+        let path = path.display().to_string();
+        assert_eq!(csv.matches(&format!("\r\n{path},")).count(), entries.len() / 2);
+        assert_eq!(
+            entries.iter().filter(|entry| entry["file"] == *path).count(),
+            entries.len() / 2
+        );
+    }
+}
+
+#[test]
+fn a_slip_is_told_before_anything_is_measured() {
+    refused("export cvs x.jsonl", &["export format `cvs`", "did you mean `csv`?"]);
+    refused("export parquet x.jsonl", &["known are", "csv-runs", "benchstat"]);
+    refused("export csv", &["FILE"]);
+    refused("export csv /nowhere/x.jsonl", &["/nowhere/x.jsonl"]);
+    refused("run -m pipe --export csv", &["FORMAT=PATH", "`csv`"]);
+    refused("run -m pipe --export csv=", &["FORMAT=PATH"]);
+    refused("run -m pipe --export cvs=x.csv", &["did you mean `csv`?"]);
+    refused("survey --export markdwon=x.md", &["did you mean `markdown`?"]);
+    refused("run -m pipe --export csv=/tmp/x --export json=/tmp/./x", &["each its own"]);
+    refused("run -m pipe --out /tmp/x.jsonl --export csv=/tmp/../tmp/x.jsonl", &["results file"]);
+}
+
+#[test]
+fn an_export_that_cannot_be_written_is_told() {
+    let laboratory = Laboratory::open();
+    for path in ["/nowhere/x.csv", "/sys/x.csv", "/"] {
+        let arguments = format!("{CASES} --export csv={path}");
+        let ended = laboratory.finish(laboratory.measuring(&arguments)).expect(5);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("cannot write {path}")), "{}", ended.stderr);
+        assert!(!laboratory.results().exists(), "measured");
+    }
+    let full = laboratory.finish(laboratory.measuring(&format!("{CASES} --export csv=/dev/full")));
+    assert!(full.expect(5).stderr.contains("cannot write /dev/full: No space left"));
+    assert_eq!(ResultsFile::read(&laboratory.results()).footer["complete"], true);
+    let results = laboratory.results();
+    let full = laboratory.run(&format!("export json {} -o /dev/full", results.display())).expect(5);
+    assert_eq!(full.stderr.lines().count(), 1, "{}", full.stderr);
+}
+
+#[test]
+fn a_results_file_is_not_overwritten_by_its_export() {
+    let laboratory = Laboratory::open();
+    laboratory.finish(laboratory.measuring(CASES)).expect(0);
+    let (results, link) = (laboratory.results(), laboratory.path("link"));
+    let before = fs::read(&results).expect("results");
+    std::os::unix::fs::symlink(&results, &link).expect("a link");
+    for output in [&results, &link] {
+        let arguments = format!("export csv {} -o {}", results.display(), output.display());
+        let kept = laboratory.run(&arguments).expect(2);
+        assert!(kept.stderr.contains("name another"), "{}", kept.stderr);
+        assert_eq!(fs::read(&results).expect("results"), before);
+    }
+}
+
+#[test]
+fn a_reader_of_exports_that_goes_away_is_a_clean_end() {
+    let laboratory = Laboratory::open();
+    laboratory.finish(laboratory.measuring(CASES)).expect(0);
+    let results = laboratory.results();
+    for format in formats(&laboratory) {
+        let (reader, writer) = pipe().expect("a pipe");
+        drop(reader);
+        let mut command = laboratory.command(&format!("export {format} {}", results.display()));
+        let ended = command.stdout(writer).stderr(Stdio::piped()).output().expect("it starts");
+        assert_eq!((ended.status.code(), ended.stderr), (Some(0), Vec::new()), "{format}");
+    }
+}
+
+/// Rows of `csv-runs` at `path`.
+fn rows(path: &std::path::Path) -> usize {
+    fs::read_to_string(path).expect("an export").matches("\r\n").count() - 1
+}
+
+#[test]
+fn what_was_measured_before_a_failure_is_exported() {
+    let laboratory = Laboratory::open();
+    let path = laboratory.path("runs.csv");
+    let arguments = format!(
+        "-m null,pipe -b 64 --total 1000000GB --deadline 0.1 --repetitions 1 --quiet --export csv-runs={}",
+        path.display()
+    );
+    let ended = laboratory.finish(laboratory.measuring(&arguments)).expect(4);
+    assert!(!ended.stderr.contains("csv-runs in"), "{}", ended.stderr);
+    assert_eq!(rows(&path), ResultsFile::read(&laboratory.results()).samples.len());
+}
+
+#[test]
+fn what_was_measured_before_an_interruption_is_exported_and_so_is_what_is_resumed() {
+    let laboratory = Laboratory::open();
+    let path = laboratory.path("runs.csv");
+    let export = format!("--export csv-runs={}", path.display());
+    let command = laboratory.begin(&format!("-m null,pipe -b 64 --repetitions 30 {export}"));
+    wait_for("some runs", Duration::from_secs(20), || {
+        (runs_told(&laboratory.results()) >= 3).then_some(())
+    });
+    signal(command.id(), Signal::INT);
+    let ended = command.finish(GRACE).expect(130);
+    assert!(ended.stderr.contains("csv-runs in"), "{}", ended.stderr);
+    let measured = ResultsFile::read(&laboratory.results()).samples.len();
+    assert_eq!(rows(&path), measured);
+    let resumed = format!("resume {} {export} --quiet", laboratory.results().display());
+    laboratory.run(&resumed).expect(0);
+    assert_eq!(rows(&path), ResultsFile::read(&laboratory.results()).samples.len());
+    assert!(rows(&path) > measured);
+}

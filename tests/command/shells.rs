@@ -1,0 +1,85 @@
+//! Completions and the manual page, by the programs that read them.
+
+use std::process::{Command, Output, Stdio};
+
+use crate::laboratory::Laboratory;
+use crate::skip::skip;
+
+fn is_there(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", "command -v \"$0\"", program]).output();
+    found.is_ok_and(|found| found.status.success())
+}
+
+/// What `program` with `arguments` says to `script`, which stands in a file that is its last argument.
+fn said(program: &str, arguments: &[&str], script: &str) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("script");
+    std::fs::write(&path, script).expect("a file");
+    let mut command = Command::new(program);
+    command.args(arguments).arg(&path).env("MANWIDTH", "100").stdin(Stdio::null());
+    command.output().expect("the program starts")
+}
+
+#[test]
+fn shells_accept_their_completions() {
+    let laboratory = Laboratory::open();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = laboratory.run(&format!("completions {shell}")).expect(0).stdout;
+        assert!(script.contains("until-ci"), "{shell}: {script}");
+        // bash runs the tests themselves; the others are checked where they are.
+        if shell == "bash" || is_there(shell) {
+            let checked = said(shell, &["-n"], &script);
+            assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
+        }
+    }
+}
+
+/// What bash offers for the last of `words`.
+fn offered(laboratory: &Laboratory, words: &[&str]) -> Vec<String> {
+    let script = laboratory.run("completions bash").expect(0).stdout;
+    let [.., before, last] = words else {
+        panic!("at least two words");
+    };
+    let (all, place) = (words.join("' '"), words.len() - 1);
+    let asked = format!(
+        "{script}\nCOMP_WORDS=('{all}') COMP_CWORD={place}\ncompopt() {{ :; }}\n\
+         _ipcperf ipcperf '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+    );
+    let answer = said("bash", &[], &asked);
+    assert!(answer.stderr.is_empty(), "{}", String::from_utf8_lossy(&answer.stderr));
+    String::from_utf8(answer.stdout).expect("text").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_commands_flags_and_the_names_of_the_registries() {
+    let laboratory = Laboratory::open();
+    let offered = |words: &[&str]| offered(&laboratory, words);
+    assert_eq!(offered(&["ipcperf", "exp"]), ["export"]);
+    assert_eq!(offered(&["ipcperf", "run", "-m", "pi"]), ["pipe"]);
+    assert_eq!(offered(&["ipcperf", "run", "--workload", "r"]), ["round-trip"]);
+    assert_eq!(offered(&["ipcperf", "plan", "--mode", "2t"]), ["2thread"]);
+    assert_eq!(offered(&["ipcperf", "run", "--placement", "s"]), ["same", "split", "smt"]);
+    assert_eq!(offered(&["ipcperf", "export", "csv"]), ["csv", "csv-runs"]);
+    assert_eq!(offered(&["ipcperf", "list", "ex"]), ["exporters"]);
+    assert_eq!(offered(&["ipcperf", "run", "--until"]), ["--until-ci"]);
+}
+
+#[test]
+fn man_shows_the_page_without_a_warning() {
+    let page = Laboratory::open().run("man").expect(0).stdout;
+    if !is_there("man") {
+        return skip("the manual page as man shows it", "no man here; install man-db");
+    }
+    let shown = said("man", &["--warnings", "-l"], &page);
+    assert_eq!(String::from_utf8_lossy(&shown.stderr), "");
+    let text = String::from_utf8(shown.stdout).expect("text");
+    for heading in ["NAME", "SYNOPSIS", "COMMANDS", "EXIT STATUS", "FILES", "EXAMPLES", "SEE ALSO"]
+    {
+        assert!(text.lines().any(|line| line == heading), "no {heading}: {text}");
+    }
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for phrase in ["ipcperf export [OPTIONS] <FORMAT> <FILE>...", "Some runs failed", "--until-ci"]
+    {
+        assert!(words.contains(phrase), "no `{phrase}`: {text}");
+    }
+}
