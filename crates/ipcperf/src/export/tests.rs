@@ -1,14 +1,12 @@
 //! What is exported, read back: every number must be the one that was exported, to the last bit, and
 //! every text the same, whatever is in it.
 
-use std::path::Path;
-
 use ipcperf_engine::workload::Kind;
 use serde_json::Value;
 
 use super::*;
-use crate::machine::Environment;
-use crate::results::{End, Header, PlanRecord, RefusedRecord, Results, SCHEMA, Sample, sample};
+use crate::results::{RefusedRecord, Sample, sample};
+use crate::summary::summarised;
 
 /// Everything that is markup, or a separator, or a formula, somewhere.
 const HOSTILE: &str =
@@ -99,47 +97,6 @@ fn planted(mechanism: &str, kind: Kind, block: u32, elapsed_ns: u64) -> Sample {
         sample.cacheline_round_trip_ns = Some(283.22875 + f64::from(block) / 3.0);
     }
     sample
-}
-
-fn summarised(path: &str, samples: Vec<Sample>, refused: Vec<RefusedRecord>) -> Summarised {
-    let mut cases: Vec<String> = Vec::new();
-    for sample in &samples {
-        if !cases.contains(&sample.run.case.case_id) {
-            cases.push(sample.run.case.case_id.clone());
-        }
-    }
-    let plan = PlanRecord {
-        repetitions: 11,
-        until_ci: None,
-        attempts: 1,
-        deadline_s: 10.0,
-        cases,
-        specs: Vec::new(),
-        refused,
-        unavailable: Vec::new(),
-    };
-    let header = Header {
-        schema: SCHEMA,
-        command: Vec::new(),
-        quick: false,
-        study: None,
-        study_hash: None,
-        seed: 1,
-        started: "2026-11-20T10:00:00Z".to_owned(),
-        plan,
-        environment: Environment::default(),
-        limits: None,
-    };
-    let results = Results {
-        header,
-        samples,
-        failures: Vec::new(),
-        footer: None,
-        end: End::Closed,
-        warnings: Vec::new(),
-        whole_bytes: 0,
-    };
-    Summarised::of(Path::new(path), results)
 }
 
 /// A sheet as anyone reads it, but that texts lose the mark that says they are no formula.

@@ -46,8 +46,10 @@ pub(super) fn is_drawn(case: &CaseSummary) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
     pub(crate) description: &'static Description,
+    /// What it shows.
+    pub(crate) title: String,
     pub(crate) panels: Vec<Panel>,
-    /// What has to be said of these figures beyond the description.
+    /// What to look for, and what is shown.
     pub(crate) notes: Vec<String>,
 }
 
@@ -130,8 +132,16 @@ impl Chart {
             Some(Panel::of(description, layout, drawn, (x, y)))
         });
         let panels: Vec<Panel> = panels.collect();
-        let notes = notes(description, files);
-        (!panels.is_empty()).then_some(Self { description, panels, notes })
+        let title = match (layout, filled.first()?.group.cases.first()) {
+            (Layout::Rows, Some(case)) if description.statistic != Statistic::Modes => {
+                format!("{} at {}", description.title, Bytes(case.case.buffer_bytes))
+            }
+            _ => description.title.to_owned(),
+        };
+        let see = (layout == Layout::Plane || description.statistic == Statistic::Modes)
+            .then(|| description.see.to_owned());
+        let notes = see.into_iter().chain(notes(description, files)).collect();
+        (!panels.is_empty()).then_some(Self { description, title, panels, notes })
     }
 
     /// Numbers of the series that have something in it.

@@ -72,7 +72,7 @@ pub(crate) enum Reference {
 pub(crate) const FIGURES: &[Description] = &[
     Description {
         name: "bandwidth",
-        title: "Bandwidth by buffer size",
+        title: "Bandwidth",
         see: "Where a line rises in proportion to the buffer, each message costs the same: calls \
               and wake-ups decide. Where it flattens, bytes decide. Where it falls, buffers have \
               outgrown a cache or the kernel's queue.",
@@ -85,7 +85,7 @@ pub(crate) const FIGURES: &[Description] = &[
     },
     Description {
         name: "round-trip",
-        title: "Round trip by buffer size",
+        title: "Round trip",
         see: "A flat line is the cost of waking and switching; it bends up where copying the \
               message begins to count.",
         workload: Some(Kind::RoundTrip),

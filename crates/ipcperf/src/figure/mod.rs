@@ -17,6 +17,8 @@ mod quantity;
 mod reference;
 mod sheet;
 mod style;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use chart::{Chart, Names};
 pub(crate) use description::FIGURES;

@@ -42,7 +42,7 @@ impl Quantity {
             Self::CpuPerByte => "CPU time per byte (seconds)",
             Self::CpuPerMessage => "CPU time per message (seconds)",
             Self::CumulatedShare => "round trips that took at most as long (per cent)",
-            Self::Case => "mechanism and buffer size",
+            Self::Case => "mechanism",
         }
     }
 

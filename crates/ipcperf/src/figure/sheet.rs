@@ -26,18 +26,27 @@ pub(super) fn sheet(chart: &Chart, names: &Names) -> String {
         svg xmlns="http://www.w3.org/2000/svg" width=(wide) height=(high)
             viewBox={ "0 0 " (wide) " " (high) } font-size=(FONT)
             font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif" {
-            title { (chart.description.title) }
-            desc { (chart.description.see) @for note in &chart.notes { " " (note) } }
+            title { (chart.title) }
+            desc { (chart.notes.join(" ")) }
             rect width="100%" height="100%" fill="#ffffff" {}
             (marks())
             text x=(short(MARGIN)) y="20" font-size="14" font-weight="bold" fill="#000000" {
-                (chart.description.title)
+                (chart.title)
             }
             (legend)
             (panels)
         }
     };
-    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", document.into_string())
+    let text = fit_for_xml(&document.into_string());
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
+}
+
+/// The text without what XML 1.0 does not take, however it is escaped.
+fn fit_for_xml(text: &str) -> String {
+    let fits = |letter: char| matches!(letter, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    text.chars()
+        .map(|letter| if fits(letter) { letter } else { char::REPLACEMENT_CHARACTER })
+        .collect()
 }
 
 /// The legend in lines below the title, and where it ends.

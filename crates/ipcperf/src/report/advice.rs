@@ -30,7 +30,9 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
 
 fn of_file(file: &Summarised) -> Markup {
     let sides = SIDES.map(|(side, name)| (name, advice(&file.summaries, side)));
-    let told: Vec<_> = sides.into_iter().filter(|(_, all)| !all.is_empty()).collect();
+    let mut told: Vec<_> = sides.into_iter().filter(|(_, all)| !all.is_empty()).collect();
+    // The smallest of one size is the largest too.
+    told.dedup_by(|(_, one), (_, other)| sizes(one) == sizes(other));
     html! {
         @if told.is_empty() { p { "Fewer than two mechanisms were measured: there is nothing to choose." } }
         dl { @for (name, comparisons) in &told {

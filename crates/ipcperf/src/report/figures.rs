@@ -20,14 +20,14 @@ pub(super) fn section(charts: &[Chart], names: &Names) -> Markup {
 fn figure(chart: &Chart, names: &Names) -> Markup {
     html! {
         figure.chart id={ "figure-" (chart.description.name) } {
-            h3 { (chart.description.title) }
+            h3 { (chart.title) }
             (legend(chart, names))
             div.panels.pairs[!chart.panels.len().is_multiple_of(3)] {
                 @for one in &chart.panels {
                     div.panel-box { h4 { (one.title) } (panel(chart, one, names, Standing::Page)) }
                 }
             }
-            figcaption { (chart.description.see) @for note in &chart.notes { " " (note) } }
+            figcaption { (chart.notes.join(" ")) }
         }
     }
 }

@@ -5,23 +5,27 @@ use std::collections::{HashMap, HashSet};
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::output::{headings, units};
+use crate::output::{Heading, headings, units};
 use crate::plan::Bytes;
-use crate::summary::{CaseSummary, Figure, Summarised};
+use crate::summary::{CaseSummary, Summarised};
 
 /// What makes a case the same in two files: what was asked, not the CPUs that were found for it.
 type Question = (String, String, u64);
+/// The figures of one file.
+type Answers<'a> = HashMap<Question, &'a CaseSummary>;
 
 pub(super) fn section(files: &[Summarised]) -> Markup {
     let letters: Vec<char> = lettered(files).filter_map(|(_, letter)| letter).collect();
-    let answers: Vec<HashMap<Question, &CaseSummary>> = files.iter().map(answers).collect();
-    let questions = questions(files);
+    let answers: Vec<Answers> = files.iter().map(answers).collect();
+    let questions = questions(files, &answers);
     html! {
         p {
-            "Median of each case in each file, and over that of the first; a ratio is shown where \
-             both have one mode. Whether a ratio is more than chance, look at the spreads: a \
-             difference within the middle halves is none."
+            "The median of each case that two files or more have, and over that of the first. A ratio \
+             stands where both have one mode; it is bold where their middle halves lie apart. What is \
+             nearer than that may be chance, and what is bold may be the day: repeat both before \
+             believing it."
         }
+        @if questions.is_empty() { p { "No case was measured in two of the files." } }
         @for (about, cases) in &questions {
             div.scroll { table {
                 caption { (about) }
@@ -36,42 +40,49 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
     }
 }
 
+/// What was asked of a file and has a figure, in the order of its tables.
+fn asked(file: &Summarised) -> Vec<(Question, &CaseSummary)> {
+    let headings = headings(&file.summaries);
+    let of = |heading: &Heading| {
+        let cases = file.summaries.iter().filter(|case| heading.is_of(case));
+        let with_figure = cases.filter(|case| case.main().is_some());
+        let asked = with_figure
+            .map(|case| ((heading.question(), case.series(), case.case.buffer_bytes), case));
+        asked.collect::<Vec<_>>()
+    };
+    headings.iter().flat_map(of).collect()
+}
+
 /// The figures of a file by what was asked; where the CPUs were at several distances, those of the
 /// most frequent one, which comes first.
-fn answers(file: &Summarised) -> HashMap<Question, &CaseSummary> {
+fn answers(file: &Summarised) -> Answers<'_> {
     let mut answers = HashMap::new();
-    for heading in headings(&file.summaries) {
-        for case in file.summaries.iter().filter(|case| heading.is_of(case)) {
-            answers
-                .entry((heading.question(), case.series(), case.case.buffer_bytes))
-                .or_insert(case);
-        }
+    for (question, case) in asked(file) {
+        answers.entry(question).or_insert(case);
     }
     answers
 }
 
-/// All cases that any file has, by what is said above their table.
-fn questions(files: &[Summarised]) -> Vec<(String, Vec<Question>)> {
+/// All cases that two files or more have, by what is said above their table.
+fn questions(files: &[Summarised], answers: &[Answers]) -> Vec<(String, Vec<Question>)> {
     let mut tables: Vec<(String, Vec<Question>)> = Vec::new();
     let mut known: HashSet<Question> = HashSet::new();
     for file in files {
-        for heading in headings(&file.summaries) {
-            for case in file.summaries.iter().filter(|case| heading.is_of(case)) {
-                let question = (heading.question(), case.series(), case.case.buffer_bytes);
-                if case.main().is_none() || !known.insert(question.clone()) {
-                    continue;
-                }
-                match tables.iter_mut().find(|(about, _)| *about == question.0) {
-                    Some((_, cases)) => cases.push(question),
-                    None => tables.push((question.0.clone(), vec![question])),
-                }
+        for (question, _) in asked(file) {
+            let count = answers.iter().filter(|file| file.contains_key(&question)).count();
+            if count < 2 || !known.insert(question.clone()) {
+                continue;
+            }
+            match tables.iter_mut().find(|(about, _)| *about == question.0) {
+                Some((_, cases)) => cases.push(question),
+                None => tables.push((question.0.clone(), vec![question])),
             }
         }
     }
     tables
 }
 
-fn row(question: &Question, answers: &[HashMap<Question, &CaseSummary>]) -> Markup {
+fn row(question: &Question, answers: &[Answers]) -> Markup {
     let figures: Vec<Option<&CaseSummary>> =
         answers.iter().map(|file| file.get(question).copied()).collect();
     let first = figures.first().copied().flatten();
@@ -80,7 +91,11 @@ fn row(question: &Question, answers: &[HashMap<Question, &CaseSummary>]) -> Mark
             th scope="row" { (question.1) } td.figure { (Bytes(question.2)) }
             @for case in &figures { td.figure { (case.map_or_else(String::new, in_words)) } }
             @for case in figures.iter().skip(1) {
-                td.figure { (ratio(first, *case).unwrap_or_default()) }
+                td.figure { @match ratio(first, *case) {
+                    Some((ratio, Apart::Clearly)) => b { (ratio) }
+                    Some((ratio, Apart::NotClearly)) => (ratio)
+                    None => {}
+                } }
             }
         }
     }
@@ -99,12 +114,23 @@ fn in_words(case: &CaseSummary) -> String {
     case.modes.iter().map(mode).collect::<Vec<_>>().join("\n") + &class
 }
 
-/// The second's median over the first's, where both have one mode.
-fn ratio(first: Option<&CaseSummary>, second: Option<&CaseSummary>) -> Option<String> {
+/// The second's median over the first's, where both have one mode; and whether their middle halves
+/// lie apart.
+fn ratio(first: Option<&CaseSummary>, second: Option<&CaseSummary>) -> Option<(String, Apart)> {
     let of = |case: Option<&CaseSummary>| {
-        case.filter(|case| case.modes.is_empty())?
-            .main()
-            .map(|figure: Figure| figure.spread().median)
+        Some(case.filter(|case| case.modes.is_empty())?.main()?.spread())
     };
-    Some(format!("{:.2}", of(second)? / of(first)?))
+    let (first, second) = (of(first)?, of(second)?);
+    let apart = match first.q1 > second.q3 || second.q1 > first.q3 {
+        true => Apart::Clearly,
+        false => Apart::NotClearly,
+    };
+    Some((format!("{:.2}", second.median / first.median), apart))
+}
+
+/// Whether the middle halves of two figures lie apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Apart {
+    Clearly,
+    NotClearly,
 }

@@ -16,6 +16,8 @@ pub(crate) use modes::Mode;
 pub(crate) use roof::Bound;
 pub(crate) use roof::Roof;
 pub(crate) use summarised::Summarised;
+#[cfg(test)]
+pub(crate) use summarised::tests::summarised;
 
 use ipcperf_engine::limits::Limits;
 use ipcperf_engine::mechanism::{Delivery, find};

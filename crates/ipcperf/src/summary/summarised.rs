@@ -42,3 +42,56 @@ impl Summarised {
         Self { path: path.to_owned(), results, summaries }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::machine::Environment;
+    use crate::results::{End, Header, PlanRecord, RefusedRecord, SCHEMA, Sample};
+
+    /// A file at `path` of these samples and refused cells, for tests of what is made of files.
+    pub(crate) fn summarised(
+        path: &str,
+        samples: Vec<Sample>,
+        refused: Vec<RefusedRecord>,
+    ) -> Summarised {
+        let mut cases: Vec<String> = Vec::new();
+        for sample in &samples {
+            if !cases.contains(&sample.run.case.case_id) {
+                cases.push(sample.run.case.case_id.clone());
+            }
+        }
+        let plan = PlanRecord {
+            repetitions: 11,
+            until_ci: None,
+            attempts: 1,
+            deadline_s: 10.0,
+            cases,
+            specs: Vec::new(),
+            refused,
+            unavailable: Vec::new(),
+        };
+        let header = Header {
+            schema: SCHEMA,
+            command: Vec::new(),
+            quick: false,
+            study: None,
+            study_hash: None,
+            seed: 1,
+            started: "2026-11-20T10:00:00Z".to_owned(),
+            plan,
+            environment: Environment::default(),
+            limits: None,
+        };
+        let results = Results {
+            header,
+            samples,
+            failures: Vec::new(),
+            footer: None,
+            end: End::Closed,
+            warnings: Vec::new(),
+            whole_bytes: 0,
+        };
+        Summarised::of(Path::new(path), results)
+    }
+}
