@@ -10,6 +10,7 @@ mod mistakes;
 mod names_left;
 mod output;
 mod policing;
+mod report;
 mod results_file;
 mod resume;
 mod shells;

@@ -94,7 +94,16 @@ pub(super) struct Point {
     pub(super) y: f64,
     /// Its area, 1 as usual.
     pub(super) weight: f64,
+    pub(super) trust: Trust,
     pub(super) words: String,
+}
+
+/// Whether a value counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    Counted,
+    /// The machine held up every run: better than nothing, but not to be believed.
+    HeldUp,
 }
 
 /// The cases of one panel.
@@ -377,7 +386,10 @@ fn notes(description: &Description, files: &[Summarised]) -> Vec<String> {
          others stand beside it."
             .to_owned()
     });
-    of.into_iter().chain(modes).collect()
+    let is_hollow = |case: &CaseSummary| case.main().is_none() && case.disturbed_median.is_some();
+    let hollow = (matches!(description.statistic, Statistic::Median(_)) && cases().any(is_hollow))
+        .then(|| "A hollow mark was held up by the machine in each run.".to_owned());
+    of.into_iter().chain(modes).chain(hollow).collect()
 }
 
 /// Whether `kind` is what a round trip's figures are of.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ipcperf_engine::histogram::pool;
 
-use super::chart::{Content, Curve, Group, Names, Point};
+use super::chart::{Content, Curve, Group, Names, Point, Trust};
 use crate::output::units;
 use crate::summary::CaseSummary;
 
@@ -41,7 +41,7 @@ fn curve(case: &CaseSummary, series: usize, trips: &Trips) -> Curve {
         let ns = trips.quantile(share);
         let (part, time, n) = (units::percent(share), units::time(ns), trips.count);
         let words = format!("{name}: {part} of {n} round trips took at most {time}");
-        Point { x: ns, y: share, weight: 1.0, words }
+        Point { x: ns, y: share, weight: 1.0, trust: Trust::Counted, words }
     };
     let shares = (0..STEPS).map(|step| f64::from(step) / f64::from(STEPS)).chain([LAST]);
     Curve {

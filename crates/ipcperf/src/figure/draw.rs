@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::axis::Axis;
-use super::chart::{Chart, Curve, Names, Panel, Point};
+use super::chart::{Chart, Curve, Names, Panel, Point, Trust};
 use super::description::Statistic;
 use super::reference::guide_dashes;
 use super::style::{MARKS, Style};
@@ -277,11 +277,16 @@ impl<'a> Frame<'a> {
         let Some((x, y)) = self.place(point.x, point.y) else {
             return html! {};
         };
+        // What does not count is hollow.
+        let (fill, stroke) = match point.trust {
+            Trust::Counted => ("currentColor", None),
+            Trust::HeldUp => ("none", Some("currentColor")),
+        };
         let is_usual = (point.weight - 1.0).abs() < f64::EPSILON;
         let scale = short(point.weight.max(0.3).sqrt());
         let sized = format!("translate({} {}) scale({scale})", short(x), short(y));
         html! {
-            use.point href={ "#mark-" (style.mark) } fill="currentColor"
+            use.point href={ "#mark-" (style.mark) } fill=(fill) stroke=[stroke]
                 x=[is_usual.then(|| short(x))] y=[is_usual.then(|| short(y))]
                 transform=[(!is_usual).then_some(sized)] { title { (point.words) } }
         }

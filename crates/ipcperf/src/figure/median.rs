@@ -1,6 +1,6 @@
 //! The median of each case with the middle half around it.
 
-use super::chart::{Content, Curve, Group, Names, Point};
+use super::chart::{Content, Curve, Group, Names, Point, Trust};
 use super::quantity::Quantity;
 use crate::output::units;
 use crate::plan::Bytes;
@@ -23,19 +23,15 @@ pub(super) fn curves(quantity: Quantity, group: &Group, names: &Names) -> Conten
 pub(super) fn rows(quantity: Quantity, group: &Group, names: &Names) -> Content {
     let mut content = Content::default();
     for (mut curve, cases) in by_series(group, names) {
-        let Some(figure) = cases.first().and_then(|case| Value::of(quantity, group, case)) else {
+        let Some(value) = cases.first().and_then(|case| Value::of(quantity, group, case)) else {
             continue;
         };
         #[allow(clippy::cast_precision_loss, reason = "rows are few")]
         let row = content.rows.len() as f64;
-        let Value { spread, main, others, .. } = &figure;
-        if figure.has_one_mode() {
-            curve.whiskers.push([spread.q1, row, spread.q3, row]);
-        }
-        let at =
-            |(x, words): &(f64, String)| Point { x: *x, y: row, weight: 1.0, words: words.clone() };
-        curve.points.push(at(main));
-        curve.points.extend(others.iter().map(at));
+        curve.whiskers.extend(value.half.map(|[low, high]| [low, row, high, row]));
+        let point =
+            |Mark { value, trust, words }| Point { x: value, y: row, weight: 1.0, trust, words };
+        curve.points.extend(value.marks.into_iter().map(point));
         content.rows.push(cases[0].series());
         content.curves.push(curve);
     }
@@ -57,57 +53,76 @@ fn by_series<'a>(group: &Group<'a>, names: &Names) -> Vec<(Curve, Vec<&'a CaseSu
 
 #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]
 fn add_to_line(curve: &mut Curve, quantity: Quantity, group: &Group, case: &CaseSummary) {
-    let Some(value) = Value::of(quantity, group, case) else { return };
+    let Some(Value { middle, half, marks }) = Value::of(quantity, group, case) else { return };
     let x = case.case.buffer_bytes as f64;
-    curve.line.push([x, value.main.0]);
-    let [low, high] = match value.has_one_mode() {
-        true => [value.spread.q1, value.spread.q3],
-        false => [value.main.0; 2],
-    };
-    curve.band.push([x, low, high]);
-    let points = std::iter::once(value.main).chain(value.others);
-    curve.points.extend(points.map(|(y, words)| Point { x, y, weight: 1.0, words }));
+    if let Some(middle) = middle {
+        let [low, high] = half.unwrap_or([middle; 2]);
+        curve.line.push([x, middle]);
+        curve.band.push([x, low, high]);
+    }
+    let point = |Mark { value, trust, words }| Point { x, y: value, weight: 1.0, trust, words };
+    curve.points.extend(marks.into_iter().map(point));
 }
 
-/// What is drawn of a case: one figure, or its largest mode and the others.
+/// What is drawn of a case.
 struct Value {
-    spread: Spread,
-    main: (f64, String),
-    others: Vec<(f64, String)>,
+    /// Where the line passes: the median, or the largest mode.
+    middle: Option<f64>,
+    /// The middle half, where there is one mode.
+    half: Option<[f64; 2]>,
+    marks: Vec<Mark>,
+}
+
+/// A point that has yet to get its place across.
+struct Mark {
+    value: f64,
+    trust: Trust,
+    words: String,
 }
 
 impl Value {
     fn of(quantity: Quantity, group: &Group, case: &CaseSummary) -> Option<Self> {
-        let spread = quantity.of(case, group.role.as_deref())?;
-        let mut modes = modes_of(quantity, case, &spread);
-        let (name, size) = (case.series(), Bytes(case.case.buffer_bytes));
+        let name = format!("{}, {}", case.series(), Bytes(case.case.buffer_bytes));
+        let Some(spread) = quantity.of(case, group.role.as_deref()) else {
+            return Self::held_up(quantity, case, &name);
+        };
         let bound = match (quantity, &case.roof) {
             (Quantity::ShareOfLimit, Some(roof)) => format!(" of {}", roof.bound.name()),
             _ => String::new(),
         };
-        let of_mode = |mode: &Mode| {
-            let (share, value) = (units::percent(mode.share), quantity.words(mode.median));
-            (mode.median, format!("{name}, {size}: {value}{bound} in {share} of the repetitions"))
-        };
+        let modes = modes_of(quantity, case, &spread);
         if modes.is_empty() {
-            let [middle, low, high] =
-                [spread.median, spread.q1, spread.q3].map(|value| quantity.words(value));
-            let n = spread.n;
-            let words =
-                format!("{name}, {size}: {middle}{bound} (middle half {low} to {high}, n = {n})");
-            return Some(Self { spread, main: (spread.median, words), others: Vec::new() });
+            return Some(Self::of_one_mode(quantity, &spread, &format!("{name}: "), &bound));
         }
-        modes.sort_by(|one, other| other.share.total_cmp(&one.share));
-        let mut all = modes.iter().map(of_mode);
-        Some(Self { spread, main: all.next()?, others: all.collect() })
+        let mark = |mode: &Mode| {
+            let (share, value) = (units::percent(mode.share), quantity.words(mode.median));
+            let words = format!("{name}: {value}{bound} in {share} of the repetitions");
+            Mark { value: mode.median, trust: Trust::Counted, words }
+        };
+        let largest = modes.first().map(|mode| mode.median);
+        Some(Self { middle: largest, half: None, marks: modes.iter().map(mark).collect() })
     }
 
-    fn has_one_mode(&self) -> bool {
-        self.others.is_empty()
+    fn of_one_mode(quantity: Quantity, spread: &Spread, name: &str, bound: &str) -> Self {
+        let Spread { median, q1, q3, n } = *spread;
+        let [middle, low, high] = [median, q1, q3].map(|value| quantity.words(value));
+        let words = format!("{name}{middle}{bound} (middle half {low} to {high}, n = {n})");
+        let mark = Mark { value: median, trust: Trust::Counted, words };
+        Self { middle: Some(median), half: Some([q1, q3]), marks: vec![mark] }
+    }
+
+    /// What was seen of a case that the machine held up each time: no line passes through it.
+    fn held_up(quantity: Quantity, case: &CaseSummary, name: &str) -> Option<Self> {
+        let is_main = matches!(quantity, Quantity::Bandwidth | Quantity::RoundTripMean);
+        let value = case.disturbed_median.filter(|_| is_main && case.main().is_none())?;
+        let (seen, times) = (quantity.words(value), case.disturbed);
+        let words = format!("{name}: {seen}? Not to be believed: held up in all {times} runs");
+        let mark = Mark { value, trust: Trust::HeldUp, words };
+        Some(Self { middle: None, half: None, marks: vec![mark] })
     }
 }
 
-/// The modes of a case in the units of `quantity`, where it has several.
+/// The modes of a case in the units of `quantity`, the largest first, where it has several.
 fn modes_of(quantity: Quantity, case: &CaseSummary, spread: &Spread) -> Vec<Mode> {
     let Some(main) = case.main().map(|figure| figure.spread().median) else {
         return Vec::new();
@@ -122,5 +137,7 @@ fn modes_of(quantity: Quantity, case: &CaseSummary, spread: &Spread) -> Vec<Mode
         }
         _ => None,
     };
-    case.modes.iter().filter_map(scaled).collect()
+    let mut modes: Vec<Mode> = case.modes.iter().filter_map(scaled).collect();
+    modes.sort_by(|one, other| other.share.total_cmp(&one.share));
+    modes
 }

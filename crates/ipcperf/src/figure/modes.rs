@@ -1,6 +1,6 @@
 //! Cases in several modes: a row each, a dot for each mode.
 
-use super::chart::{Content, Curve, Group, Names, Point};
+use super::chart::{Content, Curve, Group, Names, Point, Trust};
 use super::quantity::Quantity;
 use crate::output::units;
 use crate::plan::Bytes;
@@ -58,7 +58,7 @@ fn row(quantity: Quantity, case: &CaseSummary, modes: &[Mode], at: (usize, usize
     let point = |mode: &Mode| {
         let (share, value) = (units::percent(mode.share), quantity.words(mode.median));
         let words = format!("{label}: {share} of the {what} at {value}");
-        Point { x: mode.median, y: row, weight: 4.0 * mode.share, words }
+        Point { x: mode.median, y: row, weight: 4.0 * mode.share, trust: Trust::Counted, words }
     };
     let points: Vec<Point> = modes.iter().map(point).collect();
     let whiskers = points.windows(2).map(|pair| [pair[0].x, row, pair[1].x, row]).collect();

@@ -130,6 +130,20 @@ fn modes_are_never_hidden_behind_a_middle() {
 }
 
 #[test]
+fn what_was_always_held_up_is_there_but_on_no_line() {
+    let mut all = samples(&SIZES);
+    for sample in all.iter_mut().filter(|s| s.run.case.buffer_bytes == 64) {
+        sample.set_aside = Some(crate::results::SetAside::Disturbed);
+    }
+    let files = [summarised("x.jsonl", all, Vec::new())];
+    let chart = chart("bandwidth", &files);
+    let curve = &chart.panels[0].content.curves[0];
+    assert_eq!((curve.points.len(), curve.line.len()), (3, 2));
+    let words = &curve.points[0].words;
+    assert_eq!(words, "pipe, 64 B: 308 kB/s? Not to be believed: held up in all 7 runs");
+}
+
+#[test]
 fn several_files_stand_side_by_side_on_the_same_axes() {
     let chart = chart("bandwidth", &[file(&SIZES), file(&[64, 1 << 20])]);
     assert_eq!(titles(&chart), ["A · 2proc, same", "B · 2proc, same"]);
