@@ -21,12 +21,16 @@ const ABOVE: f64 = 32.0;
 const BELOW: f64 = 38.0;
 /// At least this is left free on the right, for half a tick's label.
 const RIGHT: f64 = 14.0;
+/// Letters that fit the label of a row, in a font as wide as fonts without serifs come.
+pub(super) const ROW_LETTERS: usize = 54;
 /// Lines are labelled at their ends where there are no more than these.
 const MOST_LABELLED: usize = 4;
 /// Longer names stay in the legend.
 const LONGEST_LABEL: f64 = 84.0;
 
 const TEXT: &str = "#333333";
+/// What lies around words that cross lines.
+const GROUND: &str = "#ffffff";
 const FAINT: &str = "#d8d8d8";
 pub(super) const GUIDE: &str = "#666666";
 
@@ -305,11 +309,11 @@ impl<'a> Frame<'a> {
 
     #[allow(clippy::cast_precision_loss, reason = "rows are few")]
     fn row_labels(&self, rows: &[String]) -> Markup {
-        let most = (WIDTH - 4.0) / (FONT * 0.64);
         html! {
             @for (row, label) in rows.iter().enumerate() {
-                text.row-label x="2" y=(short(ABOVE + row as f64 * ROW + FONT + 2.0)) fill=(TEXT) {
-                    (cut(label, most))
+                text.row-label x="2" y=(short(ABOVE + row as f64 * ROW + FONT + 2.0)) fill=(TEXT)
+                    stroke=(GROUND) stroke-width="3" paint-order="stroke" {
+                    (cut(label, ROW_LETTERS))
                 }
             }
         }
@@ -330,9 +334,7 @@ impl<'a> Frame<'a> {
 }
 
 /// `text`, or as much of it as fits `most` letters.
-pub(super) fn cut(text: &str, most: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some 50 letters")]
-    let most = most as usize;
+pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -1,6 +1,7 @@
 //! Cases in several modes: a row each, a dot for each mode.
 
 use super::chart::{Content, Curve, Group, Names, Point, Trust};
+use super::draw::ROW_LETTERS;
 use super::quantity::Quantity;
 use crate::output::units;
 use crate::plan::Bytes;
@@ -40,11 +41,14 @@ fn label(case: &CaseSummary) -> String {
     format!("{}, {}", case.series(), Bytes(case.case.buffer_bytes))
 }
 
-/// The case and its modes, for those who cannot point at them.
+/// The case and its modes, for those who cannot point at them; where that is too long, the case.
 fn label_with(quantity: Quantity, case: &CaseSummary, modes: &[Mode]) -> String {
     let mode =
-        |mode: &Mode| format!("{} at {}", units::percent(mode.share), quantity.words(mode.median));
-    format!("{}: {}", label(case), modes.iter().map(mode).collect::<Vec<_>>().join(", "))
+        |mode: &Mode| format!("{} {}", units::percent(mode.share), quantity.words(mode.median));
+    let label = label(case);
+    let modes = modes.iter().map(mode).collect::<Vec<_>>().join(", ");
+    let whole = format!("{label}: {modes}");
+    if whole.chars().count() <= ROW_LETTERS { whole } else { label }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "rows are few")]

@@ -10,6 +10,8 @@ const COLUMNS: usize = 2;
 const MARGIN: f64 = 12.0;
 /// Above a panel: its title.
 const TITLE: f64 = 20.0;
+/// Letters of it that fit, in bold.
+const TITLE_LETTERS: usize = 48;
 /// A line of the legend.
 const LINE: f64 = 18.0;
 const SWATCH: f64 = 36.0;
@@ -79,7 +81,7 @@ fn panels(chart: &Chart, names: &Names, columns: usize, mut top: f64) -> (Markup
             let standing = Standing::Sheet { left, top: top + TITLE };
             let drawn = html! {
                 text x=(short(left + 2.0)) y=(short(top + 13.0)) font-weight="bold" fill="#000000" {
-                    (cut(&one.title, WIDTH / (FONT * 0.7)))
+                    (cut(&one.title, TITLE_LETTERS))
                 }
                 (panel(chart, one, names, standing))
             };

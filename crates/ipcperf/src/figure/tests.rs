@@ -126,7 +126,7 @@ fn modes_are_never_hidden_behind_a_middle() {
     assert_eq!(words[0], "pipe, 64 B: 300 kB/s in 70 % of the repetitions");
     assert_eq!(words[1], "pipe, 64 B: 900 kB/s in 30 % of the repetitions");
     let modes = chart("bandwidth-modes", &files);
-    assert_eq!(modes.panels[0].content.rows, ["pipe, 64 B: 70 % at 300 kB/s, 30 % at 900 kB/s"]);
+    assert_eq!(modes.panels[0].content.rows, ["pipe, 64 B: 70 % 300 kB/s, 30 % 900 kB/s"]);
 }
 
 #[test]
