@@ -221,6 +221,9 @@ pub(super) fn present(
         tell("ipcperf: interrupted; what was measured is kept, and ipcperf resume goes on with it");
     }
     let (kept, path) = (results.samples.len(), measured.path.display());
-    form.tell(&format!("{kept} samples in {path}; again: ipcperf show {path}"));
+    form.tell(&format!(
+        "{kept} samples in {path}; again: ipcperf show {path}; in pictures: ipcperf report {path} -o \
+         report.html"
+    ));
     Ok(())
 }
