@@ -12,6 +12,7 @@ mod cli;
 mod error;
 mod machine;
 mod output;
+mod parallel;
 mod plan;
 #[cfg(test)]
 mod published;
