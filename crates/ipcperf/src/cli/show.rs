@@ -12,14 +12,18 @@ use crate::summary::{CaseSummary, Summarised};
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
     let files = arguments.files.iter().map(|path| Summarised::read(path));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
-    if arguments.json {
-        let summaries = files.iter().flat_map(|file| &file.summaries);
-        return print(&summaries_json(summaries));
-    }
-    print(&files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n"))
+    let text = if arguments.json {
+        summaries_json(files.iter().flat_map(|file| &file.summaries))
+    } else {
+        files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n")
+    };
+    // A large file is millions of pieces of memory: the system takes them back sooner than we.
+    std::mem::forget(files);
+    print(&text)
 }
 
-fn whole_page(file: &Summarised) -> String {
+/// All that is shown of a file.
+pub(crate) fn whole_page(file: &Summarised) -> String {
     let results = &file.results;
     let header = &results.header;
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
@@ -51,7 +55,7 @@ pub(super) fn page(
 }
 
 /// Summaries for scripts.
-pub(super) fn summaries_json<'a>(summaries: impl IntoIterator<Item = &'a CaseSummary>) -> String {
+pub(crate) fn summaries_json<'a>(summaries: impl IntoIterator<Item = &'a CaseSummary>) -> String {
     let values =
         summaries.into_iter().map(|summary| serde_json::to_value(summary).unwrap_or_default());
     format!("{:#}", Value::Array(values.collect()))

@@ -1,13 +1,14 @@
 //! Tables of results: one for each workload, mode, placement and kernel buffer, mechanisms down
 //! and sizes across, or the other way round where there are more sizes than fit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ipcperf_engine::workload::Kind;
 
 use super::heading::{Beside, Heading, headings};
 use super::units;
+use crate::parallel::map;
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, Figure, Mode, moves_nothing};
 
@@ -22,38 +23,53 @@ const WIDTH: u16 = 116;
 /// Behind a figure for round trips that have several modes, which the notes list.
 pub(super) const SEVERAL_MODES: &str = " †";
 
+/// A case and what tables call its series.
+struct Row<'a> {
+    case: &'a CaseSummary,
+    series: String,
+}
+
+impl<'a> Row<'a> {
+    fn of(case: &'a CaseSummary) -> Self {
+        Self { case, series: case.series() }
+    }
+}
+
 /// All tables of `summaries`, with what they leave out below.
 pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside) -> String {
+    let rows: Vec<Row> = summaries.iter().map(Row::of).collect();
+    let measured = measured_series(&rows);
     let headings = headings(summaries);
-    let groups = headings.iter().map(|heading| group(heading, summaries, beside));
-    let mut parts: Vec<String> = groups.collect();
+    let mut parts: Vec<String> =
+        map(headings.iter(), |heading| group(heading, &rows, &measured, beside));
     parts.extend(refusals(summaries));
     parts.join("\n\n")
 }
 
-fn group(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> String {
-    let mut cases: Vec<&CaseSummary> =
-        summaries.iter().filter(|summary| heading.covers(summary)).collect();
-    cases.retain(|case| case.refused.is_none() || belongs(case, heading, summaries));
-    let text = heading.text(&repetitions(&cases), beside);
+/// The series that are more than refused.
+fn measured_series<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>) -> HashSet<&'a str> {
+    let measured = rows.into_iter().filter(|row| row.case.refused.is_none());
+    measured.map(|row| row.series.as_str()).collect()
+}
+
+/// A table. A refused cell is shown with the figures of its own series, or, where that has none in
+/// any table (`measured` has those that do), everywhere.
+fn group(heading: &Heading, rows: &[Row], measured: &HashSet<&str>, beside: Beside) -> String {
+    let mut rows: Vec<&Row> = rows.iter().filter(|row| heading.covers(row.case)).collect();
+    let here = measured_series(rows.iter().copied());
+    rows.retain(|row| {
+        let series = row.series.as_str();
+        row.case.refused.is_none() || here.contains(series) || !measured.contains(series)
+    });
+    let text = heading.text(&repetitions(&rows), beside);
     let mut parts = vec![text];
-    parts.extend(grids(&cases, &|case| cell(case, beside)).iter().map(Table::to_string));
-    let bounded: Vec<&CaseSummary> =
-        cases.iter().copied().filter(|case| case.roof.is_some()).collect();
+    parts.extend(grids(&rows, &|case| cell(case, beside)).iter().map(Table::to_string));
+    let bounded: Vec<&Row> = rows.into_iter().filter(|row| row.case.roof.is_some()).collect();
     if !bounded.is_empty() {
         parts.push("As a share of the limit of this machine that bounds it:".to_owned());
         parts.extend(grids(&bounded, &roof).iter().map(Table::to_string));
     }
     parts.join("\n")
-}
-
-/// Whether a refused cell is shown under `heading`: with the figures of its own series, or, where
-/// that has none at all, everywhere.
-fn belongs(refused: &CaseSummary, heading: &Heading, summaries: &[CaseSummary]) -> bool {
-    let with_figure =
-        |case: &&CaseSummary| case.refused.is_none() && case.series() == refused.series();
-    let mut anywhere = summaries.iter().filter(with_figure).peekable();
-    anywhere.peek().is_none() || anywhere.any(|case| heading.covers(case))
 }
 
 /// How near a case comes to the limit that bounds it.
@@ -63,62 +79,88 @@ fn roof(case: &CaseSummary) -> String {
     })
 }
 
-/// How many repetitions the medians of `cases` are of.
-fn repetitions(cases: &[&CaseSummary]) -> String {
-    let counts = || cases.iter().filter_map(|case| case.main()).map(|figure| figure.spread().n);
+/// How many repetitions the medians of `rows` are of.
+fn repetitions(rows: &[&Row]) -> String {
+    let counts = || rows.iter().filter_map(|row| row.case.main()).map(|figure| figure.spread().n);
     match (counts().min(), counts().max()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
         (_, most) => most.unwrap_or(0).to_string(),
     }
 }
 
-/// The cells of one heading, in tables of at most [`COLUMNS`] columns of figures.
-fn grids(cases: &[&CaseSummary], content: &dyn Fn(&CaseSummary) -> String) -> Vec<Table> {
-    let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
-    let mut series: Vec<String> = Vec::new();
-    for case in cases {
-        if !series.contains(&case.series()) {
-            series.push(case.series());
+/// The cells of one heading, by series and size.
+struct Cells<'a> {
+    /// In the order in which they were first seen.
+    series: Vec<&'a str>,
+    /// Ascending.
+    sizes: Vec<u64>,
+    cases: HashMap<(&'a str, u64), &'a CaseSummary>,
+}
+
+impl<'a> Cells<'a> {
+    fn of(rows: &[&'a Row<'a>]) -> Self {
+        let place = |row: &&'a Row<'a>| (row.series.as_str(), row.case.case.buffer_bytes);
+        let mut cells = Self { series: Vec::new(), sizes: Vec::new(), cases: HashMap::new() };
+        let mut seen = HashSet::new();
+        cells.series.extend(rows.iter().map(|row| place(row).0).filter(|name| seen.insert(*name)));
+        let sizes: BTreeSet<u64> = rows.iter().map(|row| place(row).1).collect();
+        cells.sizes.extend(sizes);
+        for row in rows {
+            // Of two cases in one place the first is shown.
+            cells.cases.entry(place(row)).or_insert(row.case);
         }
+        cells
     }
-    let sizes: Vec<u64> = sizes.into_iter().collect();
-    let cell = |name: &String, bytes: u64| {
-        let case =
-            cases.iter().find(|case| case.case.buffer_bytes == bytes && case.series() == *name);
-        case.map_or_else(String::new, |case| content(case))
+
+    fn text(&self, name: &str, bytes: u64, content: &dyn Fn(&CaseSummary) -> String) -> String {
+        self.cases.get(&(name, bytes)).map_or_else(String::new, |case| content(case))
+    }
+}
+
+/// The cells of one heading, in tables of at most [`COLUMNS`] columns of figures.
+fn grids(rows: &[&Row], content: &dyn Fn(&CaseSummary) -> String) -> Vec<Table> {
+    let cells = Cells::of(rows);
+    let size = |bytes: u64| Bytes(bytes).to_string();
+    if cells.sizes.len() <= COLUMNS || cells.sizes.len() <= cells.series.len() {
+        let across = |part: &[u64]| {
+            let row = |name: &&str| part.iter().map(|&b| cells.text(name, b, content)).collect();
+            let rows = cells.series.iter().map(|name| ((*name).to_owned(), row(name)));
+            table("mechanism", part.iter().copied().map(size).collect(), rows.collect())
+        };
+        return cells.sizes.chunks(COLUMNS).map(across).collect();
+    }
+    let down = |part: &[&str]| {
+        let row = |bytes| part.iter().map(|name| cells.text(name, bytes, content)).collect();
+        let rows = cells.sizes.iter().map(|&bytes| (size(bytes), row(bytes)));
+        table("buffer", part.iter().map(|name| (*name).to_owned()).collect(), rows.collect())
     };
-    if sizes.len() <= COLUMNS || sizes.len() <= series.len() {
-        let row = |name: &String, part: &[u64]| part.iter().map(|&b| cell(name, b)).collect();
-        let head = |part: &[u64]| part.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
-        let chunks = sizes.chunks(COLUMNS);
-        return chunks
-            .map(|part| {
-                let rows = series.iter().map(|name| (name.clone(), row(name, part)));
-                table("mechanism", head(part), rows.collect())
-            })
-            .collect();
-    }
-    let chunks = series.chunks(COLUMNS);
-    chunks
-        .map(|part| {
-            let row = |bytes: u64| part.iter().map(|name| cell(name, bytes)).collect();
-            let rows = sizes.iter().map(|&bytes| (Bytes(bytes).to_string(), row(bytes)));
-            table("buffer", part.to_vec(), rows.collect())
-        })
-        .collect()
+    cells.series.chunks(COLUMNS).map(down).collect()
 }
 
 fn table(corner: &str, head: Vec<String>, rows: Vec<(String, Vec<String>)>) -> Table {
     let mut table = new_table();
     let figures = head.len();
-    table.set_header(std::iter::once(corner.to_owned()).chain(head));
+    table.set_header(std::iter::once(corner.to_owned()).chain(head).map(bounded));
     for (name, cells) in rows {
-        table.add_row(std::iter::once(name).chain(cells));
+        table.add_row(std::iter::once(name).chain(cells).map(bounded));
     }
     for column in table.column_iter_mut().skip(1).take(figures) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+/// More characters are not shown in one cell: to wrap a long word takes the square of its length,
+/// and the words of a file may be of any.
+const LONGEST_CELL: usize = 4_000;
+
+/// `text`, cut where it is too long for a cell.
+pub(super) fn bounded(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_CELL) {
+        text.truncate(end);
+        text += "...";
+    }
+    text
 }
 
 /// An empty table in the one style all have.
@@ -193,17 +235,16 @@ fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
 /// Each reason for a refusal once, with the cells it holds for.
 fn refusals(summaries: &[CaseSummary]) -> Option<String> {
     let mut reasons: Vec<(&str, BTreeSet<u64>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for summary in summaries {
         let Some(reason) = &summary.refused else {
             continue;
         };
-        let bytes = summary.case.buffer_bytes;
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, sizes)) => {
-                sizes.insert(bytes);
-            }
-            None => reasons.push((reason, BTreeSet::from([bytes]))),
-        }
+        let place = *places.entry(reason).or_insert_with(|| {
+            reasons.push((reason, BTreeSet::new()));
+            reasons.len() - 1
+        });
+        reasons[place].1.insert(summary.case.buffer_bytes);
     }
     let line = |(reason, sizes): &(&str, BTreeSet<u64>)| {
         let sizes: Vec<String> = sizes.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
