@@ -10,6 +10,8 @@
 
 mod cli;
 mod error;
+#[cfg(test)]
+mod hostile;
 mod machine;
 mod output;
 mod parallel;
