@@ -31,6 +31,8 @@ pub(crate) enum Bench {
     Null,
     /// Other tools' round trips and streams beside ours, on one CPU
     Peers(PeersArguments),
+    /// How long large results files take to show and to report
+    Reading,
     /// The shared-memory ring against the cache line and memcpy, on two CPUs
     Ring(RingArguments),
     /// How long `ipcperf list` and `ipcperf --help` take

@@ -69,6 +69,8 @@ pub(crate) enum Unit {
     Ns,
     /// Cells of the survey's matrix.
     Cells,
+    /// Bytes of a file.
+    Bytes,
 }
 
 /// A bar that is to be tested, named.

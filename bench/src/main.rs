@@ -18,6 +18,7 @@ mod peers;
 mod pinned;
 mod process;
 mod program;
+mod reading;
 mod ring;
 mod sampling;
 mod startup;
@@ -52,12 +53,14 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
         Bench::Peers(arguments) => peers::measure(ipcperf, arguments),
+        Bench::Reading => reading::measure(ipcperf),
         Bench::Ring(arguments) => ring::measure(ipcperf, *arguments),
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
         Bench::All(cap) => [
             startup::measure(ipcperf),
+            reading::measure(ipcperf),
             null::measure(ipcperf),
             ring::measure(ipcperf, RingArguments::default()),
             c_loops::measure(ipcperf, *cap),

@@ -1,9 +1,22 @@
 //! Results files that cannot be read, and those that can be in spite of a tear.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::laboratory::Laboratory;
+
+/// The commands that read results files and must say the same of those that they cannot read: their
+/// words before the file, and after it.
+const COMMANDS: &[(&str, &str)] = &[
+    ("show", ""),
+    ("show --json", ""),
+    ("export csv-runs", ""),
+    ("export markdown", ""),
+    ("report -o /dev/null", ""),
+];
+
+/// A small file that was really measured.
+const REAL: &str = include_str!("files/three-mechanisms.jsonl");
 
 /// A results file of four runs, and the place it lies in.
 struct Written {
@@ -28,24 +41,19 @@ impl Written {
         path
     }
 
-    /// `show` refuses `contents` in one line that has all `words`.
     fn refused(&self, contents: &str, words: &[&str]) {
-        let path = self.changed(contents);
-        let shown = self.laboratory.run(&format!("show {}", path.display())).expect(2);
-        assert_eq!(shown.stderr.lines().count(), 1, "{}", shown.stderr);
-        assert_eq!(shown.stdout, "");
-        for word in words.iter().chain(&["changed.jsonl"]) {
-            assert!(shown.stderr.contains(word), "no `{word}`: {}", shown.stderr);
-        }
+        refused(&self.laboratory, &self.changed(contents), words);
     }
 
-    /// `show` reads `contents` and warns of `words`.
+    /// Every command reads `contents` and warns of `words`.
     fn warned(&self, contents: &str, words: &str) {
         let path = self.changed(contents);
-        let shown = self.laboratory.run(&format!("show {}", path.display())).expect(0);
-        assert!(shown.stderr.contains("warning"), "{}", shown.stderr);
-        assert!(shown.stderr.contains(words), "{}", shown.stderr);
-        assert!(shown.stdout.contains("pipe"), "{}", shown.stdout);
+        for (before, after) in COMMANDS {
+            let command = format!("{before} {} {after}", path.display());
+            let told = self.laboratory.run(&command).expect(0);
+            assert!(told.stderr.lines().all(|line| line.contains("warning")), "{}", told.stderr);
+            assert!(told.stderr.contains(words), "{command}: {}", told.stderr);
+        }
     }
 
     fn whole(&self) -> String {
@@ -56,6 +64,19 @@ impl Written {
         let mut lines = self.lines.clone();
         line.clone_into(&mut lines[number]);
         lines.join("\n") + "\n"
+    }
+}
+
+/// Every command refuses the file at `path` in one line that names it and has all `words`.
+fn refused(laboratory: &Laboratory, path: &Path, words: &[&str]) {
+    for (before, after) in COMMANDS {
+        let command = format!("{before} {} {after}", path.display());
+        let told = laboratory.run(&command).expect(2);
+        assert_eq!(told.stderr.lines().count(), 1, "{command}: {}", told.stderr);
+        assert_eq!(told.stdout, "", "{command}");
+        for word in words.iter().copied().chain([path.to_str().expect("a plain name")]) {
+            assert!(told.stderr.contains(word), "{command}: no `{word}`: {}", told.stderr);
+        }
     }
 }
 
@@ -75,18 +96,15 @@ fn a_foreign_file_is_refused() {
     written.refused("{\"a\":1}\n{\"b\":2}\n", &["no results file"]);
     written.refused("[]\n", &["no results file"]);
     written.refused(&written.lines[1..].join("\n"), &["no results file"]);
-    let shown = written.laboratory.run("show /nowhere/results.jsonl").expect(2);
-    assert!(shown.stderr.contains("/nowhere/results.jsonl"), "{}", shown.stderr);
-    let folder = written.laboratory.run("show /").expect(2);
-    assert_eq!(folder.stderr.lines().count(), 1, "{}", folder.stderr);
+    refused(&written.laboratory, Path::new("/nowhere/results.jsonl"), &["cannot read"]);
+    refused(&written.laboratory, Path::new("/"), &["cannot read"]);
 }
 
 #[test]
 fn a_binary_file_is_refused() {
     let laboratory = Laboratory::open();
-    let binary = env!("CARGO_BIN_EXE_ipcperf");
-    let shown = laboratory.run(&format!("show {binary}")).expect(2);
-    assert!(shown.stderr.contains("no results file"), "{}", shown.stderr);
+    let binary = Path::new(env!("CARGO_BIN_EXE_ipcperf"));
+    refused(&laboratory, binary, &["no results file"]);
 }
 
 #[test]
@@ -119,6 +137,55 @@ fn a_bad_line_inside_is_refused_with_its_number() {
     written.refused(&written.with_line(3, "{\"kind\":\"sample\"}"), &["line 4"]);
     written.refused(&written.with_line(1, "{\"kind\":\"unheard-of\"}"), &["line 2"]);
     written.refused(&written.with_line(4, &written.lines[0]), &["line 5", "second header"]);
+}
+
+#[test]
+fn a_file_that_somebody_has_edited_is_refused_where_it_makes_no_sense() {
+    let written = Written::new();
+    let edited = |from: &str, to: &str| {
+        let sample = &written.lines[3];
+        let at = sample.find(from).unwrap_or_else(|| panic!("no {from}: {sample}")) + from.len();
+        let rest = &sample[at..];
+        let end = rest.find([',', '}']).expect("something after a value");
+        written.with_line(3, &format!("{}{to}{}", &sample[..at], &rest[end..]))
+    };
+    written.refused(&edited("\"elapsed_ns\":", "-1"), &["line 4", "-1"]);
+    written.refused(&edited("\"elapsed_ns\":", "1e308"), &["line 4", "floating point"]);
+    written.refused(&edited("\"elapsed_ns\":", "18446744073709551616"), &["line 4"]);
+    written.refused(&edited("\"elapsed_ns\":", "\"long\""), &["line 4", "long"]);
+    written.refused(&edited("\"block\":", "4294967296"), &["line 4"]);
+    written.refused(&edited("\"workload\":", "\"a\\nb\\u001b[2J\""), &["line 4"]);
+    written.refused(&edited("\"cpus\":", &"[".repeat(10_000)), &["line 4"]);
+    for key in ["\"set_aside\":", "\"cpu_pair_class\":", "\"mechanism\":"] {
+        written.refused(&edited(key, "[{}]"), &["line 4"]);
+    }
+}
+
+/// Absurd, but not impossible: shown without a panic, and nothing in it reaches the terminal but
+/// text.
+#[test]
+fn absurd_values_are_shown_as_they_are() {
+    let laboratory = Laboratory::open();
+    let path = laboratory.path("absurd.jsonl");
+    let sample = REAL.lines().find(|line| line.contains("\"set_aside\":null")).expect("a sample");
+    for (key, value) in [
+        ("buffer_bytes", "0"),
+        ("buffer_bytes", "18446744073709551615"),
+        ("elapsed_ns", "0"),
+        ("messages", "18446744073709551615"),
+        ("round_trip_histogram", "\"////////////////////////////////\""),
+        ("placement", "\"<script>\\u001b[2J\\r\""),
+    ] {
+        let mut object: serde_json::Value = serde_json::from_str(sample).expect("JSON");
+        object[key] = serde_json::from_str(value).expect("JSON");
+        fs::write(&path, REAL.replace(sample, &object.to_string())).expect("a file");
+        for (before, after) in COMMANDS {
+            let told = laboratory.run(&format!("{before} {} {after}", path.display())).expect(0);
+            assert_eq!(told.stderr, "", "{key} of {value}");
+            let is_obeyed = |c: char| c.is_control() && c != '\n';
+            assert!(!told.stdout.contains(is_obeyed), "{key} of {value}");
+        }
+    }
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Round trips recorded in ticks, reported in nanoseconds.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 
+use crate::bins::{Scale, Stored};
 use crate::{Failure, FailureKind, RoundTrips};
 
 /// Longest value kept apart: about ten minutes in ns, minutes in ticks. Longer ones count as this.
@@ -96,31 +98,80 @@ fn encode(ns: &Histogram<u64>) -> Result<String, Failure> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// Reads back what a sample's `round_trip_histogram` holds: HDR V2 in base64, values in ns.
-///
-/// # Errors
-/// What is wrong with the text, in a few words.
-pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
-    let bytes = STANDARD.decode(text).map_err(|error| format!("not base64: {error}"))?;
-    Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .map_err(|error| format!("not an HDR V2 histogram: {error}"))
-}
-
-/// What several of them hold together: each value, ns, in ascending order, with its count.
+/// What several of them hold together: each value, ns, in ascending order, with its count. A text is
+/// what a sample's `round_trip_histogram` holds: HDR V2 in base64.
 ///
 /// # Errors
 /// What is wrong with one of the texts.
 pub fn pool<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<(u64, u64)>, String> {
-    let mut counts = BTreeMap::new();
+    let (mut pooled, mut bytes) = (Pooled::empty(), Vec::new());
     for text in texts {
-        let histogram = decode(text)?;
-        for step in histogram.iter_recorded() {
-            let value = histogram.median_equivalent(step.value_iterated_to());
-            *counts.entry(value).or_default() += step.count_at_value();
-        }
+        bytes.clear();
+        STANDARD.decode_vec(text, &mut bytes).map_err(|error| format!("not base64: {error}"))?;
+        pooled.add(&Stored::parse(&bytes)?)?;
     }
-    Ok(counts.into_iter().collect())
+    Ok(pooled.ascending())
+}
+
+thread_local! {
+    /// Empty bins, to be filled again: those of thousands of cases are pooled one after another, and
+    /// fresh memory costs more than pooling.
+    static EMPTY_BINS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Counts of several histograms. Those on the scale of ours, which is nearly all, are counted by
+/// bin, of which there are few; those on any other scale by value.
+struct Pooled {
+    of_ours: Vec<u64>,
+    /// The first of those that is not empty; beyond the last, where none is.
+    first: usize,
+    /// Beyond the last that is not empty.
+    end: usize,
+    of_others: BTreeMap<u64, u64>,
+}
+
+impl Pooled {
+    fn empty() -> Self {
+        let of_ours = EMPTY_BINS.take();
+        Self { of_ours, first: usize::MAX, end: 0, of_others: BTreeMap::new() }
+    }
+
+    fn add(&mut self, stored: &Stored<'_>) -> Result<(), String> {
+        if Some(stored.scale) == ours() {
+            return stored.each(|bin, count| {
+                (self.first, self.end) = (self.first.min(bin), self.end.max(bin + 1));
+                if bin >= self.of_ours.len() {
+                    self.of_ours.resize((bin + 1).next_power_of_two(), 0);
+                }
+                self.of_ours[bin] = self.of_ours[bin].saturating_add(count);
+            });
+        }
+        stored.each(|bin, count| add(&mut self.of_others, stored.scale.value(bin), count))
+    }
+
+    fn ascending(mut self) -> Vec<(u64, u64)> {
+        let Some(scale) = ours() else { return Vec::new() };
+        let used = self.of_ours.iter_mut().enumerate().take(self.end).skip(self.first);
+        let used = used.filter(|(_, count)| **count > 0);
+        let counts = used.map(|(bin, count)| (scale.value(bin), std::mem::take(count)));
+        let counts: Vec<(u64, u64)> = counts.collect();
+        EMPTY_BINS.set(self.of_ours);
+        if self.of_others.is_empty() {
+            return counts;
+        }
+        counts.into_iter().for_each(|(value, count)| add(&mut self.of_others, value, count));
+        self.of_others.into_iter().collect()
+    }
+}
+
+/// The scale of the histograms that are written here.
+fn ours() -> Option<Scale> {
+    Scale::new(1, u32::from(DIGITS))
+}
+
+fn add(counts: &mut BTreeMap<u64, u64>, value: u64, count: u64) {
+    let sum = counts.entry(value).or_default();
+    *sum = sum.saturating_add(count);
 }
 
 #[cfg(test)]
@@ -132,9 +183,11 @@ mod tests {
         let mut histogram = TickHistogram::touched();
         (1..=1_000).for_each(|value| histogram.record(value * 2_000));
         let trips = histogram.report(0.5, 1, 500.5e3).unwrap();
-        let back = decode(&trips.histogram).unwrap();
-        assert_eq!(back.len(), 1_000);
-        assert_eq!(trips.p50_ns, back.value_at_quantile(0.5));
+        let back = pool([trips.histogram.as_str()]).unwrap();
+        assert_eq!(back.iter().map(|(_, count)| count).sum::<u64>(), 1_000);
+        for ((value, _), wanted) in back.iter().zip((1_000..).step_by(1_000)) {
+            assert!(value.abs_diff(wanted) <= wanted.div_ceil(1_000), "{value}, not {wanted}");
+        }
         assert!(trips.p50_ns.abs_diff(500_000) <= 1_000, "{}", trips.p50_ns);
         assert!(trips.max_ns.abs_diff(1_000_000) <= 2_000, "{}", trips.max_ns);
     }
@@ -149,12 +202,25 @@ mod tests {
         let (low, high) = (one(100), one(500));
         let pooled = pool([low.as_str(), &high, &low]).unwrap();
         assert_eq!(pooled, [(100, 6), (500, 3)]);
-        assert!(pool(["%%"]).is_err());
+        assert!(pool([high.as_str(), "%%"]).is_err());
+        assert_eq!(pool([low.as_str()]).unwrap(), [(100, 3)], "nothing is left of the last");
+        assert_eq!(pool([]).unwrap(), []);
+    }
+
+    #[test]
+    fn histograms_of_another_scale_are_pooled_by_value() {
+        let mut coarse = Histogram::new_with_bounds(1, HIGHEST, 2).unwrap();
+        coarse.record_n(100, 5).unwrap();
+        let mut ours = TickHistogram::touched();
+        [100, 300].into_iter().for_each(|value| ours.record(value));
+        let ours = ours.report(1.0, 1, 0.0).unwrap().histogram;
+        let pooled = pool([encode(&coarse).unwrap().as_str(), &ours]).unwrap();
+        assert_eq!(pooled, [(100, 6), (300, 1)]);
     }
 
     #[test]
     fn foreign_text_is_refused_in_words() {
-        assert!(decode("%%").unwrap_err().contains("base64"));
-        assert!(decode("AAAA").unwrap_err().contains("HDR"));
+        assert!(pool(["%%"]).unwrap_err().contains("base64"));
+        assert!(pool(["AAAA"]).unwrap_err().contains("HDR"));
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! The engine knows no TOML, no storage and no plots, and nothing of the command above it.
 
+mod bins;
 pub mod buffer;
 pub mod clock;
 mod disturbance;

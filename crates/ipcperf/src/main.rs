@@ -12,8 +12,11 @@ mod cli;
 mod error;
 mod export;
 mod figure;
+#[cfg(test)]
+mod hostile;
 mod machine;
 mod output;
+mod parallel;
 mod plan;
 #[cfg(test)]
 mod published;

@@ -54,13 +54,13 @@ impl Density {
     /// multiple of `quantum` is spread over the values that would have been rounded to it.
     pub(crate) fn of(points: &[Point], bandwidth: f64, quantum: f64) -> Self {
         let step = bandwidth / STEPS_PER_BANDWIDTH;
-        let cells = || points.iter().map(|point| cell(point, quantum));
+        let cells: Vec<(f64, f64)> = points.iter().map(|point| cell(point, quantum)).collect();
         let margin = REACH * bandwidth + step;
-        let first = cells().map(|cell| cell.0).fold(f64::INFINITY, f64::min) - margin;
-        let last = cells().map(|cell| cell.1).fold(f64::NEG_INFINITY, f64::max) + margin;
+        let first = cells.iter().map(|cell| cell.0).fold(f64::INFINITY, f64::min) - margin;
+        let last = cells.iter().map(|cell| cell.1).fold(f64::NEG_INFINITY, f64::max) + margin;
         let mut density =
             Self { first, step, heights: vec![0.0; index((last - first) / step) + 2] };
-        for (point, cell) in points.iter().zip(cells()) {
+        for (point, cell) in points.iter().zip(cells) {
             density.spread(point.weight(), cell);
         }
         density.smooth();
@@ -88,15 +88,17 @@ impl Density {
     fn smooth(&mut self) {
         let reach = index(REACH * STEPS_PER_BANDWIDTH);
         #[allow(clippy::cast_precision_loss, reason = "a number of grid points")]
-        let kernel: Vec<f64> = (0..=reach)
-            .map(|away| (-0.5 * (away as f64 / STEPS_PER_BANDWIDTH).powi(2)).exp())
+        let kernel: Vec<f64> = (0..=2 * reach)
+            .map(|at| (-0.5 * (at.abs_diff(reach) as f64 / STEPS_PER_BANDWIDTH).powi(2)).exp())
             .collect();
         let mut smoothed = vec![0.0; self.heights.len()];
         for (at, &height) in self.heights.iter().enumerate().filter(|(_, height)| **height > 0.0) {
             let from = at.saturating_sub(reach);
             let to = (at + reach).min(smoothed.len() - 1);
-            for (i, smoothed) in (from..).zip(&mut smoothed[from..=to]) {
-                *smoothed += height * kernel[i.abs_diff(at)];
+            for (smoothed, kernel) in
+                smoothed[from..=to].iter_mut().zip(&kernel[from + reach - at..])
+            {
+                *smoothed += height * kernel;
             }
         }
         self.heights = smoothed;

@@ -114,10 +114,12 @@ fn split(points: &[Point], total: f64) -> Option<(&[Point], &[Point])> {
 }
 
 fn separates(left: &[Point], right: &[Point], valley: &Valley, rule: &Rule) -> bool {
+    // Most valleys lie in a thin tail; that is soon seen.
+    if weight(left) < rule.least_count || weight(right) < rule.least_count {
+        return false;
+    }
     let (Some(low), Some(high)) = (Group::of(left), Group::of(right)) else { return false };
-    low.weight >= rule.least_count
-        && high.weight >= rule.least_count
-        && high.median - low.median >= LEAST_FACTOR.ln()
+    high.median - low.median >= LEAST_FACTOR.ln()
         && (wide_gap(&low, &high, rule.quantum) || empty_floor(left, right, valley))
 }
 

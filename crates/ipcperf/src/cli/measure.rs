@@ -61,7 +61,8 @@ pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
     }
     let measured = carry_out(&plan, Measuring::Survey(length), &arguments.output)?;
     if let Some(report) = &arguments.report {
-        report::write(std::slice::from_ref(&measured.file), report, None)?;
+        let told = report::write(std::slice::from_ref(&measured.file), report, None)?;
+        arguments.output.printed.form().tell(&told);
     }
     Ok(measured.ending)
 }

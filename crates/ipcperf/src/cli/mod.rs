@@ -19,6 +19,9 @@ use clap::error::ErrorKind;
 
 use crate::error::{Ending, Error};
 use crate::output::tell;
+#[cfg(test)]
+pub(crate) use show::whole_page;
+
 use arguments::{Arguments, Command, SurveyArguments};
 
 /// Parses the arguments, does what they say, and turns what came of it into an exit code.

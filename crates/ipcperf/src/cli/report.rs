@@ -6,7 +6,7 @@ use super::arguments::ReportArguments;
 use super::export::{are_one_file, check_writable};
 use crate::error::{Ending, Error};
 use crate::figure::write_all;
-use crate::output::tell;
+use crate::output::print;
 use crate::report::Report;
 use crate::summary::Summarised;
 
@@ -19,10 +19,11 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
     check_writable(page)?;
     let files = arguments.files.iter().map(|path| Summarised::read(path));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
-    write(&files, page, arguments.figures.as_deref())
+    print(&write(&files, page, arguments.figures.as_deref())?)
 }
 
-/// Writes the report on `files` to `path` and its figures to a folder of their own, and tells so.
+/// Writes the report on `files` to `path` and its figures to a folder of their own, and says what is
+/// where.
 ///
 /// # Errors
 /// That one of them cannot be written.
@@ -30,17 +31,15 @@ pub(super) fn write(
     files: &[Summarised],
     path: &Path,
     figures: Option<&Path>,
-) -> Result<Ending, Error> {
+) -> Result<String, Error> {
     let report = Report::on(files);
     std::fs::write(path, report.page())
         .map_err(|source| Error::NotWritten { path: path.to_owned(), source })?;
-    tell(&format!("report: {}", path.display()));
+    let mut told = format!("report in {}", path.display());
     if let Some(folder) = figures {
         let written = write_all(&report.charts, &report.names, folder)?;
-        tell(&format!("figures: {} files in {}", written.files.len(), folder.display()));
-        if let Some(lacking) = written.lacking {
-            tell(&format!("ipcperf: {lacking}"));
-        }
+        told += &format!("\nfigures in {}: {} files", folder.display(), written.files.len());
+        told.extend(written.lacking.map(|lacking| format!("\n{lacking}")));
     }
-    Ok(Ending::Done)
+    Ok(told)
 }

@@ -38,5 +38,5 @@ fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
         let row = |sample| Row { file: file.path.display().to_string(), sample };
         file.results.samples.iter().map(row)
     });
-    sheet::write::<Row>(&keys.cloned().collect(), &LEFT_OUT, rows, out)
+    sheet::write::<Row>(&keys.map(str::to_owned).collect(), &LEFT_OUT, rows, out)
 }

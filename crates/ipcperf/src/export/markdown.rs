@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Exporter;
 use crate::output::{Beside, Figures, ROOFS, refusals, sections};
-use crate::summary::{CaseSummary, Figure, Spread, Summarised};
+use crate::summary::{CaseSummary, Spread, Summarised};
 
 /// Tables as GitHub shows them.
 pub(super) const EXPORTER: Exporter = Exporter {
@@ -81,14 +81,9 @@ fn write_exact(summaries: &[CaseSummary], out: &mut dyn Write) -> io::Result<()>
 /// A row of exact figures; `None` where there are none.
 fn exact(case: &CaseSummary) -> Option<Vec<String>> {
     let figure = case.main()?;
-    let key = match figure {
-        Figure::Bandwidth(_) => "bandwidth_bytes_per_s",
-        Figure::RoundTrip(_) => "round_trip_ns_mean",
-        Figure::PerMessage(_) => "ns_per_message",
-    };
     let Spread { median, q1, q3, n } = figure.spread();
     let class = case.cpu_pair_class.clone().unwrap_or_default();
-    let mut row = vec![case.case.case_id.clone(), class, key.to_owned()];
+    let mut row = vec![case.case.case_id.clone(), class, case.main_figure.to_owned()];
     row.extend([median, q1, q3].map(|number| number.to_string()));
     row.push(n.to_string());
     let ends = case.median_interval.map(|ends| ends.map(|end| end.to_string()));

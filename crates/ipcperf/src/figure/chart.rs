@@ -1,5 +1,7 @@
 //! A chart: what a description comes to for the files at hand, before it is drawn.
 
+use std::collections::HashMap;
+
 use ipcperf_engine::workload::Kind;
 
 use super::axis::Axis;
@@ -7,33 +9,41 @@ use super::description::{Band, Description, Sizes, Statistic};
 use super::quantity::Quantity;
 use super::reference::{self, Guide};
 use super::{distribution, median, modes};
-use crate::output::{Heading, headings};
+use crate::output::{Heading, by_heading};
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, Summarised, moves_nothing};
 
+/// Nobody looks at more panels of one figure.
+const MOST_PANELS: usize = 60;
+
 /// The names of all series of a report, in order: a series has one look in all its figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Names(Vec<String>);
+pub(crate) struct Names {
+    names: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
 
 impl Names {
     /// Those of `files`, in the order they are met.
     pub(crate) fn of(files: &[Summarised]) -> Self {
-        let mut names: Vec<String> = Vec::new();
+        let mut all = Self::default();
         for case in files.iter().flat_map(|file| &file.summaries).filter(|case| is_drawn(case)) {
-            if !names.iter().any(|name| case.has_series(name)) {
-                names.push(case.series());
+            let name = case.series();
+            if !all.numbers.contains_key(&name) {
+                all.numbers.insert(name.clone(), all.names.len());
+                all.names.push(name);
             }
         }
-        Self(names)
+        all
     }
 
     pub(super) fn number(&self, case: &CaseSummary) -> Option<usize> {
-        self.0.iter().position(|name| case.has_series(name))
+        self.numbers.get(&case.series()).copied()
     }
 
     /// The name of series `number`.
     pub(crate) fn name(&self, number: usize) -> &str {
-        self.0.get(number).map_or("", String::as_str)
+        self.names.get(number).map_or("", String::as_str)
     }
 }
 
@@ -125,7 +135,9 @@ impl Chart {
         files: &[Summarised],
         names: &Names,
     ) -> Option<Self> {
-        let groups = groups(description, files);
+        let mut groups = groups(description, files);
+        let left_out = groups.len().saturating_sub(MOST_PANELS);
+        groups.truncate(MOST_PANELS);
         let layout = Layout::of(description, &groups);
         let filled: Vec<Drawn> = groups
             .into_iter()
@@ -149,7 +161,10 @@ impl Chart {
         };
         let see = (layout == Layout::Plane || description.statistic == Statistic::Modes)
             .then(|| description.see.to_owned());
-        let notes = see.into_iter().chain(notes(description, files)).collect();
+        let notes = see.into_iter().chain(notes(description, files));
+        let left_out =
+            (left_out > 0).then(|| format!("{left_out} more panels are left to the tables."));
+        let notes = notes.chain(left_out).collect();
         (!panels.is_empty()).then_some(Self { description, title, panels, notes })
     }
 
@@ -317,24 +332,21 @@ fn groups<'a>(description: &Description, files: &'a [Summarised]) -> Vec<Group<'
     let mut groups: Vec<Group> = Vec::new();
     for (file, letter) in files.iter().zip('A'..) {
         let letter = (files.len() > 1).then_some(letter);
-        for heading in headings(&file.summaries) {
+        for (heading, mut cases) in by_heading(&file.summaries) {
             if description.workload.is_some_and(|workload| workload != heading.workload()) {
                 continue;
             }
-            let is_of = |case: &&CaseSummary| is_drawn(case) && heading.is_of(case);
-            let cases: Vec<&CaseSummary> = file.summaries.iter().filter(is_of).collect();
+            cases.retain(|case| is_drawn(case));
             let whole = Group { file, heading, cases, role: None, letter, size: None };
             groups.extend(parted(description, whole));
         }
     }
-    let mut questions: Vec<String> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for group in &groups {
-        let question = group.heading.question();
-        if !questions.contains(&question) {
-            questions.push(question);
-        }
+        let next = places.len();
+        places.entry(group.heading.question()).or_insert(next);
     }
-    let place = |group: &Group| questions.iter().position(|q| *q == group.heading.question());
+    let place = |group: &Group| places.get(&group.heading.question()).copied();
     groups.sort_by_cached_key(|group| (place(group), group.size, group.turn(), group.letter));
     groups
 }

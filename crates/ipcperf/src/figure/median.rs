@@ -1,10 +1,15 @@
 //! The median of each case with the middle half around it.
 
+use std::collections::BTreeMap;
+
 use super::chart::{Content, Curve, Group, Names, Point, Trust};
 use super::quantity::Quantity;
 use crate::output::units;
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, Mode, Spread};
+
+/// Rows of a panel; what is beyond is left to the tables.
+const MOST_ROWS: usize = 60;
 
 /// A curve over the buffer size for each series.
 pub(super) fn curves(quantity: Quantity, group: &Group, names: &Names) -> Content {
@@ -22,7 +27,7 @@ pub(super) fn curves(quantity: Quantity, group: &Group, names: &Names) -> Conten
 /// A row for each series.
 pub(super) fn rows(quantity: Quantity, group: &Group, names: &Names) -> Content {
     let mut content = Content::default();
-    for (mut curve, cases) in by_series(group, names) {
+    for (mut curve, cases) in by_series(group, names).into_iter().take(MOST_ROWS) {
         let Some(value) = cases.first().and_then(|case| Value::of(quantity, group, case)) else {
             continue;
         };
@@ -38,17 +43,16 @@ pub(super) fn rows(quantity: Quantity, group: &Group, names: &Names) -> Content 
     content
 }
 
-/// The cases of each series, with a curve to fill.
+/// The cases of each series, with a curve to fill, in the order of the names.
 fn by_series<'a>(group: &Group<'a>, names: &Names) -> Vec<(Curve, Vec<&'a CaseSummary>)> {
-    let mut series: Vec<(Curve, Vec<&CaseSummary>)> = Vec::new();
+    let mut series: BTreeMap<usize, Vec<&CaseSummary>> = BTreeMap::new();
     for case in &group.cases {
-        let Some(number) = names.number(case) else { continue };
-        match series.iter_mut().find(|(curve, _)| curve.series == number) {
-            Some((_, cases)) => cases.push(case),
-            None => series.push((Curve { series: number, ..Curve::default() }, vec![case])),
+        if let Some(number) = names.number(case) {
+            series.entry(number).or_default().push(case);
         }
     }
-    series
+    let curve = |series| Curve { series, ..Curve::default() };
+    series.into_iter().map(|(number, cases)| (curve(number), cases)).collect()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]

@@ -25,4 +25,6 @@ pub(crate) use description::FIGURES;
 pub(crate) use draw::{Standing, marks, panel};
 pub(crate) use file::write_all;
 pub(crate) use legend::entries;
+#[cfg(test)]
+pub(crate) use sheet::sheet;
 pub(crate) use style::{DARK, DARK_GROUND, LIGHT};

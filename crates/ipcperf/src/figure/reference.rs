@@ -1,6 +1,6 @@
 //! What the machine has to say beside the curves: its limits and its caches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_engine::mechanism::{PayloadWay, find};
 
@@ -67,9 +67,10 @@ fn limits(group: &Group) -> Vec<Guide> {
 /// The same where each case has a row: a stroke in each.
 fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
     let mut by_way: BTreeMap<&'static str, Vec<Vec<[f64; 2]>>> = BTreeMap::new();
+    let cases: HashMap<String, &&CaseSummary> =
+        group.cases.iter().map(|case| (case.series(), case)).collect();
     for (row, name) in content.rows.iter().enumerate() {
-        let case = group.cases.iter().find(|case| case.has_series(name));
-        if let Some((name, limit)) = case.and_then(|case| limit(case)) {
+        if let Some((name, limit)) = cases.get(name).and_then(|case| limit(case)) {
             #[allow(clippy::cast_precision_loss, reason = "rows are few")]
             let row = row as f64;
             by_way.entry(name).or_default().push(vec![[limit, row - 0.3], [limit, row + 0.3]]);

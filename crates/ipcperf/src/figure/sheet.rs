@@ -17,7 +17,7 @@ const LINE: f64 = 18.0;
 const SWATCH: f64 = 36.0;
 
 /// The picture as a document of SVG, and its size.
-pub(super) fn sheet(chart: &Chart, names: &Names) -> String {
+pub(crate) fn sheet(chart: &Chart, names: &Names) -> String {
     let columns = chart.panels.len().clamp(1, COLUMNS);
     #[allow(clippy::cast_precision_loss, reason = "columns are few")]
     let wide = MARGIN + columns as f64 * (WIDTH + MARGIN);

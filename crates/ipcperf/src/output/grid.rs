@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
-use super::table::new_table;
+use super::table::{bounded, new_table};
 use crate::plan::Bytes;
 use crate::summary::CaseSummary;
 
@@ -45,12 +45,12 @@ impl Figures {
         let mut places: HashMap<String, usize> = HashMap::new();
         let (mut series, mut cells) = (Vec::new(), HashMap::new());
         for case in cases {
-            let name = case.series();
+            let name = bounded(case.series());
             let place = *places.entry(name).or_insert_with_key(|name| {
                 series.push(name.clone());
                 series.len() - 1
             });
-            cells.entry((place, case.case.buffer_bytes)).or_insert_with(|| content(case));
+            cells.entry((place, case.case.buffer_bytes)).or_insert_with(|| bounded(content(case)));
         }
         let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
         Self { series, sizes: sizes.into_iter().collect(), cells }

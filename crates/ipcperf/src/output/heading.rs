@@ -1,6 +1,6 @@
 //! Which cases stand in one table, and what is said above it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ipcperf_engine::workload::Kind;
 
@@ -11,7 +11,7 @@ use crate::summary::CaseSummary;
 pub(super) const SELDOM: f64 = 0.05;
 
 /// What the cases of one table share.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Heading {
     workload: Kind,
     mode: &'static str,
@@ -35,32 +35,20 @@ impl Heading {
         }
     }
 
+    /// Whether `summary` belongs below it. A refused cell has no CPUs, and one without a figure no
+    /// class; either belongs where the rest is the same.
     pub(super) fn covers(&self, summary: &CaseSummary) -> bool {
-        let mut other = Self::of(summary);
-        // A refused cell has no CPUs, and one without a figure no class; either belongs where the
-        // rest is the same.
-        if other.cpus.is_empty() {
-            other.cpus.clone_from(&self.cpus);
-        }
-        if other.class.is_none() {
-            other.class.clone_from(&self.class);
-        }
-        other == *self
+        let (case, class) = (&summary.case, &summary.cpu_pair_class);
+        self.workload == case.workload
+            && self.mode == case.mode.name()
+            && self.placement == case.placement
+            && self.kernel_buffer == case.kernel_buffer
+            && (case.cpus.is_empty() || case.cpus == self.cpus)
+            && (class.is_none() || *class == self.class)
     }
 
     pub(crate) const fn workload(&self) -> Kind {
         self.workload
-    }
-
-    /// Whether `summary` was measured as it says.
-    pub(crate) fn is_of(&self, summary: &CaseSummary) -> bool {
-        let case = &summary.case;
-        self.workload == case.workload
-            && self.placement == case.placement
-            && self.class == summary.cpu_pair_class
-            && self.mode == case.mode.name()
-            && self.cpus == case.cpus
-            && self.kernel_buffer == case.kernel_buffer
     }
 
     /// Whether its CPUs are as far apart as `class` says.
@@ -147,27 +135,35 @@ impl Beside {
 /// What stands above each table of `summaries`, streams first.
 pub(crate) fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
     let seldom = seldom_classes(summaries);
-    let is_seldom = |class: &Option<String>| class.as_ref().is_some_and(|c| seldom.contains(&c));
-    let mut headings: Vec<Heading> = Vec::new();
+    let is_seldom = |class: &Option<String>| class.as_ref().is_some_and(|c| seldom.contains(c));
+    let (mut headings, mut seen) = (Vec::new(), HashSet::new());
     for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
         let heading = Heading::of(summary);
-        if !headings.contains(&heading) && !is_seldom(&heading.class) {
+        if !is_seldom(&heading.class) && seen.insert(heading.clone()) {
             headings.push(heading);
         }
     }
-    let all = headings.clone();
-    let has_class = |heading: &Heading| {
-        let with_class = |other: &Heading| Heading { class: None, ..other.clone() } == *heading;
-        all.iter().any(|other| other.class.is_some() && with_class(other))
-    };
-    headings.retain(|heading| heading.class.is_some() || !has_class(heading));
+    let classed = headings.iter().filter(|heading| heading.class.is_some());
+    let classed: HashSet<Heading> =
+        classed.map(|heading| Heading { class: None, ..heading.clone() }).collect();
+    headings.retain(|heading| heading.class.is_some() || !classed.contains(heading));
     headings.sort_by_key(|heading| heading.workload);
     headings
 }
 
+/// The measured cases under each heading that has a table, headings in their order.
+pub(crate) fn by_heading(summaries: &[CaseSummary]) -> Vec<(Heading, Vec<&CaseSummary>)> {
+    let mut cases: HashMap<Heading, Vec<&CaseSummary>> = HashMap::new();
+    for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
+        cases.entry(Heading::of(summary)).or_default().push(summary);
+    }
+    let headings = headings(summaries).into_iter();
+    headings.filter_map(|heading| cases.remove(&heading).map(|cases| (heading, cases))).collect()
+}
+
 /// Classes of CPU pairs that hold less than [`SELDOM`] of the runs that count.
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]
-fn seldom_classes(summaries: &[CaseSummary]) -> Vec<&String> {
+fn seldom_classes(summaries: &[CaseSummary]) -> HashSet<&String> {
     let mut runs: BTreeMap<&String, usize> = BTreeMap::new();
     for summary in summaries {
         let counted = summary.main().map_or(0, |figure| figure.spread().n);

@@ -1,13 +1,15 @@
 //! The machine for people and for scripts. Names and units come from the keys of the environment:
 //! a new field is shown without a word here.
 
+use std::time::Duration;
+
 use comfy_table::{ColumnConstraint, Table, Width};
 use ipcperf_engine::limits::Limits;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::limits::limits_table;
-use super::table::new_table;
+use super::table::{bounded, new_table};
 use super::units;
 use crate::machine::{Environment, Section, Severity, Warning};
 
@@ -18,7 +20,7 @@ type Unit = (&'static str, fn(f64) -> String);
 const UNITS: [Unit; 5] = [
     ("_ns", units::time),
     ("_us", |us| units::time(us * 1e3)),
-    ("_s", |s| units::duration(std::time::Duration::from_secs_f64(s))),
+    ("_s", |s| units::duration(Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX))),
     ("_khz", units::frequency),
     ("_share", units::percent),
 ];
@@ -80,7 +82,7 @@ fn section(section: &Section) -> Option<String> {
     let mut table = new_table();
     table.set_header([section.title, ""]);
     for (name, words) in facts(section) {
-        table.add_row([name, words]);
+        table.add_row([name, bounded(words)]);
     }
     align_with_topics(&mut table);
     (!table.is_empty()).then(|| table.to_string())
@@ -118,7 +120,7 @@ fn warning_section(warnings: &[Warning]) -> String {
     table.set_header(["Warnings", ""]);
     for warning in warnings {
         let words = format!("{warning}\nremedy: {}", warning.remedy());
-        table.add_row([warning.severity().to_string(), words]);
+        table.add_row([warning.severity().to_string(), bounded(words)]);
     }
     table.to_string()
 }

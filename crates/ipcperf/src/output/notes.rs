@@ -1,13 +1,14 @@
 //! What a reader must know before believing the tables: what was set aside, what was seen of the
 //! machine, what is not yet known well enough.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ipcperf_stats::{Steadiness, is_steady};
 
 use super::heading::SELDOM;
 use super::table::SEVERAL_MODES;
 use super::units;
+use crate::parallel::map;
 use crate::plan::Precision;
 use crate::results::{Sample, SetAside};
 use crate::summary::{CaseSummary, Mode, main_figure, was_held_up};
@@ -79,10 +80,10 @@ pub(crate) fn set_aside_in_words(sample: &Sample) -> String {
 
 /// Repetitions of which no attempt counts.
 fn lost_repetitions(held_up: &[&Sample], samples: &[Sample]) -> usize {
-    let key = |sample: &Sample| (sample.run.case.case_id.clone(), sample.run.block);
-    let mut lost: BTreeSet<(String, u32)> = held_up.iter().map(|sample| key(sample)).collect();
+    let mut lost: HashSet<(&str, u32)> =
+        held_up.iter().map(|sample| (sample.run.case.case_id.as_str(), sample.run.block)).collect();
     for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
-        lost.remove(&key(sample));
+        lost.remove(&(sample.run.case.case_id.as_str(), sample.run.block));
     }
     lost.len()
 }
@@ -134,20 +135,26 @@ fn name(case: &CaseSummary) -> String {
 
 /// Cases whose figures rise or fall from the first repetition to the last.
 fn drifts(samples: &[Sample]) -> Vec<String> {
-    let mut series: BTreeMap<(&str, &Option<String>), Vec<f64>> = BTreeMap::new();
+    let mut series: HashMap<(&str, &Option<String>), Vec<f64>> = HashMap::new();
     for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
         let key = (sample.run.case.case_id.as_str(), &sample.cpu_pair_class);
         series.entry(key).or_default().extend(main_figure(sample));
     }
-    let drift =
-        |((case, _), figures): (&(&str, &Option<String>), &Vec<f64>)| match is_steady(figures)? {
-            Steadiness::Steady => None,
-            Steadiness::Drifting { change, .. } => {
-                let (sign, size) = if change < 0.0 { ("-", -change) } else { ("+", change) };
-                Some(format!("  {case}: {sign}{} from first to last", units::percent(size)))
-            }
-        };
-    series.iter().filter_map(drift).collect()
+    let mut series: Vec<_> = series.into_iter().collect();
+    series.sort_unstable_by_key(|(key, _)| *key);
+    let drifts = map(series.iter(), |((case, _), figures)| drift(case, figures));
+    drifts.into_iter().flatten().collect()
+}
+
+/// The line on `case`, if its `figures` drift.
+fn drift(case: &str, figures: &[f64]) -> Option<String> {
+    match is_steady(figures)? {
+        Steadiness::Steady => None,
+        Steadiness::Drifting { change, .. } => {
+            let (sign, size) = if change < 0.0 { ("-", -change) } else { ("+", change) };
+            Some(format!("  {case}: {sign}{} from first to last", units::percent(size)))
+        }
+    }
 }
 
 /// How many medians are known as well as was asked for, and which are not.

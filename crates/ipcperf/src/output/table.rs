@@ -1,7 +1,7 @@
 //! Tables of results: one for each workload, mode, placement and kernel buffer, or as many as it
 //! takes to keep to a width.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use ipcperf_engine::workload::Kind;
@@ -11,6 +11,7 @@ use super::grid::Figures;
 use super::heading::{Beside, Heading, headings};
 use super::units;
 use super::width::columns;
+use crate::parallel::map;
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, Figure, Mode, moves_nothing};
 
@@ -35,7 +36,7 @@ pub(crate) const ROOFS: &str = "As a share of the limit of this machine that bou
 /// All tables of `summaries`, none wider than `columns`, with what they leave out below.
 pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> String {
     let sections = sections(summaries, beside);
-    let mut parts: Vec<String> = sections.iter().map(|section| section.text(columns)).collect();
+    let mut parts: Vec<String> = map(sections.iter(), |section| section.text(columns));
     let refusals = refusals(summaries);
     if !refusals.is_empty() {
         parts.push(refusals.join("\n"));
@@ -45,14 +46,32 @@ pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) 
 
 /// The figures of `summaries`, heading by heading.
 pub(crate) fn sections(summaries: &[CaseSummary], beside: Beside) -> Vec<Section> {
+    let measured = measured_series(summaries);
     let headings = headings(summaries);
-    headings.iter().map(|heading| section(heading, summaries, beside)).collect()
+    map(headings.iter(), |heading| section(heading, summaries, &measured, beside))
 }
 
-fn section(heading: &Heading, summaries: &[CaseSummary], beside: Beside) -> Section {
+/// The series that are more than refused.
+fn measured_series<'a>(cases: impl IntoIterator<Item = &'a CaseSummary>) -> HashSet<String> {
+    let measured = cases.into_iter().filter(|case| case.refused.is_none());
+    measured.map(CaseSummary::series).collect()
+}
+
+/// What stands under `heading`. A refused cell is shown with the figures of its own series, or, where
+/// that has none in any table (`measured` has those that do), everywhere.
+fn section(
+    heading: &Heading,
+    summaries: &[CaseSummary],
+    measured: &HashSet<String>,
+    beside: Beside,
+) -> Section {
     let mut cases: Vec<&CaseSummary> =
         summaries.iter().filter(|summary| heading.covers(summary)).collect();
-    cases.retain(|case| case.refused.is_none() || belongs(case, heading, summaries));
+    let here = measured_series(cases.iter().copied());
+    cases.retain(|case| {
+        let is_here = || here.contains(&case.series()) || !measured.contains(&case.series());
+        case.refused.is_none() || is_here()
+    });
     let bounded: Vec<&CaseSummary> =
         cases.iter().copied().filter(|case| case.roof.is_some()).collect();
     Section {
@@ -79,15 +98,6 @@ impl Section {
     }
 }
 
-/// Whether a refused cell is shown under `heading`: with the figures of its own series, or, where
-/// that has none at all, everywhere.
-fn belongs(refused: &CaseSummary, heading: &Heading, summaries: &[CaseSummary]) -> bool {
-    let with_figure =
-        |case: &&CaseSummary| case.refused.is_none() && case.series() == refused.series();
-    let mut anywhere = summaries.iter().filter(with_figure).peekable();
-    anywhere.peek().is_none() || anywhere.any(|case| heading.covers(case))
-}
-
 /// How near a case comes to the limit that bounds it.
 fn roof(case: &CaseSummary) -> String {
     case.roof.as_ref().map_or_else(String::new, |roof| {
@@ -102,6 +112,19 @@ fn repetitions(cases: &[&CaseSummary]) -> String {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
         (_, most) => most.unwrap_or(0).to_string(),
     }
+}
+
+/// More characters are not shown in one cell: to wrap a long word takes the square of its length,
+/// and the words of a file may be of any.
+const LONGEST_CELL: usize = 4_000;
+
+/// `text`, cut where it is too long for a cell.
+pub(super) fn bounded(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_CELL) {
+        text.truncate(end);
+        text += "...";
+    }
+    text
 }
 
 /// An empty table in the one style all have.
@@ -174,17 +197,16 @@ fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
 /// Each reason for a refusal once, with the cells it holds for.
 pub(crate) fn refusals(summaries: &[CaseSummary]) -> Vec<String> {
     let mut reasons: Vec<(&str, BTreeSet<u64>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for summary in summaries {
         let Some(reason) = &summary.refused else {
             continue;
         };
-        let bytes = summary.case.buffer_bytes;
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, sizes)) => {
-                sizes.insert(bytes);
-            }
-            None => reasons.push((reason, BTreeSet::from([bytes]))),
-        }
+        let place = *places.entry(reason).or_insert_with(|| {
+            reasons.push((reason, BTreeSet::new()));
+            reasons.len() - 1
+        });
+        reasons[place].1.insert(summary.case.buffer_bytes);
     }
     let line = |(reason, sizes): &(&str, BTreeSet<u64>)| {
         let sizes: Vec<String> = sizes.iter().map(|&bytes| Bytes(bytes).to_string()).collect();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::output::{Heading, headings, units};
+use crate::output::{by_heading, units};
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, Summarised};
 
@@ -42,15 +42,15 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
 
 /// What was asked of a file and has a figure, in the order of its tables.
 fn asked(file: &Summarised) -> Vec<(Question, &CaseSummary)> {
-    let headings = headings(&file.summaries);
-    let of = |heading: &Heading| {
-        let cases = file.summaries.iter().filter(|case| heading.is_of(case));
-        let with_figure = cases.filter(|case| case.main().is_some());
-        let asked = with_figure
-            .map(|case| ((heading.question(), case.series(), case.case.buffer_bytes), case));
-        asked.collect::<Vec<_>>()
-    };
-    headings.iter().flat_map(of).collect()
+    let mut asked = Vec::new();
+    for (heading, cases) in by_heading(&file.summaries) {
+        let question = heading.question();
+        let cases = cases.into_iter().filter(|case| case.main().is_some());
+        asked.extend(
+            cases.map(|case| ((question.clone(), case.series(), case.case.buffer_bytes), case)),
+        );
+    }
+    asked
 }
 
 /// The figures of a file by what was asked; where the CPUs were at several distances, those of the
@@ -66,17 +66,18 @@ fn answers(file: &Summarised) -> Answers<'_> {
 /// All cases that two files or more have, by what is said above their table.
 fn questions(files: &[Summarised], answers: &[Answers]) -> Vec<(String, Vec<Question>)> {
     let mut tables: Vec<(String, Vec<Question>)> = Vec::new();
-    let mut known: HashSet<Question> = HashSet::new();
+    let (mut known, mut places) = (HashSet::new(), HashMap::new());
     for file in files {
         for (question, _) in asked(file) {
             let count = answers.iter().filter(|file| file.contains_key(&question)).count();
             if count < 2 || !known.insert(question.clone()) {
                 continue;
             }
-            match tables.iter_mut().find(|(about, _)| *about == question.0) {
-                Some((_, cases)) => cases.push(question),
-                None => tables.push((question.0.clone(), vec![question])),
-            }
+            let place = *places.entry(question.0.clone()).or_insert_with_key(|about| {
+                tables.push((about.clone(), Vec::new()));
+                tables.len() - 1
+            });
+            tables[place].1.push(question);
         }
     }
     tables

@@ -1,11 +1,16 @@
 //! Results files: lines of JSON, appended as a run of the command goes.
 
+mod blocks;
+mod plain;
 mod read;
 mod record;
+mod roles;
 mod sample;
 mod write;
 
 pub(crate) use read::{End, Results, read};
+#[cfg(test)]
+pub(crate) use read::{Wrong, parse};
 pub(crate) use record::{
     CaseIdentity, FailedRun, Footer, Header, Line, PlanRecord, RefusedRecord, RunIdentity,
     UnavailableRecord,

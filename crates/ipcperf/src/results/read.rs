@@ -1,11 +1,19 @@
 //! Reading a results file, whole or torn.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
+use memchr::{memchr, memchr_iter};
+
 use super::SCHEMA;
+use super::blocks::{Blocks, Ending, Spare};
+use super::plain::plain_sample;
 use super::record::{FailedRun, Footer, Header, Line};
+use super::roles::KnownKeys;
 use super::sample::Sample;
 use crate::error::Error;
+use crate::parallel::map;
 
 /// A results file, read.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,11 +32,12 @@ pub(crate) struct Results {
 }
 
 /// How a file ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum End {
     /// In a footer.
     Closed,
     /// In anything else.
+    #[default]
     Open,
 }
 
@@ -41,43 +50,62 @@ const NO_FOOTER: &str = "there is no footer: the command did not end; ipcperf re
 /// That it cannot be read; usage where it is no results file, a newer one, or has a bad line
 /// inside. A torn last line and a missing footer are warnings.
 pub(crate) fn read(path: &Path) -> Result<Results, Error> {
-    let bytes = std::fs::read(path)
-        .map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
-    parse(&bytes).map_err(|words| Error::usage(format!("{}: {words}", path.display())))
-}
-
-fn parse(bytes: &[u8]) -> Result<Results, String> {
-    let (whole, torn) = split_torn(bytes);
-    let mut lines = whole.split(|&byte| byte == b'\n').zip(1_u64..);
-    let (first, _) = lines.next().ok_or("empty: no results file")?;
-    let mut results = Results {
-        header: header(first)?,
-        samples: Vec::new(),
-        failures: Vec::new(),
-        footer: None,
-        end: End::Open,
-        warnings: Vec::new(),
-        whole_bytes: (bytes.len() - torn.len()) as u64,
+    let told = |wrong| match wrong {
+        Wrong::Unreadable(source) => Error::Unreadable { path: path.to_owned(), source },
+        Wrong::Contents(words) => Error::usage(format!("{}: {words}", path.display())),
     };
-    for (line, number) in lines {
-        results.add(line).map_err(|words| format!("line {number}: {words}"))?;
-    }
-    if !torn.is_empty() {
-        results.end = End::Open;
-        results.warnings.push("the last line is torn and was left out".to_owned());
-    }
-    if results.end == End::Open {
-        results.warnings.push(NO_FOOTER.to_owned());
-    }
-    Ok(results)
+    parse(File::open(path).map_err(|source| told(Wrong::Unreadable(source)))?).map_err(told)
 }
 
-/// The lines that end in a newline, without the last newline, and what comes after it.
-fn split_torn(bytes: &[u8]) -> (&[u8], &[u8]) {
-    match bytes.iter().rposition(|&byte| byte == b'\n') {
-        Some(end) => (&bytes[..end], &bytes[end + 1..]),
-        None => (&[], bytes),
+/// Why there are no results.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// The system does not hand the file over.
+    Unreadable(io::Error),
+    /// What is in it, in one line.
+    Contents(String),
+}
+
+/// More characters than this of what is wrong say no more: a line may be anything.
+const MOST_SAID: usize = 400;
+
+impl From<String> for Wrong {
+    fn from(words: String) -> Self {
+        // Words may quote the file, and there may be a newline, or an escape that paints the screen.
+        let on_one_line = words.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+        Self::Contents(on_one_line.take(MOST_SAID).collect())
     }
+}
+
+impl From<io::Error> for Wrong {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// What `input`, all of a file, holds. Blocks of it are read by as many threads as there are CPUs.
+pub(crate) fn parse(input: impl Read + Send) -> Result<Results, Wrong> {
+    let spare = Spare::default();
+    let mut blocks = Blocks::of(input, &spare);
+    let first = blocks.next().transpose()?.unwrap_or_default();
+    let header_bytes = memchr(b'\n', &first).map_or(first.len(), |newline| newline + 1);
+    let (line, rest) = first.split_at(header_bytes);
+    let mut results = Results::of(header(line)?);
+    // The header is line 1.
+    let mut next_line = 2;
+    results.append(Part::read(rest), &mut next_line)?;
+    let read_block = |block: Result<Vec<u8>, Wrong>| {
+        let block = block?;
+        let part = Part::read(&block);
+        spare.put(block);
+        Ok(part)
+    };
+    let parts = map(&mut blocks, read_block).into_iter().collect::<Result<Vec<_>, Wrong>>();
+    for part in parts? {
+        results.append(part, &mut next_line)?;
+    }
+    results.end(&blocks.ending());
+    Ok(results)
 }
 
 fn header(line: &[u8]) -> Result<Header, String> {
@@ -106,8 +134,85 @@ impl Results {
         complete && self.end == End::Closed
     }
 
-    fn add(&mut self, line: &[u8]) -> Result<(), String> {
+    fn of(header: Header) -> Self {
+        Self {
+            header,
+            samples: Vec::new(),
+            failures: Vec::new(),
+            footer: None,
+            end: End::Open,
+            warnings: Vec::new(),
+            whole_bytes: 0,
+        }
+    }
+
+    /// Adds `part`, whose first line has the number `next_line`.
+    fn append(&mut self, part: Part, next_line: &mut u64) -> Result<(), String> {
+        if let Some((at, words)) = part.wrong {
+            return Err(format!("line {}: {words}", *next_line + at));
+        }
+        *next_line += part.lines;
+        self.samples.extend(part.samples);
+        self.failures.extend(part.failures);
+        self.footer = part.footer.or_else(|| self.footer.take());
+        if part.lines > 0 {
+            self.end = part.end;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, ending: &Ending) {
+        self.whole_bytes = ending.whole_bytes;
+        if ending.torn_bytes > 0 {
+            self.end = End::Open;
+            self.warnings.push("the last line is torn and was left out".to_owned());
+        }
+        if self.end == End::Open {
+            self.warnings.push(NO_FOOTER.to_owned());
+        }
+    }
+}
+
+/// Some lines, read.
+#[derive(Default)]
+struct Part {
+    lines: u64,
+    samples: Vec<Sample>,
+    failures: Vec<FailedRun>,
+    footer: Option<Footer>,
+    end: End,
+    /// How many lines come before the first that is wrong, and what is wrong with it.
+    wrong: Option<(u64, String)>,
+}
+
+impl Part {
+    /// Reads the lines of `block`, up to the first that is wrong.
+    fn read(block: &[u8]) -> Self {
+        let newlines = memchr_iter(b'\n', block);
+        let samples = Vec::with_capacity(newlines.clone().count());
+        let (mut part, mut start) = (Self { samples, ..Self::default() }, 0);
+        // All at once, which is sooner done than string by string.
+        let text = str::from_utf8(block).ok();
+        let mut known = KnownKeys::default();
+        for end in newlines {
+            let sample = text.and_then(|text| plain_sample(&text[start..end], &mut known));
+            if let Err(words) = part.add(sample, &block[start..end]) {
+                part.wrong = Some((part.lines, words));
+                break;
+            }
+            part.lines += 1;
+            start = end + 1;
+        }
+        part
+    }
+
+    /// Adds what `line` is: `plain`, where it has been seen to be that.
+    fn add(&mut self, plain: Option<Sample>, line: &[u8]) -> Result<(), String> {
         self.end = End::Open;
+        if let Some(sample) = plain {
+            self.samples.push(sample);
+            return Ok(());
+        }
         match serde_json::from_slice(line).map_err(|error| format!("bad line: {error}"))? {
             Line::Header(_) => return Err("a second header".to_owned()),
             Line::Sample(sample) => self.samples.push(sample),
@@ -166,7 +271,10 @@ mod tests {
     }
 
     fn words(text: &str) -> String {
-        parse(text.as_bytes()).unwrap_err()
+        match parse(text.as_bytes()).unwrap_err() {
+            Wrong::Contents(words) => words,
+            Wrong::Unreadable(error) => panic!("{error}"),
+        }
     }
 
     #[test]
@@ -215,6 +323,29 @@ mod tests {
         assert_eq!(words(&twice), "line 2: a second header");
     }
 
+    #[test]
+    fn words_about_a_file_are_one_short_line() {
+        let text = file();
+        let line = text.lines().nth(1).unwrap();
+        let odd = line.replacen("\"stream\"", &format!("\"a\\nb\\u001b{}\"", "x".repeat(9_999)), 1);
+        let words = words(&text.replacen(line, &odd, 1));
+        assert!(words.starts_with("line 2: bad line: unknown variant"), "{words}");
+        assert!(!words.contains(char::is_control) && words.chars().count() <= MOST_SAID, "{words}");
+    }
+
+    #[test]
+    fn the_first_bad_line_of_a_long_file_is_told_with_its_number() {
+        let text = file();
+        let [header, sample, footer] = text.lines().collect::<Vec<_>>()[..] else { panic!() };
+        let mut lines = vec![sample; 4_000];
+        (lines[3_001], lines[3_000]) = ("{}", "[]");
+        let text = format!("{header}\n{}\n{footer}\n", lines.join("\n"));
+        assert!(words(&text).starts_with("line 3002: bad line"));
+        let whole = parse(text.replace("{}\n", "").replace("[]\n", "").as_bytes()).unwrap();
+        assert_eq!((whole.samples.len(), whole.is_complete()), (3_998, true));
+        assert_eq!(whole.whole_bytes, text.len() as u64 - 6);
+    }
+
     proptest! {
         #[test]
         fn any_prefix_and_any_change_is_read_or_refused(cut: prop::sample::Index, flip in 1_u8..) {
@@ -222,7 +353,7 @@ mod tests {
             let at = cut.index(bytes.len());
             let _ = parse(&bytes[..at]);
             bytes[at] ^= flip;
-            let _ = parse(&bytes);
+            let _ = parse(bytes.as_slice());
         }
     }
 }

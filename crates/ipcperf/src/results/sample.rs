@@ -1,13 +1,16 @@
 //! What one run yields, as it stands in a results file.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::fmt::Formatter;
 
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Measurement, RoleUsage, WarmUp};
 use schemars::JsonSchema;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::record::RunIdentity;
+use super::roles::Roles;
 
 /// Why a sample is kept but not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -106,18 +109,40 @@ pub(crate) struct Sample {
     /// `ROLE_short_writes`, `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
     #[serde(flatten, deserialize_with = "keys_of_roles")]
     #[schemars(skip)]
-    pub(crate) roles: BTreeMap<String, Option<u64>>,
+    pub(crate) roles: Roles,
+}
+
+/// Whether a role of the run has added `key`.
+pub(super) fn is_of_role(key: &str) -> bool {
+    ["sender_", "receiver_", "both_", "broker_"].iter().any(|role| key.starts_with(role))
 }
 
 /// The keys of roles among those that no field claimed; others, of a later ipcperf, are let go.
-fn keys_of_roles<'de, D: serde::Deserializer<'de>>(
-    rest: D,
-) -> Result<BTreeMap<String, Option<u64>>, D::Error> {
-    let rest = BTreeMap::<String, serde_json::Value>::deserialize(rest)?;
-    let of_role = |key: &String| {
-        ["sender_", "receiver_", "both_", "broker_"].iter().any(|role| key.starts_with(role))
-    };
-    Ok(rest.into_iter().filter(|(key, _)| of_role(key)).map(|(k, v)| (k, v.as_u64())).collect())
+fn keys_of_roles<'de, D: Deserializer<'de>>(rest: D) -> Result<Roles, D::Error> {
+    rest.deserialize_map(KeysOfRoles)
+}
+
+struct KeysOfRoles;
+
+impl<'de> Visitor<'de> for KeysOfRoles {
+    type Value = Roles;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut rest: A) -> Result<Self::Value, A::Error> {
+        let mut roles = Vec::new();
+        while let Some(key) = rest.next_key::<Cow<'de, str>>()? {
+            if is_of_role(&key) {
+                let value = rest.next_value::<serde_json::Value>()?;
+                roles.push((key.into_owned(), value.as_u64()));
+            } else {
+                rest.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(roles.into_iter().collect())
+    }
 }
 
 impl Sample {
@@ -196,6 +221,8 @@ fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
     use ipcperf_engine::Mode;
 
     use super::*;

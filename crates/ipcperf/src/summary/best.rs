@@ -1,10 +1,13 @@
 //! Which mechanism is best for small and for large messages, and by what factor.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use ipcperf_engine::workload::Kind;
 
 use super::{CaseSummary, Mode, Roof, moves_nothing};
+
+/// So many of those that are not compared are named; more are counted.
+const MOST_ELSEWHERE: usize = 32;
 
 /// What came of comparing the mechanisms at one placement and size.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,12 +122,12 @@ fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) 
     };
     let of_size: Vec<&CaseSummary> =
         here.filter(|case| Some(&case.case.buffer_bytes) == wanted).collect();
-    let classes: BTreeSet<&Option<String>> =
-        of_size.iter().map(|case| &case.cpu_pair_class).collect();
-    let ranked: Vec<Comparison> = classes
-        .into_iter()
-        .filter_map(|class| rank_class(&of_size, class).map(Comparison::Ranked))
-        .collect();
+    let mut classes: BTreeMap<&Option<String>, Vec<&CaseSummary>> = BTreeMap::new();
+    for case in of_size.iter().copied() {
+        classes.entry(&case.cpu_pair_class).or_default().push(case);
+    }
+    let ranked = classes.values().filter_map(|inside| rank_class(inside, &of_size));
+    let ranked: Vec<Comparison> = ranked.map(Comparison::Ranked).collect();
     if ranked.is_empty() { refuse(&of_size).into_iter().collect() } else { ranked }
 }
 
@@ -142,32 +145,44 @@ fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
     }))
 }
 
-fn rank_class(cases: &[&CaseSummary], class: &Option<String>) -> Option<Ranking> {
-    let (inside, outside): (Vec<&CaseSummary>, Vec<&CaseSummary>) =
-        cases.iter().partition(|case| case.cpu_pair_class == *class);
-    let first = &inside.first()?.case;
-    let workload = first.workload;
+/// Ranks those `inside` one class, of `all` at that placement and size.
+fn rank_class(inside: &[&CaseSummary], all: &[&CaseSummary]) -> Option<Ranking> {
+    let CaseSummary { case: first, cpu_pair_class: class, .. } = inside.first()?;
     let mut ranked: Vec<Contender> = inside.iter().filter_map(|c| Contender::of(c)).collect();
     ranked.sort_by(|one, other| one.median.total_cmp(&other.median));
-    if workload == Kind::Stream {
+    if first.workload == Kind::Stream {
         ranked.reverse();
     }
-    let names: Vec<String> = ranked.iter().map(|contender| contender.name.clone()).collect();
-    let mut elsewhere: Vec<String> = outside.iter().map(|case| case.series()).collect();
-    elsewhere.retain(|name| !names.contains(name));
-    elsewhere.dedup();
+    if ranked.len() < 2 {
+        return None;
+    }
+    let elsewhere = elsewhere(all, class, &ranked);
     let mut ranked = ranked.into_iter();
     let (best, second) = (ranked.next()?, ranked.next()?);
     Some(Ranking {
-        workload,
+        workload: first.workload,
         placement: first.placement.clone(),
         class: class.clone(),
         buffer_bytes: first.buffer_bytes,
-        factor: factor(workload, &best, &second),
+        factor: factor(first.workload, &best, &second),
         best,
         second,
         elsewhere,
     })
+}
+
+/// The names of those of `cases` that were measured in other classes than `class` only.
+fn elsewhere(cases: &[&CaseSummary], class: &Option<String>, ranked: &[Contender]) -> Vec<String> {
+    let here: HashSet<&str> = ranked.iter().map(|contender| contender.name.as_str()).collect();
+    let outside = cases.iter().filter(|case| case.cpu_pair_class != *class);
+    let mut names: Vec<String> = outside.map(|case| case.series()).collect();
+    names.retain(|name| !here.contains(name.as_str()));
+    names.dedup();
+    if names.len() > MOST_ELSEWHERE {
+        let more = names.split_off(MOST_ELSEWHERE).len();
+        names.push(format!("{more} more"));
+    }
+    names
 }
 
 fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {

@@ -7,7 +7,8 @@ mod modes;
 mod roof;
 mod summarised;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 pub(crate) use best::{Comparison, Contender, Ranking, Refused, Side, advice, comparisons};
 pub(crate) use cost::RoleCost;
@@ -26,6 +27,7 @@ use ipcperf_stats::{Bootstrap, median, quartiles};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::parallel::map;
 use crate::results::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
 
 /// Median and quartiles over the kept repetitions of a case.
@@ -55,6 +57,9 @@ impl Spread {
 pub(crate) struct CaseSummary {
     #[serde(flatten)]
     pub(crate) case: CaseIdentity,
+    /// The key of the figure the case is about: that of which `disturbed_median`, `median_interval` and
+    /// `modes` are, in its unit.
+    pub(crate) main_figure: &'static str,
     /// The class of distance between the two CPUs; null on one CPU.
     pub(crate) cpu_pair_class: Option<String>,
     pub(crate) kernel_buffer_granted_bytes: Option<u64>,
@@ -90,6 +95,15 @@ pub(crate) struct CaseSummary {
     pub(crate) roof: Option<Roof>,
 }
 
+/// The key of the figure that a case is about.
+fn main_figure_of(case: &CaseIdentity) -> &'static str {
+    match case.workload {
+        Kind::RoundTrip => "round_trip_ns_mean",
+        Kind::Stream if moves_nothing(&case.mechanism) => "ns_per_message",
+        Kind::Stream => "bandwidth_bytes_per_s",
+    }
+}
+
 impl CaseSummary {
     /// The figure the case is about: bandwidth in bytes/s, the mean round trip in ns, or, where
     /// nothing moves, ns a message.
@@ -100,12 +114,6 @@ impl CaseSummary {
             Kind::Stream if nothing => self.ns_per_message.map(Figure::PerMessage),
             Kind::Stream => self.bandwidth_bytes_per_s.map(Figure::Bandwidth),
         }
-    }
-
-    /// Whether tables call its series `name`.
-    pub(crate) fn has_series(&self, name: &str) -> bool {
-        let case = &self.case;
-        if case.options.is_empty() { case.mechanism == name } else { self.series() == name }
     }
 
     /// Mechanism and options: what tables call a series.
@@ -161,7 +169,7 @@ pub(crate) fn ns_per_message(sample: &Sample) -> Option<f64> {
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]
 fn lost_share(sample: &Sample) -> Option<f64> {
     let lost = sample.lost_messages?;
-    Some(lost as f64 / (lost + sample.messages).max(1) as f64)
+    Some(lost as f64 / lost.saturating_add(sample.messages).max(1) as f64)
 }
 
 /// One summary for each case and class of CPU pair it was measured in, in the order of `cases`, and
@@ -173,48 +181,55 @@ pub(crate) fn summarise(
     failures: &[FailedRun],
     limits: Option<&Limits>,
 ) -> Vec<CaseSummary> {
-    let mut by_case: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
-    for sample in samples {
-        by_case.entry(&sample.run.case.case_id).or_default().push(sample);
-    }
-    let measured = cases.iter().flat_map(|case| {
-        let failed: Vec<&FailedRun> =
-            failures.iter().filter(|failure| failure.run.case.case_id == *case).collect();
-        match (by_case.get(case.as_str()), failed.first()) {
+    let samples = by_case(samples, |sample| &sample.run.case);
+    let failures = by_case(failures, |failure| &failure.run.case);
+    let measured = map(cases.iter(), |case| {
+        let failed = failures.get(case.as_str()).map_or(&[][..], Vec::as_slice);
+        match (samples.get(case.as_str()), failed.first()) {
             (Some(samples), _) => by_class(samples, failed.len()),
             (None, Some(first)) => vec![empty(&first.run.case, failed.len())],
             (None, None) => Vec::new(),
         }
     });
     let mut summaries: Vec<CaseSummary> =
-        measured.chain(refused.iter().map(summarise_refused)).collect();
+        measured.into_iter().flatten().chain(refused.iter().map(summarise_refused)).collect();
     for summary in &mut summaries {
         summary.roof = limits.and_then(|limits| roof::roof(summary, limits));
     }
     summaries
 }
 
+/// `items` by the case that `case` says they are of, in their order.
+fn by_case<T>(items: &[T], case: impl Fn(&T) -> &CaseIdentity) -> HashMap<&str, Vec<&T>> {
+    let mut groups: HashMap<&str, Vec<&T>> = HashMap::new();
+    for item in items {
+        groups.entry(&case(item).case_id).or_default().push(item);
+    }
+    groups
+}
+
 /// The samples of a case by class, the most frequent first. Those that belong to no class, because
 /// they were held up, are counted with the first.
 fn by_class(samples: &[&Sample], failed: usize) -> Vec<CaseSummary> {
-    let mut classes: BTreeMap<&Option<String>, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
-        *classes.entry(&sample.cpu_pair_class).or_default() += 1;
+        *counts.entry(&sample.cpu_pair_class).or_default() += 1;
     }
-    let mut classes: Vec<_> = classes.into_iter().collect();
-    classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let Some((first, _)) = classes.first().copied() else {
+    let mut classes: Vec<&Option<String>> = counts.keys().copied().collect();
+    classes.sort_by_key(|class| Reverse(counts[class]));
+    let Some(&first) = classes.first() else {
         return vec![summarise_case(&None, samples, failed)];
     };
-    let is_of = |sample: &Sample, class: &Option<String>| {
-        let strays = !classes.iter().any(|(known, _)| **known == sample.cpu_pair_class);
-        sample.cpu_pair_class == *class || (strays && class == first)
+    let class = |sample: &Sample| {
+        let of_its_own = counts.get_key_value(&sample.cpu_pair_class);
+        of_its_own.map_or(first, |(class, _)| *class)
     };
-    let of = |class: &Option<String>| -> Vec<&Sample> {
-        samples.iter().copied().filter(|sample| is_of(sample, class)).collect()
-    };
+    let mut of_class: HashMap<&Option<String>, Vec<&Sample>> = HashMap::new();
+    for sample in samples {
+        of_class.entry(class(sample)).or_default().push(sample);
+    }
     let failed = |class| if class == first { failed } else { 0 };
-    classes.iter().map(|(class, _)| summarise_case(class, &of(class), failed(*class))).collect()
+    classes.iter().map(|class| summarise_case(class, &of_class[class], failed(*class))).collect()
 }
 
 fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) -> CaseSummary {
@@ -263,6 +278,7 @@ fn summarise_refused(refused: &RefusedRecord) -> CaseSummary {
 fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
     CaseSummary {
         case: case.clone(),
+        main_figure: main_figure_of(case),
         cpu_pair_class: None,
         kernel_buffer_granted_bytes: None,
         set_aside: 0,

@@ -1,0 +1,132 @@
+//! `reading`: how long it takes to show and to report a large results file.
+//!
+//! The files are blown up from a small one that is measured on the spot, so that every line, and
+//! every histogram in it, is one that a run has written.
+
+mod large;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::{announce, tell};
+use crate::process::converse;
+use crate::program::Ipcperf;
+use crate::trouble::Trouble;
+use large::Shape;
+
+/// From the start of `ipcperf show` to its end, ns.
+const SHOW_BAR: Bar = Bar::AtMost(1e9);
+/// From the start of `ipcperf report` to its end, ns.
+const REPORT_BAR: Bar = Bar::AtMost(2e9);
+/// Bytes of the report.
+const SIZE_BAR: Bar = Bar::AtMost(20e6);
+/// Times each is taken, after one that is not counted: it finds the file on its way to the disk.
+const RUNS: usize = 11;
+/// What has not ended by now never will.
+const DEADLINE: Duration = Duration::from_secs(120);
+/// What is measured: both workloads, and round trips that have their histograms.
+const SMALL: &str = "run --mechanism pipe,unix-stream,unix-dgram,tcp --workload stream,round-trip \
+                     --buffer 64,64KiB --placement same --repetitions 10 --attempts 1 --quiet --out";
+
+const MANY_CASES: Shape = Shape { cases: 10_000, repetitions: 10 };
+const MANY_REPETITIONS: Shape = Shape { cases: 100, repetitions: 1_000 };
+
+/// A folder of our own, removed when done with.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Trouble> {
+        let path = std::env::temp_dir().join(format!("ipcperf-bench-{}", std::process::id()));
+        match std::fs::create_dir(&path) {
+            Ok(()) => Ok(Self(path)),
+            Err(error) => Err(Trouble::File { path, error }),
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is not worth failing for.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Shows both files and reports the one of many cases.
+pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+    match Scratch::new().and_then(|scratch| Ok((files(ipcperf, &scratch.0)?, scratch))) {
+        Err(trouble) => vec![announce(show(MANY_CASES).failed(&trouble))],
+        Ok(([many_cases, many_repetitions], scratch)) => {
+            let shown = |shape: Shape, file| {
+                announce(show(shape).answer(times(&mut || {
+                    let mut command = ipcperf.command();
+                    command.arg("show").arg(file);
+                    command
+                })))
+            };
+            let mut findings =
+                vec![shown(MANY_CASES, &many_cases), shown(MANY_REPETITIONS, &many_repetitions)];
+            findings.extend(report(ipcperf, &many_cases, &scratch.0.join("report.html")));
+            findings
+        }
+    }
+}
+
+/// The two large files, in `folder`.
+fn files(ipcperf: &Ipcperf, folder: &Path) -> Result<[PathBuf; 2], Trouble> {
+    let small = folder.join("small.jsonl");
+    let mut command = ipcperf.command();
+    converse(command.args(SMALL.split_whitespace()).arg(&small), b"", DEADLINE)?;
+    let write = |shape: Shape| {
+        tell(&format!("reading: writing {shape}"));
+        let path = folder.join(format!("{}.jsonl", shape.cases));
+        large::write(&small, &path, shape).map(|()| path)
+    };
+    Ok([write(MANY_CASES)?, write(MANY_REPETITIONS)?])
+}
+
+fn show(shape: Shape) -> Question {
+    let case = format!("ipcperf show, {shape}");
+    Question { bench: "reading", case, unit: Unit::Ns, bar: SHOW_BAR }
+}
+
+/// The time and the size of a report, where this ipcperf writes any.
+fn report(ipcperf: &Ipcperf, file: &Path, out: &Path) -> [Finding; 2] {
+    let question = |unit, bar| {
+        let case = format!("ipcperf report, {MANY_CASES}");
+        Question { bench: "reading", case, unit, bar }
+    };
+    let (time, size) = (question(Unit::Ns, REPORT_BAR), question(Unit::Bytes, SIZE_BAR));
+    if converse(ipcperf.command().args(["report", "--help"]), b"", DEADLINE).is_err() {
+        return [time, size].map(|one| announce(one.untestable("this ipcperf writes no reports")));
+    }
+    let taken = times(&mut || {
+        let mut command = ipcperf.command();
+        command.arg("report").arg(file).arg("-o").arg(out);
+        command
+    });
+    [announce(time.answer(taken)), announce(size.answer(bytes(out)))]
+}
+
+#[allow(clippy::cast_precision_loss, reason = "megabytes")]
+fn bytes(path: &Path) -> Result<Estimate, Trouble> {
+    let metadata = std::fs::metadata(path);
+    let metadata = metadata.map_err(|error| Trouble::File { path: path.to_owned(), error })?;
+    Ok(Estimate::single(metadata.len() as f64))
+}
+
+/// How long the commands take that `command` makes, from start to end, ns.
+#[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
+fn times(command: &mut dyn FnMut() -> Command) -> Result<Estimate, Trouble> {
+    let mut take = || {
+        let mut command = command();
+        let start = Instant::now();
+        converse(&mut command, b"", DEADLINE)?;
+        Ok(start.elapsed().as_nanos() as f64)
+    };
+    take()?;
+    let times = (0..RUNS).map(|_| take()).collect::<Result<Vec<f64>, Trouble>>()?;
+    Estimate::of(&times).ok_or(Trouble::NoFigure)
+}

@@ -1,0 +1,147 @@
+//! Any file may be given to what reads results: torn, edited by hand, or made to do harm. Whatever
+//! is in it, reading must not panic, hang, or say more than one line of what is wrong; and what was
+//! read must not do so where it is shown.
+//!
+//! A real file is changed at random, with a seed, and handed to all [`CONSUMERS`]. `cargo test` does
+//! so for two seconds, `scripts/fuzz` for ten minutes and with a limit on memory.
+//! `IPCPERF_FUZZ_SECONDS` says how long, `IPCPERF_FUZZ_SEED` with which seed to begin: that which a
+//! failure names shows it again at once.
+
+mod mutation;
+mod odd;
+
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::cli::whole_page;
+use crate::export::EXPORTERS;
+use crate::figure::sheet;
+use crate::machine::warnings;
+use crate::output::machine_page;
+use crate::report::Report;
+use crate::results::{Wrong, parse};
+use crate::summary::Summarised;
+
+/// What it is called, and what makes something of a results file.
+type Consumer = (&'static str, fn(&Summarised));
+
+/// Everything that makes something of a results file. What is new is a line here.
+const CONSUMERS: &[Consumer] = &[
+    ("show", |file| drop(whole_page(file))),
+    ("export", export),
+    ("report", report),
+    ("machine", machine),
+    ("resume", resume),
+];
+
+/// The environment and the limits in the file, as `ipcperf machine` has them.
+fn machine(file: &Summarised) {
+    let header = &file.results.header;
+    let limits = header.limits.clone().unwrap_or_default();
+    drop(machine_page(&header.environment, &limits, &warnings(&header.environment)));
+}
+
+/// Every format of `ipcperf export`.
+fn export(file: &Summarised) {
+    for exporter in EXPORTERS {
+        let written = (exporter.write)(std::slice::from_ref(file), &mut Vec::new());
+        assert!(written.is_ok(), "{}: {written:?}", exporter.name);
+    }
+}
+
+/// The page, and each figure as a picture of its own; of two files beside each other, too.
+fn report(file: &Summarised) {
+    for files in [vec![file.clone()], vec![file.clone(), file.clone()]] {
+        let report = Report::on(&files);
+        drop(report.page());
+        report.charts.iter().for_each(|chart| drop(sheet(chart, &report.names)));
+    }
+}
+
+/// What `ipcperf resume` does before it measures.
+fn resume(file: &Summarised) {
+    if let Ok(plan) = file.results.header.plan.plan(file.results.header.seed) {
+        let _ = (plan.runs(), plan.estimate(), file.results.is_complete());
+    }
+}
+
+/// A small file that was really measured.
+const REAL: &str = include_str!("../../../../tests/command/files/three-mechanisms.jsonl");
+/// No file of a few megabytes may take longer, even where everything is slow.
+const LONGEST: Duration = Duration::from_secs(10);
+/// More characters than this of what is wrong with a file are no clear line.
+const MOST_WORDS: usize = 500;
+
+/// What to do, from the environment.
+fn asked(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
+}
+
+#[test]
+fn no_file_makes_a_reader_panic_hang_or_ramble() {
+    let duration = Duration::from_secs(asked("IPCPERF_FUZZ_SECONDS", 2));
+    let first = asked("IPCPERF_FUZZ_SEED", 1);
+    let (begun, begins) = channel();
+    let worker = std::thread::spawn(move || try_files(first, duration, &begun));
+    let mut last = first;
+    loop {
+        match begins.recv_timeout(LONGEST) {
+            Ok(seed) => last = seed,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("seed {last}: still not done"),
+        }
+    }
+    assert!(worker.join().is_ok(), "seed {last}: see above; IPCPERF_FUZZ_SEED={last} shows it");
+    println!("{} files from seed {first} on", last - first + 1);
+}
+
+/// Tries one file after another, and tells each seed before it begins.
+fn try_files(first: u64, duration: Duration, begun: &Sender<u64>) {
+    let start = Instant::now();
+    let mut read = 0_u64;
+    for seed in first.. {
+        begun.send(seed).expect("a listener");
+        read += u64::from(try_file(&mutation::changed(REAL, &mut ChaCha8Rng::seed_from_u64(seed))));
+        if start.elapsed() >= duration {
+            // Were all refused, nothing behind the reading would be tried.
+            assert!(read > 0, "no file was read");
+            println!("{read} were read, the others refused");
+            return;
+        }
+    }
+}
+
+/// Whether `file` was read.
+fn try_file(file: &[u8]) -> bool {
+    match parse(file) {
+        Ok(results) => {
+            let file = Summarised::of(Path::new("hostile.jsonl"), results);
+            CONSUMERS.iter().for_each(|(name, consume)| try_consumer(name, *consume, &file));
+            true
+        }
+        Err(Wrong::Contents(words)) => {
+            let clear = !words.is_empty() && words.chars().count() <= MOST_WORDS;
+            assert!(clear && !words.contains(char::is_control), "{words}");
+            false
+        }
+        Err(Wrong::Unreadable(error)) => panic!("bytes in memory can be read: {error}"),
+    }
+}
+
+fn try_consumer(name: &str, consume: fn(&Summarised), file: &Summarised) {
+    let start = Instant::now();
+    consume(file);
+    assert!(start.elapsed() < LONGEST, "{name} takes {:?}", start.elapsed());
+}
+
+#[test]
+fn the_real_file_is_read_and_changes_are_many() {
+    assert!(try_file(REAL.as_bytes()));
+    let changed = |seed| mutation::changed(REAL, &mut ChaCha8Rng::seed_from_u64(seed));
+    assert_eq!(changed(7), changed(7));
+    assert!((1..50).all(|seed| changed(seed) != changed(seed + 1)));
+}
