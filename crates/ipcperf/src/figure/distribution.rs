@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ipcperf_engine::histogram::pool;
 
-use super::chart::{Content, Curve, Group, Names, Point, Trust};
+use super::chart::{Content, Curve, Names, Point, Trust};
+use super::group::Group;
 use crate::output::units;
 use crate::summary::CaseSummary;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::chart::{Content, Curve, Group, Names, Point, Trust};
+use super::chart::{Content, Curve, Names, Point, Trust};
+use super::group::Group;
 use super::quantity::Quantity;
 use crate::output::units;
 use crate::plan::Bytes;

@@ -1,7 +1,8 @@
 //! Cases in several modes: a row each, a dot for each mode.
 
-use super::chart::{Content, Curve, Group, Names, Point, Trust};
+use super::chart::{Content, Curve, Names, Point, Trust};
 use super::draw::ROW_LETTERS;
+use super::group::Group;
 use super::quantity::Quantity;
 use crate::output::units;
 use crate::plan::Bytes;

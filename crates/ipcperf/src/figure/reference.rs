@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_engine::mechanism::{PayloadWay, find};
+use ipcperf_engine::workload::Kind;
 
 use super::axis::Axis;
-use super::chart::{Content, Group, Layout, is_round_trip};
+use super::chart::Content;
 use super::description::{Description, Reference};
+use super::group::Group;
+use super::layout::Layout;
 use crate::summary::{CaseSummary, Summarised};
 
 /// A line that no series makes, in the units of the axes.
@@ -88,9 +91,9 @@ fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
         PayloadWay::Nowhere => return None,
     };
     let least_ns = case.roof.as_ref()?.least_ns;
-    let limit = match is_round_trip(case.case.workload) {
-        true => least_ns,
-        false => case.case.buffer_bytes as f64 * 1e9 / least_ns,
+    let limit = match case.case.workload {
+        Kind::RoundTrip => least_ns,
+        Kind::Stream => case.case.buffer_bytes as f64 * 1e9 / least_ns,
     };
     Some((name, limit))
 }
