@@ -32,12 +32,20 @@ fn the_schema_is_that_of_the_types() {
 fn the_mechanisms_page_is_that_of_the_list() {
     let mut page = String::from(
         "# Mechanisms\n\n<!-- Made from the list of mechanisms by scripts/write-docs: change it \
-         there. -->\n\n| mechanism | what it is | boundaries | delivery |\n|---|---|---|---|\n",
+         there. -->\n\n| mechanism | what it is | boundaries | delivery | payload \
+         | a killed peer is | between unrelated users |\n|---|---|---|---|---|---|---|\n",
     );
     for mechanism in MECHANISMS {
         let (name, about) = (mechanism.name, mechanism.about);
         let (boundaries, delivery) = (mechanism.boundaries.name(), mechanism.delivery.name());
-        writeln!(page, "| [`{name}`](#{name}) | {about} | {boundaries} | {delivery} |").unwrap();
+        let (payload, death) = (mechanism.payload.name(), mechanism.peer_death.name());
+        let unrelated = mechanism.unrelated.words();
+        writeln!(
+            page,
+            "| [`{name}`](#{name}) | {about} | {boundaries} | {delivery} | {payload} | {death} \
+             | {unrelated} |"
+        )
+        .unwrap();
     }
     for mechanism in MECHANISMS {
         page += "\n";

@@ -16,6 +16,12 @@ pub struct Mechanism {
     pub delivery: Delivery,
     /// Which way the payload takes, and so what bounds it.
     pub way: PayloadWay,
+    /// What the receiver gets of the payload.
+    pub payload: PayloadFate,
+    /// What a party learns of the other's death.
+    pub peer_death: PeerDeath,
+    /// Whether processes of different users, neither started by the other, can meet.
+    pub unrelated: Unrelated,
     /// A thread that the kernel has on each CPU (`NAME/0`, `NAME/1`) and that may do part of the work:
     /// its CPU time is the mechanism's.
     pub kernel_thread: Option<&'static str>,
@@ -95,6 +101,73 @@ impl PayloadWay {
             Self::Kernel => "kernel",
             Self::Memory => "shared memory",
             Self::Nowhere => "nowhere",
+        }
+    }
+}
+
+/// What the receiver gets of the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadFate {
+    /// A copy: what the sender does to its buffer afterwards changes nothing.
+    Copied,
+    /// The sender's own memory, which must stay as it is meanwhile.
+    HandedOver,
+    /// Nothing.
+    Nothing,
+}
+
+impl PayloadFate {
+    /// The word used in lists and documentation.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Copied => "copied",
+            Self::HandedOver => "handed over",
+            Self::Nothing => "dropped",
+        }
+    }
+}
+
+/// What a party learns from the mechanism itself when the other is killed. (In a run the worker
+/// watches both, and ends the other.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerDeath {
+    /// End of file or an error, whichever way it waits.
+    Told,
+    /// An error, but only once it sends: one that receives waits on.
+    SenderTold,
+    /// Nothing: it waits on.
+    NotTold,
+}
+
+impl PeerDeath {
+    /// The words used in lists and documentation.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Told => "told",
+            Self::SenderTold => "told when it sends",
+            Self::NotTold => "not told",
+        }
+    }
+}
+
+/// Whether processes of different users, neither started by the other, can meet through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrelated {
+    /// Yes: by a name, a key or an address.
+    Yes,
+    /// No, and why.
+    No(&'static str),
+}
+
+impl Unrelated {
+    /// The words used in documentation.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::Yes => "yes".to_owned(),
+            Self::No(reason) => format!("no: {reason}"),
         }
     }
 }

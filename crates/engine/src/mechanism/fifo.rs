@@ -5,7 +5,8 @@ use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::pipe::CAPACITY;
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadWay, Scratch, Setup,
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
+    PeerDeath, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -16,6 +17,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::Yes,
     kernel_thread: None,
     options: &[CAPACITY],
     modes: &Mode::ALL,

@@ -24,8 +24,8 @@ mod unix_stream_named;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
-    Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, PayloadWay,
-    Unavailable,
+    Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, PayloadFate,
+    PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
 pub use scratch::{Scratch, scratch_path};
 

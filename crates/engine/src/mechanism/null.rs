@@ -5,8 +5,8 @@ use std::hint::black_box;
 use rustix::io::Errno;
 
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened, PayloadWay,
-    Setup,
+    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened,
+    PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -17,6 +17,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Nothing,
     way: PayloadWay::Nowhere,
+    payload: PayloadFate::Nothing,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::No("there is nothing to meet at"),
     kernel_thread: None,
     options: &[],
     modes: &Mode::ALL,

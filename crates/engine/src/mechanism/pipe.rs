@@ -5,7 +5,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
-    PayloadWay, Setup,
+    PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -16,6 +16,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::No("descriptors are inherited or passed on"),
     kernel_thread: None,
     options: &[CAPACITY],
     modes: &Mode::ALL,

@@ -8,7 +8,8 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Nearness,
-    Opened, OptionSpec, OptionValues, PayloadWay, Setup, Unavailable,
+    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable,
+    Unrelated,
 };
 use crate::ring::{Consumer, Continuation, Producer, Waiting, capacity_for, ring};
 use crate::workload::Kind;
@@ -21,6 +22,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::No("its memory is inherited or passed on"),
     kernel_thread: None,
     options: &[OptionSpec {
         name: "wait",

@@ -14,7 +14,7 @@ use super::descriptor::refused;
 use super::socket::{SocketEnd, joined, set_buffers};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadWay, Setup, Unavailable,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -25,6 +25,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::Yes,
     kernel_thread: Some("ksoftirqd"),
     options: &[OptionSpec {
         name: "nodelay",

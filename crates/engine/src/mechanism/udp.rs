@@ -10,7 +10,7 @@ use super::socket::{flags, set_buffers};
 use super::tcp::{available, loopback};
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism,
-    Opened, PayloadWay, Setup,
+    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -21,6 +21,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Lossy,
     way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::SenderTold,
+    unrelated: Unrelated::Yes,
     kernel_thread: Some("ksoftirqd"),
     options: &[],
     modes: &Mode::ALL,

@@ -3,7 +3,10 @@
 use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
-use super::{Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadWay, Setup};
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
+    PeerDeath, Setup, Unrelated,
+};
 use crate::{Failure, Mode, worker};
 
 /// What `unix-seqpacket` is.
@@ -13,6 +16,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::No("descriptors are inherited or passed on"),
     kernel_thread: None,
     options: &[],
     modes: &Mode::ALL,

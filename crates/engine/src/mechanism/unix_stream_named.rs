@@ -8,7 +8,7 @@ use super::descriptor::refused;
 use super::socket::{SocketEnd, flags, joined};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
-    PayloadWay, Scratch, Setup,
+    PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, FailureKind, Mode, worker};
 
@@ -19,6 +19,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::Yes,
     kernel_thread: None,
     options: &[OptionSpec {
         name: "address",
