@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::carried::carried;
 use crate::laboratory::Laboratory;
 use crate::results::{ResultsFile, number};
 use crate::skip::skip;
@@ -133,8 +134,10 @@ fn every_party_reports_the_calls_it_makes() {
         }
         for mode in mechanism.modes {
             let (name, mode) = (mechanism.name, mode.name());
+            let bytes = carried(mechanism, 10_000);
+            let total = bytes * 50;
             let arguments =
-                format!("-m {name} --mode {mode} -w stream,round-trip -b 10000 --total 500000");
+                format!("-m {name} --mode {mode} -w stream,round-trip -b {bytes} --total {total}");
             let Some(traced) = trace(&arguments) else { return };
             assert_reported(&traced, &arguments);
         }

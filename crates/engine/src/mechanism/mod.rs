@@ -8,13 +8,17 @@
 mod channel;
 mod descriptor;
 mod facts;
+mod names;
 mod scratch;
 mod socket;
+mod sysv;
 
 mod fifo;
 mod null;
 mod pipe;
+mod posix_mq;
 mod shm_ring;
+mod sysv_mq;
 mod tcp;
 mod udp;
 mod unix_dgram;
@@ -27,7 +31,8 @@ pub use facts::{
     Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, PayloadFate,
     PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
-pub use scratch::{Scratch, scratch_path};
+pub use names::remove_names;
+pub use scratch::Scratch;
 
 /// Every mechanism, in the order in which tables show them.
 pub const MECHANISMS: &[&Mechanism] = &[
@@ -41,6 +46,8 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &tcp::MECHANISM,
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
+    &posix_mq::MECHANISM,
+    &sysv_mq::MECHANISM,
 ];
 
 /// The mechanism called `name`, if there is one.
