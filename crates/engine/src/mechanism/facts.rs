@@ -89,6 +89,8 @@ pub enum PayloadWay {
     Kernel,
     /// Through memory that both parties map: no call is needed.
     Memory,
+    /// Through memory that both parties map, but a system call on either side tells of each message.
+    RungMemory,
     /// None: nothing moves.
     Nowhere,
 }
@@ -100,6 +102,7 @@ impl PayloadWay {
         match self {
             Self::Kernel => "kernel",
             Self::Memory => "shared memory",
+            Self::RungMemory => "shared memory, told of by a call",
             Self::Nowhere => "nowhere",
         }
     }

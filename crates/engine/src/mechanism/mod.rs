@@ -10,15 +10,22 @@ mod descriptor;
 mod facts;
 mod names;
 mod scratch;
+mod slot;
 mod socket;
 mod sysv;
 
+mod eventfd;
 mod fifo;
+mod futex;
+mod mmap_file;
 mod null;
 mod pipe;
 mod posix_mq;
+mod posix_sem;
 mod shm_ring;
 mod sysv_mq;
+mod sysv_sem;
+mod sysv_shm;
 mod tcp;
 mod udp;
 mod unix_dgram;
@@ -48,6 +55,12 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &shm_ring::MECHANISM,
     &posix_mq::MECHANISM,
     &sysv_mq::MECHANISM,
+    &futex::MECHANISM,
+    &eventfd::MECHANISM,
+    &posix_sem::MECHANISM,
+    &sysv_sem::MECHANISM,
+    &sysv_shm::MECHANISM,
+    &mmap_file::MECHANISM,
 ];
 
 /// The mechanism called `name`, if there is one.

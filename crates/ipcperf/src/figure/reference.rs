@@ -22,7 +22,10 @@ const OF_KERNEL: &str = "limit through the kernel";
 
 /// SVG's `stroke-dasharray` for the guide of that name.
 pub(super) fn guide_dashes(name: &str) -> &'static str {
-    if name == OF_MEMORY { "2 2" } else { "5 3" }
+    match name {
+        OF_MEMORY => "2 2",
+        _ => "5 3",
+    }
 }
 
 /// The guides that `description` asks for.
@@ -82,7 +85,8 @@ fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
 #[allow(clippy::cast_precision_loss, reason = "a rate for a picture")]
 fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
     let name = match find(&case.case.mechanism)?.way {
-        PayloadWay::Kernel => OF_KERNEL,
+        // What is told of by a call has the kernel's limit.
+        PayloadWay::Kernel | PayloadWay::RungMemory => OF_KERNEL,
         PayloadWay::Memory => OF_MEMORY,
         PayloadWay::Nowhere => return None,
     };
