@@ -22,7 +22,10 @@ mod null;
 mod pipe;
 mod posix_mq;
 mod posix_sem;
+mod pty;
 mod shm_ring;
+mod signal;
+mod splice;
 mod sysv_mq;
 mod sysv_sem;
 mod sysv_shm;
@@ -61,6 +64,9 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &sysv_sem::MECHANISM,
     &sysv_shm::MECHANISM,
     &mmap_file::MECHANISM,
+    &signal::MECHANISM,
+    &pty::MECHANISM,
+    &splice::MECHANISM,
 ];
 
 /// The mechanism called `name`, if there is one.

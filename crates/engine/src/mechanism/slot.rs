@@ -115,6 +115,11 @@ impl Shared {
         Self { start, bytes }
     }
 
+    /// Its first byte.
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
     /// Makes every page present in the calling process.
     fn populate(&self) -> Result<(), Errno> {
         // SAFETY: the range is this mapping; populating does not change its contents.
