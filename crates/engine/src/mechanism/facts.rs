@@ -91,6 +91,8 @@ pub enum PayloadWay {
     Memory,
     /// Through memory that both parties map, but a system call on either side tells of each message.
     RungMemory,
+    /// Out of the sender's memory: a system call of the receiver's for each message.
+    Reach,
     /// None: nothing moves.
     Nowhere,
 }
@@ -103,6 +105,7 @@ impl PayloadWay {
             Self::Kernel => "kernel",
             Self::Memory => "shared memory",
             Self::RungMemory => "shared memory, told of by a call",
+            Self::Reach => "out of the sender's memory",
             Self::Nowhere => "nowhere",
         }
     }

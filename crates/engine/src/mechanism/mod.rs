@@ -22,6 +22,7 @@ mod null;
 mod pipe;
 mod posix_mq;
 mod posix_sem;
+mod process_vm;
 mod pty;
 mod shm_ring;
 mod signal;
@@ -67,6 +68,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &signal::MECHANISM,
     &pty::MECHANISM,
     &splice::MECHANISM,
+    &process_vm::MECHANISM,
 ];
 
 /// The mechanism called `name`, if there is one.

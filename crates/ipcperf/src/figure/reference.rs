@@ -19,11 +19,13 @@ pub(super) struct Guide {
 const WHOLE: &str = "the limit";
 const OF_MEMORY: &str = "limit through shared memory";
 const OF_KERNEL: &str = "limit through the kernel";
+const OF_REACH: &str = "limit out of the sender's memory";
 
 /// SVG's `stroke-dasharray` for the guide of that name.
 pub(super) fn guide_dashes(name: &str) -> &'static str {
     match name {
         OF_MEMORY => "2 2",
+        OF_REACH => "5 2 1 2",
         _ => "5 3",
     }
 }
@@ -87,6 +89,7 @@ fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
     let name = match find(&case.case.mechanism)?.way {
         // What is told of by a call has the kernel's limit.
         PayloadWay::Kernel | PayloadWay::RungMemory => OF_KERNEL,
+        PayloadWay::Reach => OF_REACH,
         PayloadWay::Memory => OF_MEMORY,
         PayloadWay::Nowhere => return None,
     };
