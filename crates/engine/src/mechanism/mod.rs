@@ -18,6 +18,7 @@ mod eventfd;
 mod fifo;
 mod futex;
 mod mmap_file;
+mod mptcp;
 mod null;
 mod pipe;
 mod posix_mq;
@@ -69,6 +70,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &pty::MECHANISM,
     &splice::MECHANISM,
     &process_vm::MECHANISM,
+    &mptcp::MECHANISM,
 ];
 
 /// The mechanism called `name`, if there is one.
