@@ -20,6 +20,8 @@ mod until_ci;
 mod unwritable;
 mod whole;
 
+#[path = "../support/carried.rs"]
+mod carried;
 #[path = "../support/laboratory.rs"]
 mod laboratory;
 #[path = "../support/processes.rs"]

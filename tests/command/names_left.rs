@@ -7,7 +7,8 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use crate::laboratory::{GRACE, HANG, Laboratory};
-use crate::processes::{children, signal, wait_for};
+use crate::processes::{children, descendants, signal, wait_for};
+use crate::results::runs_told;
 use crate::skip::skip;
 use crate::system_calls::try_strace;
 
@@ -34,5 +35,32 @@ fn a_command_killed_while_there_are_names_leaves_none() {
         signal(command, Signal::KILL);
         strace.finish(HANG);
         laboratory.assert_nothing_left();
+    }
+}
+
+/// The kernel removes no System V object by itself: what a killed command leaves to its worker, and
+/// a killed worker to its command.
+#[test]
+fn system_v_objects_go_whoever_is_killed() {
+    for mechanism in ["sysv-mq", "sysv-sem"] {
+        for victim in 0..4 {
+            let laboratory = Laboratory::open();
+            let arguments =
+                format!("-m {mechanism} -b 64 --total 1000000GB --deadline 600 --repetitions 1");
+            let command = laboratory.begin(&arguments);
+            let whole = || Some(descendants(command.id())).filter(|all| all.len() == 3);
+            let mut all = wait_for("all processes", HANG, whole);
+            all.insert(0, command.id());
+            signal(all[victim], Signal::KILL);
+            if victim > 0 {
+                // The second run begins, and is ended with all there is.
+                wait_for("end of the first run", HANG, || {
+                    (runs_told(&laboratory.results()) >= 1).then_some(())
+                });
+                signal(command.id(), Signal::KILL);
+            }
+            command.finish(HANG);
+            laboratory.assert_nothing_left();
+        }
     }
 }

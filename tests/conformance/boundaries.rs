@@ -3,6 +3,7 @@
 use ipcperf_engine::mechanism::{Boundaries, Delivery, Mechanism};
 use serde_json::Value;
 
+use crate::carried::carried;
 use crate::laboratory::Laboratory;
 use crate::mechanisms::{every_option, for_each_that_moves, modes};
 use crate::results::{ResultsFile, number};
@@ -55,10 +56,11 @@ fn mechanisms_that_keep_boundaries_never_transfer_short() {
 }
 
 fn samples_of_every_variant(mechanism: &Mechanism) -> Vec<Value> {
-    let laboratory = Laboratory::open();
+    let (laboratory, bytes) = (Laboratory::open(), carried(mechanism, 10_000));
     let arguments = format!(
-        "-m {} -w stream,round-trip -b 10000 --total 1000000 --mode {} {} --repetitions 1",
+        "-m {} -w stream,round-trip -b {bytes} --total {} --mode {} {} --repetitions 1",
         mechanism.name,
+        bytes * 100,
         modes(mechanism),
         every_option(mechanism),
     );

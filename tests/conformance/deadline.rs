@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::carried::carried;
 use crate::laboratory::{GRACE, HANG, Laboratory};
 use crate::mechanisms::{for_each, modes};
 use crate::processes::{descendants, signal, wait_for};
@@ -17,9 +18,10 @@ fn an_impossible_total_ends_at_the_deadline() {
     for_each(|mechanism| {
         let laboratory = Laboratory::open();
         let arguments = format!(
-            "-m {} -w stream,round-trip -b 64 --total {ENDLESS} --deadline 0.1 --mode {} \
+            "-m {} -w stream,round-trip -b {} --total {ENDLESS} --deadline 0.1 --mode {} \
              --repetitions 1",
             mechanism.name,
+            carried(mechanism, 64),
             modes(mechanism)
         );
         let runs = 2 * 2 * mechanism.modes.len();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
+use crate::carried::carried;
 use crate::laboratory::{GRACE, HANG, Laboratory};
 use crate::mechanisms::for_each;
 use crate::processes::{descendants, wait_for};
@@ -40,8 +41,9 @@ fn open_descriptors(pid: u32) -> Option<usize> {
 fn each_end_is_held_by_one_party_only() {
     for_each(|mechanism| {
         let laboratory = Laboratory::open();
-        let name = mechanism.name;
-        let arguments = format!("-m {name} -b 64 --total 1000000GB --deadline 5 --repetitions 1");
+        let (name, bytes) = (mechanism.name, carried(mechanism, 64));
+        let arguments =
+            format!("-m {name} -b {bytes} --total 1000000GB --deadline 5 --repetitions 1");
         let command = laboratory.begin(&arguments);
         let whole = || Some(descendants(command.id())).filter(|all| all.len() == 3);
         let all = wait_for("all processes", GRACE, whole);

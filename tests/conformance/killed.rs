@@ -6,6 +6,7 @@ use ipcperf_engine::mechanism::Mechanism;
 use ipcperf_engine::{Mode, workload};
 use rustix::process::Signal;
 
+use crate::carried::carried;
 use crate::laboratory::{HANG, Laboratory, Started};
 use crate::mechanisms::for_each;
 use crate::processes::{children, descendants, signal, wait_for};
@@ -30,8 +31,9 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
     let laboratory = Laboratory::open();
     let processes = if mode == Mode::TwoProcesses { 3 } else { 1 };
     let arguments = format!(
-        "-m {} -w {workload} -b 64 --total 1000000GB --mode {} --deadline {} --repetitions 2",
+        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --deadline {} --repetitions 2",
         mechanism.name,
+        carried(mechanism, 64),
         mode.name(),
         DEADLINE.as_secs(),
     );

@@ -14,6 +14,8 @@ mod mechanisms;
 mod random_cases;
 mod random_kills;
 
+#[path = "../support/carried.rs"]
+mod carried;
 #[path = "../support/laboratory.rs"]
 mod laboratory;
 #[path = "../support/processes.rs"]

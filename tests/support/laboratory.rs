@@ -115,7 +115,7 @@ impl Laboratory {
     }
 
     /// Nothing is left: no process, no name in the folder for temporary files, in shared memory,
-    /// or in the abstract namespace. What is on its way out gets [`GRACE`].
+    /// in the abstract namespace, or among System V objects. What is on its way out gets [`GRACE`].
     pub(crate) fn assert_nothing_left(&self) {
         let end = Instant::now() + GRACE;
         loop {
@@ -134,6 +134,7 @@ impl Laboratory {
         left.extend(names_in(&self.path("tmp")).into_iter().map(|name| format!("file {name}")));
         left.extend(shared_memory().difference(&self.shared_memory_before).cloned());
         left.extend(sockets_of_nobody());
+        left.extend(system_v_of_nobody());
         left
     }
 }
@@ -204,6 +205,21 @@ fn sockets_of_nobody() -> Vec<String> {
     let table = fs::read_to_string("/proc/net/unix").expect("the table of Unix sockets");
     let names = table.lines().filter_map(|line| line.split_whitespace().nth(7));
     names.filter(|name| is_of_nobody(name)).map(str::to_owned).collect()
+}
+
+/// System V objects whose key is made of a worker that is gone.
+fn system_v_of_nobody() -> Vec<String> {
+    let mut left = Vec::new();
+    for kind in ["msg", "sem", "shm"] {
+        let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+        let keys = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+        let keys = keys.filter_map(|key| key.parse::<i32>().ok());
+        let ours = keys.filter(|key| key >> 22 == 0x16C);
+        let workers = ours.map(|key| key & 0x3F_FFFF);
+        let gone = workers.filter(|pid| !Path::new("/proc").join(pid.to_string()).exists());
+        left.extend(gone.map(|pid| format!("{kind} of worker {pid}")));
+    }
+    left
 }
 
 fn is_of_nobody(socket: &str) -> bool {

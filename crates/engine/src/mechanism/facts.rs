@@ -89,6 +89,10 @@ pub enum PayloadWay {
     Kernel,
     /// Through memory that both parties map: no call is needed.
     Memory,
+    /// Through memory that both parties map, but a system call on either side tells of each message.
+    RungMemory,
+    /// Out of the sender's memory: a system call of the receiver's for each message.
+    Reach,
     /// None: nothing moves.
     Nowhere,
 }
@@ -100,6 +104,8 @@ impl PayloadWay {
         match self {
             Self::Kernel => "kernel",
             Self::Memory => "shared memory",
+            Self::RungMemory => "shared memory, told of by a call",
+            Self::Reach => "out of the sender's memory",
             Self::Nowhere => "nowhere",
         }
     }

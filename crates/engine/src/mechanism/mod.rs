@@ -8,13 +8,29 @@
 mod channel;
 mod descriptor;
 mod facts;
+mod names;
 mod scratch;
+mod slot;
 mod socket;
+mod sysv;
 
+mod eventfd;
 mod fifo;
+mod futex;
+mod mmap_file;
+mod mptcp;
 mod null;
 mod pipe;
+mod posix_mq;
+mod posix_sem;
+mod process_vm;
+mod pty;
 mod shm_ring;
+mod signal;
+mod splice;
+mod sysv_mq;
+mod sysv_sem;
+mod sysv_shm;
 mod tcp;
 mod udp;
 mod unix_dgram;
@@ -27,7 +43,8 @@ pub use facts::{
     Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, PayloadFate,
     PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
-pub use scratch::{Scratch, scratch_path};
+pub use names::remove_names;
+pub use scratch::Scratch;
 
 /// Every mechanism, in the order in which tables show them.
 pub const MECHANISMS: &[&Mechanism] = &[
@@ -41,6 +58,19 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &tcp::MECHANISM,
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
+    &posix_mq::MECHANISM,
+    &sysv_mq::MECHANISM,
+    &futex::MECHANISM,
+    &eventfd::MECHANISM,
+    &posix_sem::MECHANISM,
+    &sysv_sem::MECHANISM,
+    &sysv_shm::MECHANISM,
+    &mmap_file::MECHANISM,
+    &signal::MECHANISM,
+    &pty::MECHANISM,
+    &splice::MECHANISM,
+    &process_vm::MECHANISM,
+    &mptcp::MECHANISM,
 ];
 
 /// The mechanism called `name`, if there is one.

@@ -13,8 +13,7 @@ use crate::{Failure, FailureKind};
 
 /// Where the worker with this process number keeps its names. The command removes it should the
 /// worker be killed before it could.
-#[must_use]
-pub fn scratch_path(worker: u32) -> PathBuf {
+pub(super) fn scratch_path(worker: u32) -> PathBuf {
     std::env::temp_dir().join(format!("ipcperf-run-{worker}"))
 }
 

@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt::set_tcp_nodelay;
 use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, accept_with, bind, connect, getsockname, listen,
-    socket_with,
+    AddressFamily, Protocol, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
+    listen, socket_with,
 };
 
 use super::descriptor::refused;
@@ -55,15 +55,19 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 /// Whether a socket can be bound to the loopback address.
 pub(super) fn available(kind: SocketType) -> Result<(), Unavailable> {
-    loopback(kind, SocketFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
+    loopback(kind, SocketFlags::CLOEXEC, None).map(drop).map_err(|errno| Unavailable {
         reason: format!("no socket on 127.0.0.1: {errno}"),
         remedy: "bring the loopback interface up: ip link set lo up".to_owned(),
     })
 }
 
 /// A socket bound to a free port of the loopback address.
-pub(super) fn loopback(kind: SocketType, flags: SocketFlags) -> Result<OwnedFd, Errno> {
-    let socket = socket_with(AddressFamily::INET, kind, flags, None)?;
+pub(super) fn loopback(
+    kind: SocketType,
+    flags: SocketFlags,
+    protocol: Option<Protocol>,
+) -> Result<OwnedFd, Errno> {
+    let socket = socket_with(AddressFamily::INET, kind, flags, protocol)?;
     bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
     Ok(socket)
 }
@@ -74,32 +78,35 @@ impl Channel for Tcp {
     type End = SocketEnd<false>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        let (sender, receiver) = connected(setup)?;
-        for socket in [&sender, &receiver] {
-            set_tcp_nodelay(socket, setup.option("nodelay", "on") == "on")
-                .map_err(|e| refused("TCP_NODELAY", e))?;
-            rustix::io::ioctl_fionbio(socket, setup.blocking == Blocking::Try)
-                .map_err(|e| refused("ioctl(FIONBIO)", e))?;
-        }
+        let (sender, receiver) = connected(setup, None)?;
         joined(sender, receiver, setup)
     }
 }
 
 /// Both ends of a connection. Buffers are asked for before it is made: the segment size and the
 /// window are settled then, and a small buffer set later stalls on segments it has no room for.
-fn connected(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Failure> {
+pub(super) fn connected(
+    setup: &Setup<'_>,
+    protocol: Option<Protocol>,
+) -> Result<(OwnedFd, OwnedFd), Failure> {
     let failed = |e| refused("connecting on 127.0.0.1", e);
-    let listener = loopback(SocketType::STREAM, SocketFlags::CLOEXEC).map_err(failed)?;
-    let sender = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-        .map_err(failed)?;
+    let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
+    let listener = loopback(stream, flags, protocol).map_err(failed)?;
+    let sender = socket_with(AddressFamily::INET, stream, flags, protocol).map_err(failed)?;
     for socket in [&listener, &sender] {
         set_buffers(socket, setup.kernel_buffer_asked_bytes)?;
     }
     let meet = || {
         listen(&listener, 1)?;
         connect(&sender, &getsockname(&listener)?)?;
-        accept_with(&listener, SocketFlags::CLOEXEC)
+        accept_with(&listener, flags)
     };
     let receiver = meet().map_err(failed)?;
+    for socket in [&sender, &receiver] {
+        set_tcp_nodelay(socket, setup.option("nodelay", "on") == "on")
+            .map_err(|e| refused("TCP_NODELAY", e))?;
+        rustix::io::ioctl_fionbio(socket, setup.blocking == Blocking::Try)
+            .map_err(|e| refused("ioctl(FIONBIO)", e))?;
+    }
     Ok((sender, receiver))
 }

@@ -62,8 +62,8 @@ impl Channel for Udp {
 }
 
 fn connected(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Errno> {
-    let sender = loopback(SocketType::DGRAM, flags(setup))?;
-    let receiver = loopback(SocketType::DGRAM, flags(setup))?;
+    let sender = loopback(SocketType::DGRAM, flags(setup), None)?;
+    let receiver = loopback(SocketType::DGRAM, flags(setup), None)?;
     connect(&sender, &getsockname(&receiver)?)?;
     connect(&receiver, &getsockname(&sender)?)?;
     Ok((sender, receiver))

@@ -22,10 +22,15 @@ pub(super) struct Guide {
 const WHOLE: &str = "the limit";
 const OF_MEMORY: &str = "limit through shared memory";
 const OF_KERNEL: &str = "limit through the kernel";
+const OF_REACH: &str = "limit out of the sender's memory";
 
 /// SVG's `stroke-dasharray` for the guide of that name.
 pub(super) fn guide_dashes(name: &str) -> &'static str {
-    if name == OF_MEMORY { "2 2" } else { "5 3" }
+    match name {
+        OF_MEMORY => "2 2",
+        OF_REACH => "5 2 1 2",
+        _ => "5 3",
+    }
 }
 
 /// The guides that `description` asks for.
@@ -86,7 +91,9 @@ fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
 #[allow(clippy::cast_precision_loss, reason = "a rate for a picture")]
 fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
     let name = match find(&case.case.mechanism)?.way {
-        PayloadWay::Kernel => OF_KERNEL,
+        // What is told of by a call has the kernel's limit.
+        PayloadWay::Kernel | PayloadWay::RungMemory => OF_KERNEL,
+        PayloadWay::Reach => OF_REACH,
         PayloadWay::Memory => OF_MEMORY,
         PayloadWay::Nowhere => return None,
     };

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ipcperf_engine::mechanism::scratch_path;
+use ipcperf_engine::mechanism::remove_names;
 use ipcperf_engine::{Failure, FailureKind, Report, RunSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -130,8 +130,7 @@ fn clean_up(worker: &mut Child) -> Option<WaitStatus> {
     let _ = kill_process(group, Signal::KILL);
     let ended = reap(group);
     while matches!(waitpgid(group, WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
-    // Most workers made no folder, and those that did have removed it.
-    let _ = std::fs::remove_dir_all(scratch_path(worker.id()));
+    remove_names(worker.id());
     ended
 }
 

@@ -7,7 +7,7 @@
 //! | | a stream, for each message | a round trip |
 //! |---|---|---|
 //! | copy | one copy of the message, hot | two copies |
-//! | system call | one on each CPU that a party has to itself, two where they share one; none through shared memory | two after each other on two CPUs, four on one |
+//! | system call | one on each CPU that a party has to itself, two where they share one; none through shared memory, unless each message is told of by one; the receiver's alone, where it reads the sender's memory | two after each other on two CPUs, four on one |
 //! | switch | | two, where two parties share a CPU |
 //! | cache line | | one there and back, on two CPUs |
 //!
@@ -111,8 +111,9 @@ type Bounds = Vec<(Bound, Option<f64>)>;
 
 fn stream(summary: &CaseSummary, way: PayloadWay, limits: &Limits) -> Bounds {
     let calls = match (way, seats(summary)) {
-        (PayloadWay::Kernel, Seats::OneThread | Seats::Shared) => 2.0,
-        (PayloadWay::Kernel, Seats::Apart | Seats::Unknown) => 1.0,
+        (PayloadWay::Kernel | PayloadWay::RungMemory, Seats::OneThread | Seats::Shared) => 2.0,
+        (PayloadWay::Kernel | PayloadWay::RungMemory, Seats::Apart | Seats::Unknown) => 1.0,
+        (PayloadWay::Reach, _) => 1.0,
         (PayloadWay::Memory | PayloadWay::Nowhere, _) => 0.0,
     };
     vec![
@@ -124,8 +125,9 @@ fn stream(summary: &CaseSummary, way: PayloadWay, limits: &Limits) -> Bounds {
 fn round_trip(summary: &CaseSummary, way: PayloadWay, limits: &Limits) -> Bounds {
     let seats = seats(summary);
     let calls = match (way, seats) {
-        (PayloadWay::Kernel, Seats::OneThread | Seats::Shared) => 4.0,
-        (PayloadWay::Kernel, Seats::Apart | Seats::Unknown) => 2.0,
+        (PayloadWay::Kernel | PayloadWay::RungMemory, Seats::OneThread | Seats::Shared) => 4.0,
+        (PayloadWay::Kernel | PayloadWay::RungMemory, Seats::Apart | Seats::Unknown) => 2.0,
+        (PayloadWay::Reach, _) => 2.0,
         (PayloadWay::Memory | PayloadWay::Nowhere, _) => 0.0,
     };
     let mut bounds = vec![

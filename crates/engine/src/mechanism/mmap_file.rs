@@ -1,0 +1,60 @@
+//! `mmap-file`: one slot in a file that both parties map, with futexes to wait on.
+
+use rustix::fs::{CWD, Mode as Access, OFlags, openat};
+
+use super::descriptor::refused;
+use super::futex::FutexBell;
+use super::slot::{Shared, SlotEnd, ends, memory_bytes};
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
+    PeerDeath, Scratch, Setup, Unrelated,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `mmap-file` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "mmap-file",
+    about: "one slot in a temporary file that both map, in each direction; waits on a futex",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Memory,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::Yes,
+    kernel_thread: None,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "Both parties map one file (MAP_SHARED) and so the same pages of the page \
+            cache. A file says nothing of when there is something in it: here the parties wait as \
+            futex does, so that what differs from futex is the memory alone. The file loses its \
+            name before the parties part.",
+        message_boundaries: "Kept: the slot holds one message and its length.",
+        minimum_kernel: "Linux 2.6.0.",
+        defaults_that_matter: "The file is in TMPDIR, else /tmp. On a disk the kernel writes \
+            dirty pages back every vm.dirty_writeback_centisecs, after which the first store to \
+            each takes a fault again; on tmpfs it never does. The kernel holds nothing, so \
+            --kernel-buffer does not apply.",
+        references: &["man:mmap(2)", "man:futex(2)"],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    execute: worker::execute::<MmapFile>,
+};
+
+struct MmapFile;
+
+impl Channel for MmapFile {
+    type End = SlotEnd<FutexBell>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let scratch = Scratch::new()?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = openat(CWD, scratch.path("slot"), flags, Access::RUSR | Access::WUSR)
+            .map_err(|e| refused("open(O_CREAT)", e))?;
+        let memory = Shared::of_file(&file, memory_bytes(setup)).map_err(|e| {
+            refused("mapping the file", e).with_remedy("make room in TMPDIR, or set it elsewhere")
+        })?;
+        ends(setup, memory, |spot| Ok(FutexBell { spot }))
+    }
+}

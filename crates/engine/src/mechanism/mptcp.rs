@@ -1,0 +1,75 @@
+//! `mptcp`: Multipath TCP over the loopback interface.
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with};
+
+use super::socket::{SocketEnd, joined};
+use super::sysv::setting;
+use super::tcp::connected;
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
+    PeerDeath, Setup, Unavailable, Unrelated,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `mptcp` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "mptcp",
+    about: "Multipath TCP over the loopback interface, on one path",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::Yes,
+    kernel_thread: Some("ksoftirqd"),
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "A TCP connection whose bytes carry numbers of a second kind, so that \
+            several paths could share them. Here there is one: what differs from tcp is what that \
+            costs.",
+        message_boundaries: "None, as with tcp.",
+        minimum_kernel: "Linux 5.6, with CONFIG_MPTCP.",
+        defaults_that_matter: "TCP_NODELAY is set. net.mptcp.enabled switches it for a network \
+            namespace. Buffers are those of tcp, but never less than 64 KiB are asked for: with 16 KiB \
+            connections were seen to stand still.",
+        references: &["https://docs.kernel.org/networking/mptcp.html", "man:tcp(7)"],
+    },
+    availability: available,
+    limit: |_| None,
+    execute: worker::execute::<Mptcp>,
+};
+
+/// The least that is asked for as a buffer: with less, messages larger than it stand still for good
+/// (seen on Linux 6.18 with 4 and 16 KiB).
+const LEAST_BYTES: u64 = 65_536;
+
+fn available() -> Result<(), Unavailable> {
+    if setting("net/mptcp/enabled", 1) == 0 {
+        return Err(Unavailable {
+            reason: "net.mptcp.enabled is 0".to_owned(),
+            remedy: "sysctl net.mptcp.enabled=1".to_owned(),
+        });
+    }
+    let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
+    socket_with(family, kind, SocketFlags::CLOEXEC, Some(ipproto::MPTCP)).map(drop).map_err(
+        |errno| Unavailable {
+            reason: format!("socket(IPPROTO_MPTCP): {errno}"),
+            remedy: "needs Linux 5.6 with CONFIG_MPTCP, and a seccomp filter that lets it through"
+                .to_owned(),
+        },
+    )
+}
+
+struct Mptcp;
+
+impl Channel for Mptcp {
+    type End = SocketEnd<false>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let asked_bytes = setup.kernel_buffer_asked_bytes.map(|bytes| bytes.max(LEAST_BYTES));
+        let setup = Setup { kernel_buffer_asked_bytes: asked_bytes, ..*setup };
+        let (sender, receiver) = connected(&setup, Some(ipproto::MPTCP))?;
+        joined(sender, receiver, &setup)
+    }
+}

@@ -1,0 +1,115 @@
+//! `pty`: a pseudoterminal in raw mode.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+use super::descriptor::refused;
+use super::{
+    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `pty` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "pty",
+    about: "pseudoterminal in raw mode; the sender has the master, the receiver the terminal",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::Yes,
+    kernel_thread: None,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "What is written to the master becomes the terminal's input: it is copied \
+            into a buffer, which a kernel worker (kworker, whose CPU time is nobody's here) hands \
+            to the line discipline, from which the terminal is read. The way back is the same \
+            without a line discipline's buffer. Raw mode: no echo, no editing, no signals.",
+        message_boundaries: "None: a read returns what has arrived, at most 4095 bytes of input.",
+        minimum_kernel: "Linux 2.2; 4.13 opens the terminal without a path.",
+        defaults_that_matter: "The line discipline holds 4096 bytes (N_TTY_BUF_SIZE), and up to \
+            64 KiB wait before it. Nothing of that can be set: --kernel-buffer does not apply.",
+        references: &["man:pty(7)", "man:termios(3)", "man:ioctl_tty(2)"],
+    },
+    availability: available,
+    limit: |_| None,
+    execute: worker::execute::<Pty>,
+};
+
+/// What the line discipline holds, bytes.
+const HELD_BYTES: u64 = 4096;
+
+fn available() -> Result<(), Unavailable> {
+    pair().map(drop).map_err(|errno| Unavailable {
+        reason: format!("opening a pseudoterminal: {errno}"),
+        remedy: "mount devpts on /dev/pts, with a ptmx that you may open".to_owned(),
+    })
+}
+
+/// A master and its terminal, in raw mode.
+fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let master = openpt(flags)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let terminal = ioctl_tiocgptpeer(&master, flags)?;
+    let mut attributes = tcgetattr(&terminal)?;
+    attributes.make_raw();
+    tcsetattr(&terminal, OptionalActions::Now, &attributes)?;
+    Ok((master, terminal))
+}
+
+struct Pty;
+
+impl Channel for Pty {
+    type End = PtyEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<PtyEnd>, Failure> {
+        let (master, terminal) = pair().map_err(|e| {
+            refused("opening a pseudoterminal", e).with_remedy("raise kernel.pty.max with sysctl")
+        })?;
+        for end in [&master, &terminal] {
+            rustix::io::ioctl_fionbio(end, setup.blocking == Blocking::Try)
+                .map_err(|e| refused("ioctl(FIONBIO)", e))?;
+        }
+        Ok(Opened {
+            sender: PtyEnd { terminal: master },
+            receiver: PtyEnd { terminal },
+            granted: Granted { kernel_buffer_bytes: Some(HELD_BYTES) },
+        })
+    }
+}
+
+#[derive(Debug)]
+struct PtyEnd {
+    terminal: OwnedFd,
+}
+
+/// A side whose other side was closed gets `EIO`.
+fn hung_up(errno: Errno) -> Errno {
+    if errno == Errno::IO { Errno::PIPE } else { errno }
+}
+
+impl Endpoint for PtyEnd {
+    const KEEPS_BOUNDARIES: bool = false;
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        rustix::io::write(&self.terminal, bytes).map_err(hung_up)
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        rustix::io::read(&self.terminal, bytes).map_err(hung_up)
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        Some(Descriptors { read: self.terminal.as_fd(), write: self.terminal.as_fd() })
+    }
+}

@@ -1,0 +1,315 @@
+//! `signal`: queued real-time signals, each with a value.
+
+use std::mem::MaybeUninit;
+use std::ptr::null;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use rustix::event::Timespec;
+use rustix::io::Errno;
+use rustix::process::getpid;
+use rustix::thread::futex;
+
+use super::descriptor::refused;
+use super::slot::Shared;
+use super::sysv::outcome;
+use super::{
+    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Limit, Mechanism,
+    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `signal` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "signal",
+    about: "queued real-time signal that carries a value of one word",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::SenderTold,
+    unrelated: Unrelated::No("only one's own processes may be sent signals, or with CAP_KILL"),
+    kernel_thread: None,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "rt_sigqueueinfo puts a real-time signal with a value (as sigqueue does, \
+            less its two calls that ask who one is) into the queue of the other process; \
+            sigtimedwait takes it out. Each direction has a signal of its own, which nobody \
+            handles: all threads block it. Nothing slows a sender down but the limit on queued \
+            signals, so the parties count in shared memory: at most 128 wait, then the sender \
+            sleeps on a futex until half of them are taken.",
+        message_boundaries: "Kept: one signal, one message of at most a word; its length travels \
+            in si_errno.",
+        minimum_kernel: "Linux 2.2.",
+        defaults_that_matter: "RLIMIT_SIGPENDING bounds what is queued for all processes of a \
+            user; where others have used it up, the sender looks again every millisecond.",
+        references: &[
+            "man:sigqueue(3)",
+            "man:rt_sigqueueinfo(2)",
+            "man:sigwaitinfo(2)",
+            "man:signal(7)",
+        ],
+    },
+    availability: available,
+    limit: |_| Some(Limit { bytes: WORD as u64, because: "a signal's value is a word".to_owned() }),
+    execute: worker::execute::<Signal>,
+};
+
+/// Bytes of a signal's value.
+const WORD: usize = size_of::<usize>();
+/// How many signals may wait: far below what RLIMIT_SIGPENDING usually is.
+const MOST: u32 = 128;
+/// How long to sleep where others have used up what may be queued.
+const AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
+fn available() -> Result<(), Unavailable> {
+    // Signal 0 is checked and not sent.
+    match queue(getpid().as_raw_nonzero().get(), 0, &[]) {
+        Ok(()) => Ok(()),
+        Err(errno) => Err(Unavailable {
+            reason: format!("rt_sigqueueinfo: {errno}"),
+            remedy: "needs a seccomp filter that lets rt_sigqueueinfo through".to_owned(),
+        }),
+    }
+}
+
+/// The beginning of `siginfo_t`, as the kernel lays it out for a queued signal.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Info {
+    signal: i32,
+    errno: i32,
+    code: i32,
+    queued: Queued,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Queued {
+    process: i32,
+    user: u32,
+    value: usize,
+}
+
+#[repr(C)]
+union Whole {
+    info: Info,
+    whole: libc::siginfo_t,
+}
+
+/// Queues `signal` for `process` with up to a word of `bytes`: one system call.
+#[inline]
+fn queue(process: i32, signal: i32, bytes: &[u8]) -> Result<(), Errno> {
+    let mut value = [0; WORD];
+    value.get_mut(..bytes.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(bytes);
+    let queued = Queued { process: 0, user: 0, value: usize::from_ne_bytes(value) };
+    let errno = i32::try_from(bytes.len()).map_err(|_| Errno::MSGSIZE)?;
+    // SAFETY: all zero is a valid `siginfo_t`.
+    let mut info = Whole { whole: unsafe { std::mem::zeroed() } };
+    info.info = Info { signal, errno, code: libc::SI_QUEUE, queued };
+    // SAFETY: the pointer is to a whole `siginfo_t`.
+    let done =
+        unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, process, signal, &raw const info) };
+    outcome(if done == -1 { -1 } else { 0 }).map(drop)
+}
+
+struct Signal;
+
+impl Channel for Signal {
+    type End = SignalEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<SignalEnd>, Failure> {
+        let (there, back) = (libc::SIGRTMIN() + 1, libc::SIGRTMIN() + 2);
+        // What starts from here inherits the mask, be it a thread or a process.
+        block(&[there, back]).map_err(|e| refused("sigprocmask", e))?;
+        let memory = Shared::memfd(size_of::<[Party; 2]>()).map_err(|e| refused("memfd", e))?;
+        let memory = Arc::new(memory);
+        let end = |own, out, into| SignalEnd {
+            memory: Arc::clone(&memory),
+            own,
+            out,
+            into: only(into),
+            blocking: setup.blocking,
+            sent: 0,
+            calls: 0,
+            armed: true,
+        };
+        let granted = Granted { kernel_buffer_bytes: Some(u64::from(MOST) * setup.buffer_bytes) };
+        Ok(Opened { sender: end(0, there, back), receiver: end(1, back, there), granted })
+    }
+}
+
+/// The set of `signal` alone.
+fn only(signal: i32) -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: sigemptyset makes the set; the signal is one that exists.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), signal);
+        set.assume_init()
+    }
+}
+
+fn block(signals: &[i32]) -> Result<(), Errno> {
+    for &signal in signals {
+        // SAFETY: the set is whole; what was blocked before is not asked for.
+        let error =
+            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &only(signal), std::ptr::null_mut()) };
+        if error != 0 {
+            return Err(Errno::from_raw_os_error(error));
+        }
+    }
+    Ok(())
+}
+
+/// What the other must know of a party. All zero is its initial state.
+#[repr(C, align(128))]
+struct Party {
+    /// Its process.
+    process: AtomicU32,
+    /// How many signals it has taken, and whether the other sleeps until it takes more.
+    taken: AtomicU32,
+    sleeps: AtomicU32,
+    /// 1 once it is gone.
+    gone: AtomicU32,
+}
+
+#[derive(Debug)]
+struct SignalEnd {
+    memory: Arc<Shared>,
+    /// Which party this is.
+    own: usize,
+    out: i32,
+    into: libc::sigset_t,
+    blocking: Blocking,
+    sent: u32,
+    calls: u64,
+    armed: bool,
+}
+
+impl SignalEnd {
+    fn parties(&self) -> &[Party; 2] {
+        // SAFETY: the memory was made for this type, is page-aligned, zero at first (which is valid)
+        // and only ever reached through these atomics; it lives as long as `self`.
+        unsafe { self.memory.start().cast().as_ref() }
+    }
+
+    /// Sleeps until the other has taken signals. [`MOST`] are waiting, or others have used up what
+    /// may be queued: then nobody wakes this side, but `limit`.
+    #[cold]
+    fn sleep(&mut self, taken: u32, limit: Option<&Timespec>) -> Result<(), Errno> {
+        if self.blocking == Blocking::Try {
+            return Err(Errno::AGAIN);
+        }
+        let calls = {
+            let other = &self.parties()[1 - self.own];
+            other.sleeps.store(1, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if other.gone.load(Ordering::Acquire) != 0 {
+                return Err(Errno::PIPE);
+            }
+            // Whatever ends the sleep, the caller looks.
+            let _ = futex::wait(&other.taken, futex::Flags::empty(), taken, limit);
+            other.sleeps.store(0, Ordering::Relaxed);
+            1
+        };
+        self.calls += calls;
+        Ok(())
+    }
+
+    /// Counts a signal that was taken, and wakes the other at every half of what may wait.
+    #[inline]
+    fn count(&mut self) {
+        let own = &self.parties()[self.own];
+        let taken = own.taken.load(Ordering::Relaxed).wrapping_add(1);
+        own.taken.store(taken, Ordering::Release);
+        if !taken.is_multiple_of(MOST / 2) {
+            return;
+        }
+        fence(Ordering::SeqCst);
+        if own.sleeps.load(Ordering::Relaxed) != 0 && own.sleeps.swap(0, Ordering::Relaxed) != 0 {
+            // A futex on memory that is mapped cannot fail to be woken.
+            let _ = futex::wake(&own.taken, futex::Flags::empty(), 1);
+            self.calls += 1;
+        }
+    }
+}
+
+impl Endpoint for SignalEnd {
+    const KEEPS_BOUNDARIES: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        // Before the parties meet: after that each knows the other's process.
+        let process = getpid().as_raw_nonzero().get().unsigned_abs();
+        self.parties()[self.own].process.store(process, Ordering::Release);
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        loop {
+            let other = &self.parties()[1 - self.own];
+            let taken = other.taken.load(Ordering::Acquire);
+            if self.sent.wrapping_sub(taken) >= MOST {
+                self.sleep(taken, None)?;
+                continue;
+            }
+            let process = other.process.load(Ordering::Relaxed).cast_signed();
+            self.calls += 1;
+            match queue(process, self.out, bytes) {
+                Ok(()) => break,
+                Err(Errno::AGAIN) => self.sleep(taken, Some(&AGAIN))?,
+                Err(Errno::SRCH) => return Err(Errno::PIPE),
+                Err(errno) => return Err(errno),
+            }
+        }
+        self.sent = self.sent.wrapping_add(1);
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let limit = if self.blocking == Blocking::Try { &raw const at_once } else { null() };
+        // SAFETY: all zero is a valid `siginfo_t`.
+        let mut info = Whole { whole: unsafe { std::mem::zeroed() } };
+        self.calls += 1;
+        // SAFETY: the set and what is filled are whole; the limit is null or a time.
+        outcome(unsafe { libc::sigtimedwait(&self.into, (&raw mut info).cast(), limit) })?;
+        // SAFETY: every bit pattern is a valid `Info`.
+        let info = unsafe { info.info };
+        self.count();
+        let length = usize::try_from(info.errno).map_err(|_| Errno::BADMSG)?;
+        let value = info.queued.value.to_ne_bytes();
+        let value = value.get(..length).ok_or(Errno::BADMSG)?;
+        bytes.get_mut(..length).ok_or(Errno::MSGSIZE)?.copy_from_slice(value);
+        Ok(length)
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        Some(std::mem::take(&mut self.calls))
+    }
+
+    fn disown(mut self) {
+        self.armed = false;
+    }
+}
+
+impl Drop for SignalEnd {
+    fn drop(&mut self) {
+        if !self.armed {
+            return;
+        }
+        let [own, other] = [self.own, 1 - self.own].map(|party| &self.parties()[party]);
+        own.gone.store(1, Ordering::Release);
+        own.taken.fetch_add(MOST, Ordering::AcqRel);
+        // A futex on memory that is mapped cannot fail to be woken.
+        let _ = futex::wake(&own.taken, futex::Flags::empty(), 1);
+        let process = other.process.load(Ordering::Acquire).cast_signed();
+        if process != 0 {
+            // An empty message is the end. A process that is gone needs none.
+            let _ = queue(process, self.out, &[]);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `splice`: pages lent to a pipe and thrown away. Nothing is moved.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Mode as Access, OFlags, openat};
+use rustix::io::Errno;
+use rustix::pipe::{
+    IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, pipe_with, splice, vmsplice,
+};
+
+use super::descriptor::refused;
+use super::{
+    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `splice` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "splice",
+    about: "vmsplice into a pipe, splice from it to /dev/null: moves no data",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Nothing,
+    way: PayloadWay::Nowhere,
+    payload: PayloadFate::Nothing,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::No("descriptors are inherited or passed on"),
+    kernel_thread: None,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "vmsplice puts references to the sender's pages into a pipe; splice moves \
+            them to /dev/null, where they are dropped. The receiver never sees a byte, and none is \
+            copied: the figures that others publish for this pair are the cost of counting pages. \
+            So it has no bandwidth, is never ranked, and cannot be verified.",
+        message_boundaries: "None: a splice takes what is there, up to what it asked for.",
+        minimum_kernel: "Linux 2.6.17.",
+        defaults_that_matter: "A pipe has 16 slots, of a page or part of one each, whatever \
+            their bytes: small messages fill it early. --kernel-buffer does not apply.",
+        references: &["man:vmsplice(2)", "man:splice(2)", "man:pipe(7)"],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    execute: worker::execute::<Splice>,
+};
+
+struct Splice;
+
+impl Channel for Splice {
+    type End = SpliceEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<SpliceEnd>, Failure> {
+        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|e| refused("pipe2", e));
+        let (there, back) = (pipe()?, pipe()?);
+        let nowhere = openat(CWD, "/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Access::empty())
+            .map_err(|e| refused("open(/dev/null)", e))?;
+        let held = fcntl_getpipe_size(&there.1).map_err(|e| refused("fcntl(F_GETPIPE_SZ)", e))?;
+        let nowhere = Arc::new(nowhere);
+        let flags = match setup.blocking {
+            Blocking::Wait => SpliceFlags::empty(),
+            Blocking::Try => SpliceFlags::NONBLOCK,
+        };
+        let end = |read, write| SpliceEnd { read, write, nowhere: Arc::clone(&nowhere), flags };
+        Ok(Opened {
+            sender: end(back.0, there.1),
+            receiver: end(there.0, back.1),
+            granted: Granted { kernel_buffer_bytes: Some(held as u64) },
+        })
+    }
+}
+
+#[derive(Debug)]
+struct SpliceEnd {
+    read: OwnedFd,
+    write: OwnedFd,
+    nowhere: Arc<OwnedFd>,
+    flags: SpliceFlags,
+}
+
+impl Endpoint for SpliceEnd {
+    const KEEPS_BOUNDARIES: bool = false;
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        // SAFETY: the descriptor is a writing end, so the pages are read at most; they may change
+        // before they are dropped, which nobody would notice: nobody reads them.
+        unsafe { vmsplice(&self.write, &[IoSliceRaw::from_slice(bytes)], self.flags) }
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        splice(&self.read, None, &*self.nowhere, None, bytes.len(), self.flags)
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        Some(Descriptors { read: self.read.as_fd(), write: self.write.as_fd() })
+    }
+}

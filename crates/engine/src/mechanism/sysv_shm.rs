@@ -1,0 +1,72 @@
+//! `sysv-shm`: one slot in a System V segment, with futexes to wait on.
+
+use std::ptr::{NonNull, null, null_mut};
+
+use rustix::io::Errno;
+
+use super::futex::FutexBell;
+use super::slot::{Shared, SlotEnd, ends, memory_bytes, no_memory};
+use super::sysv;
+use super::{
+    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
+    PeerDeath, Setup, Unrelated,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `sysv-shm` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "sysv-shm",
+    about: "one slot in a System V shared memory segment, in each direction; waits on a futex",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Memory,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::Yes,
+    kernel_thread: None,
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "shmget makes a segment that other processes find by its key, shmat maps it. \
+            System V memory says nothing of when there is something in it: here the parties wait \
+            as futex does, so that what differs from futex is the memory alone. The segment is \
+            marked for removal as soon as it is attached, and goes with the last of the parties.",
+        message_boundaries: "Kept: the slot holds one message and its length.",
+        minimum_kernel: "Linux 2.6.0, with CONFIG_SYSVIPC.",
+        defaults_that_matter: "Pages of the usual size (no SHM_HUGETLB). The kernel holds nothing, \
+            so --kernel-buffer does not apply; kernel.shmmax bounds a segment.",
+        references: &["man:shmget(2)", "man:shmat(2)", "man:sysvipc(7)", "man:futex(2)"],
+    },
+    // SAFETY: the call takes numbers alone.
+    availability: || sysv::available("shmget", |key| unsafe { libc::shmget(key, 0, 0) }),
+    limit: |_| None,
+    execute: worker::execute::<SysvShm>,
+};
+
+struct SysvShm;
+
+impl Channel for SysvShm {
+    type End = SlotEnd<FutexBell>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let memory = segment(memory_bytes(setup)).map_err(no_memory)?;
+        ends(setup, memory, |spot| Ok(FutexBell { spot }))
+    }
+}
+
+/// A new segment of `bytes`, attached, and removed but for that.
+fn segment(bytes: usize) -> Result<Shared, Errno> {
+    sysv::remove_when_the_command_dies();
+    // SAFETY: the call takes numbers alone.
+    let id = sysv::make(|key, flags| unsafe { libc::shmget(key, bytes, flags) })?;
+    // SAFETY: attaching at an address of the kernel's choice aliases nothing; -1 is an error.
+    let start = unsafe { libc::shmat(id, null(), 0) };
+    let attached = sysv::outcome(if start.addr() == usize::MAX { -1 } else { 0 });
+    // SAFETY: the segment was just made; removing it needs no facts.
+    unsafe { libc::shmctl(id, libc::IPC_RMID, null_mut()) };
+    attached?;
+    let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
+    // SAFETY: a new segment is zero, mapped with this length by the call above, and detached by
+    // unmapping all of it, as Linux allows.
+    Ok(unsafe { Shared::of_mapping(start, bytes) })
+}

@@ -1,0 +1,19 @@
+//! Messages that a mechanism carries.
+
+use std::collections::BTreeMap;
+
+use ipcperf_engine::mechanism::{Blocking, Mechanism, Nearness, Setup};
+use ipcperf_engine::workload::Kind;
+
+/// `bytes`, or the largest message that `mechanism` carries by default, where that is less.
+pub(crate) fn carried(mechanism: &Mechanism, bytes: u64) -> u64 {
+    let setup = Setup {
+        options: &BTreeMap::new(),
+        buffer_bytes: bytes,
+        kernel_buffer_asked_bytes: None,
+        nearness: Nearness::Unpinned,
+        blocking: Blocking::Wait,
+        workload: Kind::Stream,
+    };
+    (mechanism.limit)(&setup).map_or(bytes, |limit| limit.bytes.min(bytes))
+}
