@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_engine::mechanism::SURVEYED;
 use ipcperf_engine::workload::WORKLOADS;
 use serde::Deserialize;
 
@@ -125,7 +125,7 @@ fn cells(out: &Path) -> Finding {
 /// Every cell a survey must answer for.
 fn expected() -> Vec<Cell> {
     let mut cells = Vec::new();
-    for mechanism in MECHANISMS {
+    for mechanism in SURVEYED {
         for workload in WORKLOADS {
             for buffer_bytes in SIZES_BYTES {
                 cells.extend(PLACEMENTS.map(|placement| Cell {

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 
 /// What `ipcperf` alone does.
 pub(super) const ALONE: &str =
-    "Without a command, ipcperf surveys this machine: every mechanism, about a minute.";
+    "Without a command, ipcperf surveys this machine: ten mechanisms, about a minute.";
 
 fn after_help() -> String {
     let codes = EXIT_CODES.map(|(code, meaning)| format!("{code} {meaning}"));
@@ -29,7 +29,7 @@ fn after_help() -> String {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Survey this machine: every mechanism, four sizes, on one CPU and on two
+    /// Survey this machine: the mechanisms a reader would pick, four sizes, on one CPU and on two
     Survey(SurveyArguments),
     /// Measure the cases you name
     Run(RunArguments),

@@ -18,7 +18,7 @@ of JSON lines, from which tables are made.";
 
 /// What is often asked, and how.
 const EXAMPLES: [(&str, &str); 8] = [
-    ("ipcperf", "surveys this machine: every mechanism, about a minute"),
+    ("ipcperf", "surveys this machine: ten mechanisms, about a minute"),
     ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "bandwidth by buffer size"),
     ("ipcperf run -m all -w round-trip -b 64 --placement split", "round trips on two CPUs"),
     ("ipcperf run -m pipe --set pipe.capacity=4KiB..1MiB", "an option as a factor"),

@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
-use super::table::{bounded, new_table};
+use super::table::{Row, bounded, new_table};
 use crate::plan::Bytes;
 use crate::summary::CaseSummary;
 
@@ -40,19 +40,18 @@ pub(crate) struct Grid {
 }
 
 impl Figures {
-    /// What `content` says of each of `cases`.
-    pub(super) fn of(cases: &[&CaseSummary], content: impl Fn(&CaseSummary) -> String) -> Self {
-        let mut places: HashMap<String, usize> = HashMap::new();
+    /// What `content` says of the case of each of `rows`.
+    pub(super) fn of(rows: &[&Row], content: impl Fn(&CaseSummary) -> String) -> Self {
+        let mut places: HashMap<&str, usize> = HashMap::new();
         let (mut series, mut cells) = (Vec::new(), HashMap::new());
-        for case in cases {
-            let name = bounded(case.series());
-            let place = *places.entry(name).or_insert_with_key(|name| {
-                series.push(name.clone());
+        for Row { case, series: name } in rows {
+            let place = *places.entry(name).or_insert_with(|| {
+                series.push(bounded(name.clone()));
                 series.len() - 1
             });
             cells.entry((place, case.case.buffer_bytes)).or_insert_with(|| bounded(content(case)));
         }
-        let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
+        let sizes: BTreeSet<u64> = rows.iter().map(|row| row.case.case.buffer_bytes).collect();
         Self { series, sizes: sizes.into_iter().collect(), cells }
     }
 

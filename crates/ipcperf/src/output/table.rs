@@ -30,6 +30,18 @@ pub(crate) struct Section {
     pub(crate) roofs: Option<Figures>,
 }
 
+/// A case and what tables call its series: with thousands of both, asked for once.
+pub(super) struct Row<'a> {
+    pub(super) case: &'a CaseSummary,
+    pub(super) series: String,
+}
+
+impl<'a> Row<'a> {
+    fn of(case: &'a CaseSummary) -> Self {
+        Self { case, series: case.series() }
+    }
+}
+
 /// What stands above the second grid of a section.
 pub(crate) const ROOFS: &str = "As a share of the limit of this machine that bounds it:";
 
@@ -46,37 +58,31 @@ pub(crate) fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) 
 
 /// The figures of `summaries`, heading by heading.
 pub(crate) fn sections(summaries: &[CaseSummary], beside: Beside) -> Vec<Section> {
-    let measured = measured_series(summaries);
+    let rows: Vec<Row> = summaries.iter().map(Row::of).collect();
+    let measured = measured_series(&rows);
     let headings = headings(summaries);
-    map(headings.iter(), |heading| section(heading, summaries, &measured, beside))
+    map(headings.iter(), |heading| section(heading, &rows, &measured, beside))
 }
 
 /// The series that are more than refused.
-fn measured_series<'a>(cases: impl IntoIterator<Item = &'a CaseSummary>) -> HashSet<String> {
-    let measured = cases.into_iter().filter(|case| case.refused.is_none());
-    measured.map(CaseSummary::series).collect()
+fn measured_series<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>) -> HashSet<&'a str> {
+    let measured = rows.into_iter().filter(|row| row.case.refused.is_none());
+    measured.map(|row| row.series.as_str()).collect()
 }
 
 /// What stands under `heading`. A refused cell is shown with the figures of its own series, or, where
 /// that has none in any table (`measured` has those that do), everywhere.
-fn section(
-    heading: &Heading,
-    summaries: &[CaseSummary],
-    measured: &HashSet<String>,
-    beside: Beside,
-) -> Section {
-    let mut cases: Vec<&CaseSummary> =
-        summaries.iter().filter(|summary| heading.covers(summary)).collect();
-    let here = measured_series(cases.iter().copied());
-    cases.retain(|case| {
-        let is_here = || here.contains(&case.series()) || !measured.contains(&case.series());
-        case.refused.is_none() || is_here()
+fn section(heading: &Heading, rows: &[Row], measured: &HashSet<&str>, beside: Beside) -> Section {
+    let mut rows: Vec<&Row> = rows.iter().filter(|row| heading.covers(row.case)).collect();
+    let here = measured_series(rows.iter().copied());
+    rows.retain(|row| {
+        let series = row.series.as_str();
+        row.case.refused.is_none() || here.contains(series) || !measured.contains(series)
     });
-    let bounded: Vec<&CaseSummary> =
-        cases.iter().copied().filter(|case| case.roof.is_some()).collect();
+    let bounded: Vec<&Row> = rows.iter().copied().filter(|row| row.case.roof.is_some()).collect();
     Section {
-        heading: heading.text(&repetitions(&cases), beside),
-        figures: Figures::of(&cases, |case| cell(case, beside)),
+        heading: heading.text(&repetitions(&rows), beside),
+        figures: Figures::of(&rows, |case| cell(case, beside)),
         roofs: (!bounded.is_empty()).then(|| Figures::of(&bounded, roof)),
     }
 }
@@ -105,9 +111,9 @@ fn roof(case: &CaseSummary) -> String {
     })
 }
 
-/// How many repetitions the medians of `cases` are of.
-fn repetitions(cases: &[&CaseSummary]) -> String {
-    let counts = || cases.iter().filter_map(|case| case.main()).map(|figure| figure.spread().n);
+/// How many repetitions the medians of `rows` are of.
+fn repetitions(rows: &[&Row]) -> String {
+    let counts = || rows.iter().filter_map(|row| row.case.main()).map(|figure| figure.spread().n);
     match (counts().min(), counts().max()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
         (_, most) => most.unwrap_or(0).to_string(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ipcperf_engine::mechanism::{MECHANISMS, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::mechanism::{Mechanism, OptionSpec, OptionValues, SURVEYED};
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::{Kind, WORKLOADS};
 use ipcperf_engine::{KernelBuffer, Mode, TouchCheck};
@@ -89,14 +89,14 @@ impl Request {
         })
     }
 
-    /// Every mechanism, both workloads, four sizes, on one CPU and on two.
+    /// The mechanisms a reader would pick, both workloads, four sizes, on one CPU and on two.
     pub(crate) fn survey(length: SurveyLength) -> Self {
         let step = match length {
             SurveyLength::Full => 1,
             SurveyLength::Quick => 2,
         };
         Self {
-            mechanisms: MECHANISMS.to_vec(),
+            mechanisms: SURVEYED.to_vec(),
             options: BTreeMap::new(),
             workloads: WORKLOADS.iter().map(|facts| facts.kind).collect(),
             buffers: SURVEY_BUFFERS.into_iter().step_by(step).collect(),

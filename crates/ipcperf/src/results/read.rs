@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter};
 use super::SCHEMA;
 use super::blocks::{Blocks, Ending, Spare};
 use super::plain::plain_sample;
-use super::record::{FailedRun, Footer, Header, Line};
+use super::record::{FailedRun, Footer, Header, Line, check_name};
 use super::roles::KnownKeys;
 use super::sample::Sample;
 use crate::error::Error;
@@ -119,7 +119,10 @@ fn header(line: &[u8]) -> Result<Header, String> {
             "written by a newer ipcperf: format {version}, this one reads up to {SCHEMA}; update it"
         )),
         Some(1..) => match serde_json::from_value(value) {
-            Ok(Line::Header(header)) => Ok(header),
+            Ok(Line::Header(header)) => {
+                header.plan.refused.iter().try_for_each(|cell| cell.case.check_names())?;
+                Ok(header)
+            }
             Ok(_) => Err(foreign()),
             Err(error) => Err(format!("bad header: {error}")),
         },
@@ -210,18 +213,29 @@ impl Part {
     fn add(&mut self, plain: Option<Sample>, line: &[u8]) -> Result<(), String> {
         self.end = End::Open;
         if let Some(sample) = plain {
-            self.samples.push(sample);
-            return Ok(());
+            return self.add_sample(sample);
         }
         match serde_json::from_slice(line).map_err(|error| format!("bad line: {error}"))? {
             Line::Header(_) => return Err("a second header".to_owned()),
-            Line::Sample(sample) => self.samples.push(sample),
-            Line::Failure(failure) => self.failures.push(failure),
+            Line::Sample(sample) => return self.add_sample(sample),
+            Line::Failure(failure) => {
+                failure.run.case.check_names()?;
+                self.failures.push(failure);
+            }
             Line::Footer(footer) => {
                 self.footer = Some(footer);
                 self.end = End::Closed;
             }
         }
+        Ok(())
+    }
+}
+
+impl Part {
+    fn add_sample(&mut self, sample: Sample) -> Result<(), String> {
+        sample.run.case.check_names()?;
+        check_name(sample.cpu_pair_class.as_deref().unwrap_or_default())?;
+        self.samples.push(sample);
         Ok(())
     }
 }

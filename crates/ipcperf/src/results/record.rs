@@ -140,6 +140,34 @@ pub(crate) struct CaseIdentity {
     pub(crate) verify: bool,
 }
 
+/// Longer names than this no file has that was measured: tables, figures and their words are made of
+/// them, over and over.
+const LONGEST_NAME: usize = 4_096;
+
+/// That `name` is no longer than names are.
+///
+/// # Errors
+/// How long it is.
+pub(super) fn check_name(name: &str) -> Result<(), String> {
+    if name.len() <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(format!("a name of {} bytes: longer than {LONGEST_NAME} no name is", name.len()))
+}
+
+impl CaseIdentity {
+    /// That its names are no longer than names are.
+    ///
+    /// # Errors
+    /// How long one is.
+    pub(super) fn check_names(&self) -> Result<(), String> {
+        let Self { case_id, mechanism, placement, kernel_buffer, .. } = self;
+        let options = self.options.iter().flat_map(|(name, value)| [name, value]);
+        let all = [case_id, mechanism, placement, kernel_buffer].into_iter().chain(options);
+        all.map(String::as_str).try_for_each(check_name)
+    }
+}
+
 /// Which run of which case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunIdentity {
