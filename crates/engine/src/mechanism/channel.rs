@@ -51,6 +51,12 @@ impl Setup<'_> {
     pub fn option<'b>(&'b self, name: &str, default: &'b str) -> &'b str {
         self.options.get(name).map_or(default, String::as_str)
     }
+
+    /// The value of option `name` where it was set and is a number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.options.get(name)?.parse().ok()
+    }
 }
 
 /// The kernel's answer to what was asked of it.
