@@ -95,6 +95,15 @@ pub trait Endpoint: Send + 'static {
     const KEEPS_BOUNDARIES: bool;
     /// Whether messages may be lost.
     const LOSES: bool = false;
+    /// Whether what was sent may still be read from the buffer it was sent from: see
+    /// [`Endpoint::turns`].
+    const LENDS: bool = false;
+
+    /// How many buffers the party must send from in turn, so that none is written to while the other
+    /// side may still read from it. More than one only where [`Endpoint::LENDS`].
+    fn turns(&self) -> usize {
+        1
+    }
 
     /// Called by the party that will use this end, after it parted from the other: the place to
     /// map and touch memory.
