@@ -8,10 +8,15 @@
 mod channel;
 mod descriptor;
 mod facts;
+mod lasting;
+mod passing;
+mod polled;
 mod scratch;
 mod socket;
 
+mod dgram_fds;
 mod fifo;
+mod file_ref;
 mod null;
 mod pipe;
 mod shm_ring;
@@ -27,6 +32,7 @@ pub use facts::{
     Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, PayloadWay,
     Unavailable,
 };
+pub use lasting::lasting_path;
 pub use scratch::{Scratch, scratch_path};
 
 /// Every mechanism, in the order in which tables show them.
@@ -38,6 +44,8 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &unix_stream_named::MECHANISM,
     &unix_dgram::MECHANISM,
     &unix_seqpacket::MECHANISM,
+    &dgram_fds::MECHANISM,
+    &file_ref::MECHANISM,
     &tcp::MECHANISM,
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
