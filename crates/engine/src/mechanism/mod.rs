@@ -9,6 +9,7 @@ mod channel;
 mod descriptor;
 mod facts;
 mod lasting;
+mod mapping;
 mod passing;
 mod polled;
 mod scratch;
@@ -17,6 +18,7 @@ mod socket;
 mod dgram_fds;
 mod fifo;
 mod file_ref;
+mod memfd_ref;
 mod null;
 mod pipe;
 mod shm_ring;
@@ -46,6 +48,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &unix_seqpacket::MECHANISM,
     &dgram_fds::MECHANISM,
     &file_ref::MECHANISM,
+    &memfd_ref::MECHANISM,
     &tcp::MECHANISM,
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
