@@ -19,6 +19,7 @@ mod dgram_fds;
 mod fifo;
 mod file_ref;
 mod memfd_ref;
+mod mmap_queue;
 mod null;
 mod pipe;
 mod shm_ring;
@@ -52,6 +53,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &tcp::MECHANISM,
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
+    &mmap_queue::MECHANISM,
 ];
 
 /// The mechanism called `name`, if there is one.
