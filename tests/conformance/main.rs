@@ -5,6 +5,7 @@
 //! deadline: a machine may be busy. While one is being written, `IPCPERF_MECHANISMS=NAME` looks at that
 //! one alone.
 
+mod borrowing;
 mod boundaries;
 mod deadline;
 mod descriptors;

@@ -22,6 +22,7 @@ mod memfd_ref;
 mod mmap_queue;
 mod null;
 mod pipe;
+mod pipe_borrow;
 mod shm_ring;
 mod tcp;
 mod udp;
@@ -42,6 +43,7 @@ pub use scratch::{Scratch, scratch_path};
 pub const MECHANISMS: &[&Mechanism] = &[
     &null::MECHANISM,
     &pipe::MECHANISM,
+    &pipe_borrow::MECHANISM,
     &fifo::MECHANISM,
     &unix_stream::MECHANISM,
     &unix_stream_named::MECHANISM,
