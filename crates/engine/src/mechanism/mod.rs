@@ -15,6 +15,7 @@ mod polled;
 mod scratch;
 mod socket;
 
+mod dgram_compressed;
 mod dgram_fds;
 mod fifo;
 mod file_ref;
@@ -50,6 +51,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &unix_dgram::MECHANISM,
     &unix_seqpacket::MECHANISM,
     &dgram_fds::MECHANISM,
+    &dgram_compressed::MECHANISM,
     &file_ref::MECHANISM,
     &memfd_ref::MECHANISM,
     &tcp::MECHANISM,
