@@ -100,6 +100,46 @@ fn a_stream_is_one_write_a_buffer_and_the_reads_that_are_reported() {
     }
 }
 
+/// Asking first is one call more for each transfer.
+#[test]
+fn waiting_in_poll_or_select_is_one_call_more_each() {
+    for (case, sends, receives) in [
+        ("pipe --set pipe.wait=poll", "write", "read"),
+        ("unix-stream --set unix-stream.wait=poll", "write", "read"),
+        ("dgram-fds --set dgram-fds.wait=select --set dgram-fds.fds=0", "sendmsg", "recvmsg"),
+    ] {
+        let arguments = format!("-m {case} -w round-trip -b 64 --total 6400");
+        let Some(traced) = trace(&arguments) else { return };
+        let each = calls(&[(sends, 100), (receives, 100)]);
+        for mut region in traced.regions {
+            // The C library has poll and select made by either of two calls.
+            let names = ["poll", "ppoll", "select", "pselect6"];
+            let asked = names.iter().find_map(|name| region.remove(*name));
+            assert_eq!((asked, &region), (Some(200), &each), "{case}");
+        }
+    }
+}
+
+/// The calls that the document of 2015 saw, but that descriptors beside the file's are closed too.
+#[test]
+fn a_file_for_each_message_is_five_calls_to_send_and_four_to_receive() {
+    let arguments = "-m file-ref --set file-ref.fds=0 -b 10000 --total 1000000";
+    let Some(traced) = trace(arguments) else { return };
+    let mut regions = traced.regions;
+    regions.sort();
+    let count = 100;
+    let receiver: &[(&str, u64)] =
+        &[("close", count), ("lseek", count), ("read", count), ("recvmsg", count)];
+    let sender: &[(&str, u64)] = &[
+        ("close", count),
+        ("openat", count),
+        ("sendmsg", count),
+        ("unlink", count),
+        ("write", count),
+    ];
+    assert_eq!(regions, [calls(receiver), calls(receiver), calls(sender), calls(sender)]);
+}
+
 #[test]
 fn null_makes_no_call() {
     for mode in ["1thread", "2thread", "2proc"] {

@@ -10,11 +10,24 @@ use ipcperf_engine::placement::{Placement, Topology};
 
 use crate::skip::skip;
 
+/// The mechanisms under test: those that `IPCPERF_MECHANISMS` names (with commas between them), or all.
+pub(crate) fn under_test() -> Vec<&'static Mechanism> {
+    let all = || MECHANISMS.iter().copied();
+    match std::env::var("IPCPERF_MECHANISMS") {
+        Ok(names) => {
+            let named: Vec<&str> = names.split(',').collect();
+            assert!(named.iter().all(|name| all().any(|one| one.name == *name)), "{names}");
+            all().filter(|mechanism| named.contains(&mechanism.name)).collect()
+        }
+        Err(_) => all().collect(),
+    }
+}
+
 /// Holds `check` against each mechanism that is available here, and names all that fail.
 pub(crate) fn for_each(check: impl Fn(&'static Mechanism) + Sync) {
-    let failed = Mutex::new(Vec::new());
-    in_parallel(MECHANISMS.len(), |index| {
-        let mechanism = MECHANISMS[index];
+    let (failed, mechanisms) = (Mutex::new(Vec::new()), under_test());
+    in_parallel(mechanisms.len(), |index| {
+        let mechanism = mechanisms[index];
         if let Err(why) = (mechanism.availability)() {
             skip(mechanism.name, &why.reason);
         } else if catch_unwind(AssertUnwindSafe(|| check(mechanism))).is_err() {
@@ -67,11 +80,22 @@ pub(crate) fn every_option(mechanism: &Mechanism) -> String {
 }
 
 /// The values of `option` worth a test: all of them, where it is a choice.
-pub(crate) fn values(option: &OptionSpec) -> Vec<&'static str> {
-    match option.values {
-        OptionValues::OneOf(words) => words.to_vec(),
-        OptionValues::Bytes => vec![option.default, "4KiB", "1MiB"],
+pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
+    match &option.values {
+        OptionValues::OneOf(words) => owned(*words),
+        OptionValues::Bytes => owned(&[option.default, "4KiB", "1MiB"]),
+        OptionValues::BytesOr(words) => owned(words.iter().chain(&["4KiB"])),
+        // Where the default is a word, numbers are for those who know what they do.
+        OptionValues::Number(_) if option.default.parse::<u64>().is_err() => {
+            owned(&[option.default])
+        }
+        OptionValues::Number(range) => vec![option.default.to_owned(), range.end().to_string()],
+        OptionValues::Folder => owned(&[option.default, "/dev/shm"]),
     }
+}
+
+fn owned<'a>(words: impl IntoIterator<Item = &'a &'a str>) -> Vec<String> {
+    words.into_iter().map(|&word| word.to_owned()).collect()
 }
 
 /// The placements this machine has: apart needs two CPUs.

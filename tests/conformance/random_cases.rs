@@ -2,14 +2,14 @@
 //!
 //! `IPCPERF_RANDOM_CASES` says how many, `IPCPERF_SEED` which; both are printed when one fails.
 
-use ipcperf_engine::mechanism::{Delivery, MECHANISMS, Mechanism};
+use ipcperf_engine::mechanism::{Delivery, Mechanism};
 use ipcperf_engine::workload;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::laboratory::Laboratory;
-use crate::mechanisms::{in_parallel, placements, values};
+use crate::mechanisms::{in_parallel, placements, under_test, values};
 use crate::results::{ResultsFile, number};
 
 /// Which cases are drawn where no seed is given.
@@ -56,7 +56,7 @@ pub(crate) fn generator(seed: u64, index: usize) -> ChaCha8Rng {
 
 /// Draws a case; sizes are even on a logarithmic scale.
 pub(crate) fn draw(random: &mut ChaCha8Rng) -> RandomCase {
-    let mechanism = *MECHANISMS.choose(random).expect("mechanisms");
+    let mechanism = *under_test().choose(random).expect("mechanisms");
     let mode = mechanism.modes.choose(random).expect("modes").name();
     let workload = workload::WORKLOADS.choose(random).expect("workloads").name;
     let placement = *placements().choose(random).expect("placements");
@@ -81,7 +81,8 @@ fn random_bytes(random: &mut ChaCha8Rng) -> u64 {
 
 fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> String {
     let settings = mechanism.options.iter().map(|option| {
-        let value = *values(option).choose(random).expect("values");
+        let values = values(option);
+        let value = values.choose(random).expect("values");
         format!("--set {}.{}={value}", mechanism.name, option.name)
     });
     settings.collect::<Vec<_>>().join(" ")

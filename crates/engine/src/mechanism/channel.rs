@@ -51,6 +51,12 @@ impl Setup<'_> {
     pub fn option<'b>(&'b self, name: &str, default: &'b str) -> &'b str {
         self.options.get(name).map_or(default, String::as_str)
     }
+
+    /// The value of option `name` where it was set and is a number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.options.get(name)?.parse().ok()
+    }
 }
 
 /// The kernel's answer to what was asked of it.
@@ -89,6 +95,15 @@ pub trait Endpoint: Send + 'static {
     const KEEPS_BOUNDARIES: bool;
     /// Whether messages may be lost.
     const LOSES: bool = false;
+    /// Whether what was sent may still be read from the buffer it was sent from: see
+    /// [`Endpoint::turns`].
+    const LENDS: bool = false;
+
+    /// How many buffers the party must send from in turn, so that none is written to while the other
+    /// side may still read from it. More than one only where [`Endpoint::LENDS`].
+    fn turns(&self) -> usize {
+        1
+    }
 
     /// Called by the party that will use this end, after it parted from the other: the place to
     /// map and touch memory.

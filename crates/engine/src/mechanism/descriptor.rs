@@ -11,8 +11,8 @@ use crate::{Failure, FailureKind};
 /// A byte stream in either direction, each through a descriptor of its own.
 #[derive(Debug)]
 pub(super) struct PipeEnd {
-    read: OwnedFd,
-    write: OwnedFd,
+    pub(super) read: OwnedFd,
+    pub(super) write: OwnedFd,
 }
 
 impl Endpoint for PipeEnd {

@@ -1,5 +1,7 @@
 //! What is known of a mechanism before it is used.
 
+use std::ops::RangeInclusive;
+
 use crate::mechanism::Setup;
 use crate::{Mode, Report, RunSpec};
 
@@ -196,8 +198,14 @@ pub struct OptionSpec {
 pub enum OptionValues {
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// A number of bytes, or the word `default`.
+    /// A number of bytes, or the word that is the default.
     Bytes,
+    /// A number of bytes, or one of these words.
+    BytesOr(&'static [&'static str]),
+    /// A whole number in this range, or the word that is the default.
+    Number(RangeInclusive<u64>),
+    /// The absolute path of a folder, or the word that is the default.
+    Folder,
 }
 
 /// The largest message a mechanism carries, and why.

@@ -8,19 +8,29 @@
 mod channel;
 mod descriptor;
 mod facts;
+mod lasting;
+mod mapping;
 mod names;
+mod passing;
+mod polled;
 mod scratch;
 mod slot;
 mod socket;
 mod sysv;
 
+mod dgram_compressed;
+mod dgram_fds;
 mod eventfd;
 mod fifo;
+mod file_ref;
 mod futex;
+mod memfd_ref;
 mod mmap_file;
+mod mmap_queue;
 mod mptcp;
 mod null;
 mod pipe;
+mod pipe_borrow;
 mod posix_mq;
 mod posix_sem;
 mod process_vm;
@@ -50,14 +60,20 @@ pub use scratch::Scratch;
 pub const MECHANISMS: &[&Mechanism] = &[
     &null::MECHANISM,
     &pipe::MECHANISM,
+    &pipe_borrow::MECHANISM,
     &fifo::MECHANISM,
     &unix_stream::MECHANISM,
     &unix_stream_named::MECHANISM,
     &unix_dgram::MECHANISM,
     &unix_seqpacket::MECHANISM,
+    &dgram_fds::MECHANISM,
+    &dgram_compressed::MECHANISM,
+    &file_ref::MECHANISM,
+    &memfd_ref::MECHANISM,
     &tcp::MECHANISM,
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
+    &mmap_queue::MECHANISM,
     &posix_mq::MECHANISM,
     &sysv_mq::MECHANISM,
     &futex::MECHANISM,

@@ -3,11 +3,12 @@
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::descriptor::{Direction, PipeEnd, join, refused};
+use super::polled::{self, Poll, WAIT};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
     PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
-use crate::{Failure, Mode, worker};
+use crate::{Failure, Mode};
 
 /// What `pipe` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -20,12 +21,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     kernel_thread: None,
-    options: &[CAPACITY],
+    options: &[CAPACITY, WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The kernel keeps a ring of pages; write copies into it, read copies out of \
             it, and either sleeps when it can do nothing. A write of more than the capacity is \
-            taken in pieces, inside one call, as the reader makes room.",
+            taken in pieces, inside one call, as the reader makes room. With wait=poll each read and \
+            each write is preceded by a poll, on descriptors that do not wait: one call more for \
+            each, and a write of more than there is room for is taken in pieces of a call each.",
         message_boundaries: "None: a read returns what has arrived, up to what it asked for. \
             Writes of at most PIPE_BUF (4096) bytes are not interleaved with others.",
         minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
@@ -35,7 +38,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |_| None,
-    execute: worker::execute::<Pipe>,
+    execute: polled::execute::<Pipe, Poll>,
 };
 
 /// The option that pipes and FIFOs share.
@@ -56,7 +59,8 @@ impl Channel for Pipe {
     }
 }
 
-fn direction() -> Result<Direction, Failure> {
+/// A new pipe.
+pub(super) fn direction() -> Result<Direction, Failure> {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| refused("pipe2", e))?;
     Ok(Direction { read, write })
 }

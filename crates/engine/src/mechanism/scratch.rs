@@ -2,7 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process, parent_process_death_signal,
@@ -14,7 +14,12 @@ use crate::{Failure, FailureKind};
 /// Where the worker with this process number keeps its names. The command removes it should the
 /// worker be killed before it could.
 pub(super) fn scratch_path(worker: u32) -> PathBuf {
-    std::env::temp_dir().join(format!("ipcperf-run-{worker}"))
+    scratch_path_in(&std::env::temp_dir(), worker)
+}
+
+/// As [`scratch_path`], in a folder of one's choice.
+pub(super) fn scratch_path_in(folder: &Path, worker: u32) -> PathBuf {
+    folder.join(format!("ipcperf-run-{worker}"))
 }
 
 /// A folder that only its owner may enter, removed with all it holds when dropped. Should the
@@ -35,11 +40,7 @@ impl Scratch {
     pub fn new() -> Result<Self, Failure> {
         let outlives = Outlives::parent();
         let path = scratch_path(std::process::id());
-        DirBuilder::new().mode(0o700).create(&path).map_err(|error| Failure {
-            errno: error.raw_os_error(),
-            ..Failure::new(FailureKind::SetUp, format!("making the folder {}", path.display()))
-                .with_remedy("set TMPDIR to a folder you may write to")
-        })?;
+        make_folder(&path)?;
         Ok(Self { path, _outlives: outlives })
     }
 
@@ -55,6 +56,15 @@ impl Drop for Scratch {
         // Nothing can be done here about a folder that will not go; the command tries once more.
         let _ = std::fs::remove_dir_all(&self.path);
     }
+}
+
+/// Makes the folder `path`, which only its owner may enter.
+pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
+    DirBuilder::new().mode(0o700).create(path).map_err(|error| Failure {
+        errno: error.raw_os_error(),
+        ..Failure::new(FailureKind::SetUp, format!("making the folder {}", path.display()))
+            .with_remedy("set TMPDIR to a folder you may write to")
+    })
 }
 
 /// While this lives, the death of the parent does not end this process; afterwards it does, also

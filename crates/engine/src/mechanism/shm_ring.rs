@@ -50,7 +50,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     execute: worker::execute::<ShmRing>,
 };
 
-fn available() -> Result<(), Unavailable> {
+/// Whether a memfd can be made.
+pub(super) fn available() -> Result<(), Unavailable> {
     memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
         reason: format!("memfd_create: {errno}"),
         remedy: "needs Linux 3.17 and a seccomp filter that lets memfd_create through".to_owned(),

@@ -2,12 +2,13 @@
 
 use rustix::net::SocketType;
 
+use super::polled::{self, Poll, WAIT};
 use super::socket::{SocketEnd, unix_pair};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
     PeerDeath, Setup, Unrelated,
 };
-use crate::{Failure, Mode, worker};
+use crate::{Failure, Mode};
 
 /// What `unix-stream` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -20,12 +21,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     kernel_thread: None,
-    options: &[],
+    options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A write copies into socket buffers (skbs of up to 32 KiB and their pages) \
             that hang in the receiver's queue; a read copies out of them. The writer sleeps when \
-            what is queued exceeds SO_SNDBUF.",
+            what is queued exceeds SO_SNDBUF. With wait=poll each read and each write is preceded by \
+            a poll, on descriptors that do not wait: one call more for each.",
         message_boundaries: "None: a read returns what is queued, up to what it asked for, across \
             several writes.",
         minimum_kernel: "Any.",
@@ -35,7 +37,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |_| None,
-    execute: worker::execute::<UnixStream>,
+    execute: polled::execute::<UnixStream, Poll>,
 };
 
 struct UnixStream;

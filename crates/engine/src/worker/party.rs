@@ -15,7 +15,7 @@ use crate::limits::cacheline;
 use crate::mechanism::{Endpoint, Nearness};
 use crate::payload::Payload;
 use crate::placement;
-use crate::workload::{Extent, Meter, Task, Workload};
+use crate::workload::{Extent, Meter, Outgoing, Task, Workload};
 use crate::{Failure, FailureKind, Role, RoleUsage, RoundTrips, RunSpec};
 
 /// How long the cache-line probe before and after a run lasts.
@@ -52,6 +52,8 @@ pub(super) struct Party<'a, E> {
 /// What a party has at hand while it plays.
 struct Kit {
     outgoing: Buffer,
+    /// Where the mechanism lends what is sent: more of them, to be used in turn.
+    others: Vec<Buffer>,
     incoming: Buffer,
     trips: TickHistogram,
     kernel_threads: Option<KernelThreads>,
@@ -104,6 +106,8 @@ impl<E: Endpoint> Party<'_, E> {
                 .with_remedy("use smaller messages")
         };
         let outgoing = Buffer::touched(bytes, 0x5A).map_err(no_memory)?;
+        let others = (1..self.end.turns()).map(|_| Buffer::touched(bytes, 0x5A));
+        let others = others.collect::<Result<_, _>>().map_err(no_memory)?;
         let incoming = Buffer::touched(bytes, 0xA5).map_err(no_memory)?;
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
             end.prepare().map_err(no_memory)?;
@@ -111,7 +115,7 @@ impl<E: Endpoint> Party<'_, E> {
         // One of the two asks; both would see the same.
         let asks = self.role != Role::Receiver;
         let kernel_threads = asks.then(|| KernelThreads::of(self.spec)).flatten();
-        Ok(Kit { outgoing, incoming, trips: TickHistogram::touched(), kernel_threads })
+        Ok(Kit { outgoing, others, incoming, trips: TickHistogram::touched(), kernel_threads })
     }
 
     fn meet(&self) {
@@ -156,7 +160,7 @@ impl<E: Endpoint> Party<'_, E> {
         let end = Usage::now();
         let cpu_after_ns = cpu_ns();
         self.meet();
-        let calls = self.take_calls().unwrap_or(meter.transfers);
+        let calls = self.take_calls().map_or(meter.transfers, |own| own + meter.polls);
         self.end.drain();
         let mut usage = start.until(end, self.role, meter, calls);
         usage.cpu_ns = Some(cpu_after_ns - cpu_before_ns);
@@ -177,7 +181,7 @@ impl<E: Endpoint> Party<'_, E> {
     ) -> Result<(Meter, u64), Failure> {
         let mut task = Task {
             end: &mut self.end,
-            outgoing: &mut kit.outgoing,
+            outgoing: Outgoing::new(&mut kit.outgoing, &mut kit.others),
             incoming: &mut kit.incoming,
             payload,
             extent,

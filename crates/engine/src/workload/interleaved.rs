@@ -77,7 +77,7 @@ fn send_step<E: Endpoint, P: Payload>(
     at: &mut Cursor,
     way: Way,
 ) -> Result<Step, Failure> {
-    let message = &mut task.outgoing[..task.extent.bytes_of(at.number)];
+    let message = &mut task.outgoing.of::<E>(at.number)[..task.extent.bytes_of(at.number)];
     if at.offset == 0 {
         task.payload.stamp(message, at.number, way);
     }
@@ -169,6 +169,7 @@ fn wait<E: Endpoint, P>(
     let silence = Timespec { tv_sec: 0, tv_nsec: i64::from(SILENCE.subsec_nanos()) };
     let limit = (E::LOSES && all_sent).then_some(&silence);
     task.meter.transfers += 1;
+    task.meter.polls += 1;
     match poll(watched, limit) {
         Ok(0) => Ok(Step::Stuck),
         Ok(_) | Err(Errno::INTR) => Ok(Step::Moved),

@@ -141,7 +141,7 @@ mod tests {
     use crate::payload::Unchecked;
     use crate::workload::interleaved::SILENCE;
     use crate::workload::stream::Stream;
-    use crate::workload::{Extent, Meter, Workload};
+    use crate::workload::{Extent, Meter, Outgoing, Workload};
 
     /// A pair of datagram sockets that loses all but the first `remaining` messages.
     struct Leaky {
@@ -182,9 +182,10 @@ mod tests {
     fn in_one_thread_the_silence_after_the_last_arrival_is_not_elapsed_time() {
         for kept in [0, 3] {
             let ([mut end, mut receiver], control) = (Leaky::pair(kept), Control::default());
+            let mut message = [1; 64];
             let mut task = Task {
                 end: &mut end,
-                outgoing: &mut [1; 64],
+                outgoing: Outgoing::new(&mut message, &mut []),
                 incoming: &mut [0; 64],
                 payload: Unchecked,
                 extent: Extent::whole(64, 10),

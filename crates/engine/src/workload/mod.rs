@@ -18,6 +18,7 @@ pub use round_trip::RoundTrip;
 pub use stream::Stream;
 
 use crate::Failure;
+use crate::buffer::Buffer;
 use crate::histogram::TickHistogram;
 use crate::mechanism::Endpoint;
 use crate::payload::Payload;
@@ -120,10 +121,39 @@ impl Extent {
 pub struct Meter {
     /// Sends, receives and polls made.
     pub transfers: u64,
+    /// The polls among them: calls that no end counts.
+    pub polls: u64,
     /// Sends that took less than they were given.
     pub short_writes: u64,
     /// Receives that returned less than was asked.
     pub short_reads: u64,
+}
+
+/// Where messages are sent from: one buffer, or several in turn.
+#[derive(Debug)]
+pub struct Outgoing<'a> {
+    first: &'a mut [u8],
+    others: &'a mut [Buffer],
+}
+
+impl<'a> Outgoing<'a> {
+    /// From `first` and then from each of `others`.
+    pub fn new(first: &'a mut [u8], others: &'a mut [Buffer]) -> Self {
+        Self { first, others }
+    }
+
+    /// The buffer for message `number`; always the same one, but where `E` lends.
+    #[inline]
+    pub fn of<E: Endpoint>(&mut self, number: u64) -> &mut [u8] {
+        if !E::LENDS {
+            return self.first;
+        }
+        #[allow(clippy::cast_possible_truncation, reason = "below the number of buffers")]
+        match (number % (self.others.len() as u64 + 1)) as usize {
+            0 => self.first,
+            turn => &mut self.others[turn - 1],
+        }
+    }
 }
 
 /// Everything a party works with during one phase.
@@ -132,7 +162,7 @@ pub struct Task<'a, E, P> {
     /// Its end of the mechanism.
     pub end: &'a mut E,
     /// Where messages are sent from.
-    pub outgoing: &'a mut [u8],
+    pub outgoing: Outgoing<'a>,
     /// Where messages are received into.
     pub incoming: &'a mut [u8],
     /// What is done to each message.

@@ -43,8 +43,9 @@ impl Workload for RoundTrip {
         let mut meter = task.meter;
         timed(task, |task, number| {
             let bytes = task.extent.buffer_bytes;
-            task.payload.stamp(&mut task.outgoing[..bytes], number, Way::There);
-            send_message(task.end, &task.outgoing[..bytes], &mut meter)?;
+            let message = &mut task.outgoing.of::<E>(number)[..bytes];
+            task.payload.stamp(message, number, Way::There);
+            send_message(task.end, message, &mut meter)?;
             receive_message(task.end, &mut task.incoming[..bytes], &mut meter)?;
             task.payload.check(&task.incoming[..bytes], number, Way::Back)
         })?;
@@ -58,8 +59,9 @@ impl Workload for RoundTrip {
         for number in task.extent.numbers() {
             receive_message(task.end, &mut task.incoming[..bytes], &mut meter)?;
             task.payload.check(&task.incoming[..bytes], number, Way::There)?;
-            task.payload.stamp(&mut task.outgoing[..bytes], number, Way::Back);
-            send_message(task.end, &task.outgoing[..bytes], &mut meter)?;
+            let message = &mut task.outgoing.of::<E>(number)[..bytes];
+            task.payload.stamp(message, number, Way::Back);
+            send_message(task.end, message, &mut meter)?;
         }
         task.meter = meter;
         Ok(())

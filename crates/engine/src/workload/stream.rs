@@ -35,7 +35,7 @@ impl Workload for Stream {
         let mut meter = task.meter;
         task.control.begin(now_ns());
         for number in task.extent.numbers() {
-            let message = &mut task.outgoing[..task.extent.bytes_of(number)];
+            let message = &mut task.outgoing.of::<E>(number)[..task.extent.bytes_of(number)];
             task.payload.stamp(message, number, Way::There);
             send_message(task.end, message, &mut meter)?;
         }

@@ -53,9 +53,18 @@ fn option_words(option: &OptionSpec) -> String {
 }
 
 fn values_words(option: &OptionSpec) -> String {
-    match option.values {
+    match &option.values {
         OptionValues::OneOf(words) => words.join("|"),
         OptionValues::Bytes => format!("{}|BYTES", option.default),
+        OptionValues::BytesOr(words) => format!("{}|BYTES", words.join("|")),
+        OptionValues::Number(range) => {
+            let numbers = format!("{}..{}", range.start(), range.end());
+            match option.default.parse::<u64>() {
+                Ok(_) => numbers,
+                Err(_) => format!("{}|{numbers}", option.default),
+            }
+        }
+        OptionValues::Folder => format!("{}|FOLDER", option.default),
     }
 }
 

@@ -190,26 +190,46 @@ fn parse_values(
     values: &str,
 ) -> Result<Vec<String>, Error> {
     let full = format!("{}.{}", mechanism.name, spec.name);
-    match spec.values {
-        OptionValues::OneOf(known) => words::list(values, |word| {
-            if known.contains(&word) {
+    let one_of = |word: &str, known: &[&str]| {
+        if known.contains(&word) {
+            return Ok(word.to_owned());
+        }
+        Err(words::unknown(&format!("value of {full}"), word, known.iter().copied()))
+    };
+    match &spec.values {
+        OptionValues::OneOf(known) => words::list(values, |word| one_of(word, known)),
+        OptionValues::Bytes => byte_sizes(&full, values, &[spec.default]),
+        OptionValues::BytesOr(known) => byte_sizes(&full, values, known),
+        OptionValues::Number(range) => words::list(values, |word| match word.parse::<u64>() {
+            Ok(number) if range.contains(&number) => Ok(number.to_string()),
+            Err(_) if word == spec.default => Ok(word.to_owned()),
+            _ => {
+                let (least, most) = (range.start(), range.end());
+                Err(Error::usage(format!("{full} takes a number of {least} to {most}, not {word}")))
+            }
+        }),
+        OptionValues::Folder => words::list(values, |word| {
+            if word == spec.default || word.starts_with('/') {
                 return Ok(word.to_owned());
             }
-            Err(words::unknown(&format!("value of {full}"), word, known.iter().copied()))
+            let shape = format!("{full} takes the whole path of a folder, not `{word}`");
+            Err(Error::usage(shape))
         }),
-        OptionValues::Bytes => {
-            let mut bytes = Vec::new();
-            for item in values.split(',').map(str::trim) {
-                if item == spec.default {
-                    bytes.push(item.to_owned());
-                    continue;
-                }
-                let sizes = size::parse_list(item)
-                    .map_err(|error| Error::usage(format!("{full}: {error}")))?;
-                bytes.extend(sizes.iter().map(u64::to_string));
-            }
-            bytes.dedup();
-            Ok(bytes)
-        }
     }
+}
+
+/// Sizes as plain bytes, and `known` words as they are.
+fn byte_sizes(full: &str, values: &str, known: &[&str]) -> Result<Vec<String>, Error> {
+    let mut bytes = Vec::new();
+    for item in values.split(',').map(str::trim) {
+        if known.contains(&item) {
+            bytes.push(item.to_owned());
+            continue;
+        }
+        let sizes =
+            size::parse_list(item).map_err(|error| Error::usage(format!("{full}: {error}")))?;
+        bytes.extend(sizes.iter().map(u64::to_string));
+    }
+    bytes.dedup();
+    Ok(bytes)
 }

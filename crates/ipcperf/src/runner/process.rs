@@ -45,7 +45,7 @@ pub(super) fn carry_out(
         Err(failure) => return Some(Report::Failed(failure)),
     };
     let waited = wait(&mut output, started + deadline, interrupt);
-    let status = clean_up(&mut worker);
+    let status = clean_up(&mut worker, spec);
     match waited {
         Wait::Said(text) => Some(understand(&text, status)),
         Wait::TooLong => Some(Report::Failed(too_long(deadline))),
@@ -75,7 +75,7 @@ fn start(spec: &RunSpec) -> Result<(Child, ChildStdout), Failure> {
     });
     match (told, worker.stdout.take()) {
         (Some(Ok(())), Some(output)) => Ok((worker, output)),
-        _ => Err(died(clean_up(&mut worker))),
+        _ => Err(died(clean_up(&mut worker, spec))),
     }
 }
 
@@ -122,7 +122,7 @@ fn listen(output: &mut ChildStdout, text: &mut Vec<u8>) -> bool {
 
 /// Ends whatever is left of the worker's process group, reaps all of it, and removes the names it
 /// may have left. Returns how the worker itself ended.
-fn clean_up(worker: &mut Child) -> Option<WaitStatus> {
+fn clean_up(worker: &mut Child, spec: &RunSpec) -> Option<WaitStatus> {
     let group = Pid::from_raw(i32::try_from(worker.id()).ok()?)?;
     // The worker is not reaped yet, so the group is still this one. Gone already is as good.
     let _ = kill_process_group(group, Signal::KILL);
@@ -130,7 +130,7 @@ fn clean_up(worker: &mut Child) -> Option<WaitStatus> {
     let _ = kill_process(group, Signal::KILL);
     let ended = reap(group);
     while matches!(waitpgid(group, WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
-    remove_names(worker.id());
+    remove_names(spec, worker.id());
     ended
 }
 

@@ -1,0 +1,249 @@
+//! `dgram-compressed`: Unix domain datagrams, compressed by the sender.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
+use rustix::io::Errno;
+use rustix::net::SocketType;
+
+use super::passing::datagram_pair;
+use super::socket::{set_buffers, unix_limit};
+use super::{
+    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism,
+    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+};
+use crate::buffer::Buffer;
+use crate::{Failure, Mode, Report, RunSpec, worker};
+
+/// What `dgram-compressed` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "dgram-compressed",
+    about: "Unix domain datagram, compressed by its sender",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::SenderTold,
+    unrelated: Unrelated::No("descriptors are inherited or passed on"),
+    kernel_thread: None,
+    options: &[OptionSpec {
+        name: "codec",
+        about: "deflate at level 6, as gzip does, or lz4",
+        values: OptionValues::OneOf(&["deflate", "lz4"]),
+        default: "deflate",
+    }],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "The sender compresses the message as a whole, the receiver expands it; between \
+            them it is unix-dgram: a call for each send and each receive. Deflate is raw, without \
+            gzip's header and checksum; both codecs are Rust (miniz_oxide through flate2, lz4_flex), \
+            and a little slower than C. Their tables are made once.",
+        message_boundaries: "Kept: one receive, one message.",
+        minimum_kernel: "Any.",
+        defaults_that_matter: "What is sent decides everything. Messages are one byte repeated unless \
+            they are verified: deflate makes a thousandth of them, lz4 a two hundred and fiftieth, \
+            and both are at their fastest. With --verify they are as good as random: nothing is \
+            saved, and they are at their slowest. The largest message is the one that would fit even \
+            if it grew as much as the codec can make it grow: by a tenth.",
+        references: &["man:unix(7)", "RFC 1951", "the LZ4 block format"],
+    },
+    availability: || Ok(()),
+    limit,
+    execute,
+};
+
+/// Chooses the codec, once for the run.
+fn execute(spec: &RunSpec) -> Report {
+    match spec.options.get("codec").map_or("deflate", String::as_str) {
+        "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec),
+        _ => worker::execute::<DgramCompressed<Deflate>>(spec),
+    }
+}
+
+fn limit(setup: &Setup<'_>) -> Option<Limit> {
+    let most_of = if setup.option("codec", "deflate") == "lz4" { Lz4::most } else { Deflate::most };
+    let most = |bytes| u64::try_from(most_of(usize::try_from(bytes).ok()?)).ok();
+    let packed = most(setup.buffer_bytes).unwrap_or(u64::MAX);
+    let datagram = unix_limit(SocketType::DGRAM, &Setup { buffer_bytes: packed, ..*setup })?;
+    // Found by halving: the largest message that fits whatever it is made of.
+    let (mut fits, mut fails) = (0, datagram.bytes + 1);
+    while fails - fits > 1 {
+        let middle = fits + (fails - fits) / 2;
+        let goes = most(middle).is_some_and(|bytes| bytes <= datagram.bytes);
+        *(if goes { &mut fits } else { &mut fails }) = middle;
+    }
+    let because = format!("that may become {} bytes, and {}", datagram.bytes, datagram.because);
+    Some(Limit { bytes: fits, because })
+}
+
+/// A way to make messages smaller.
+trait Codec: Send + Sized + 'static {
+    fn new() -> Self;
+
+    /// The most that `bytes` can become.
+    fn most(bytes: usize) -> usize;
+
+    /// Compresses `from` into `into` and returns how much of that it took; `None` where it has no room.
+    fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
+
+    /// Expands `from` into `into` and returns how much of that it took; `None` where it has no room, or
+    /// `from` is damaged.
+    fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
+}
+
+struct Deflate {
+    compress: Compress,
+    decompress: Decompress,
+}
+
+impl Codec for Deflate {
+    fn new() -> Self {
+        Self {
+            compress: Compress::new(Compression::new(6), false),
+            decompress: Decompress::new(false),
+        }
+    }
+
+    /// The bound of miniz (`mz_deflateBound`), of which this is a port.
+    fn most(bytes: usize) -> usize {
+        (128 + bytes + bytes / 10).max(128 + bytes + (bytes / (31 * 1024) + 1) * 5)
+    }
+
+    fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+        self.compress.reset();
+        let done = self.compress.compress(from, into, FlushCompress::Finish).ok()?;
+        let packed = usize::try_from(self.compress.total_out()).ok()?;
+        (done == Status::StreamEnd).then_some(packed)
+    }
+
+    fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+        self.decompress.reset(false);
+        let done = self.decompress.decompress(from, into, FlushDecompress::Finish).ok()?;
+        let unpacked = usize::try_from(self.decompress.total_out()).ok()?;
+        (done == Status::StreamEnd).then_some(unpacked)
+    }
+}
+
+struct Lz4(CompressTable);
+
+impl Codec for Lz4 {
+    fn new() -> Self {
+        Self(CompressTable::large())
+    }
+
+    fn most(bytes: usize) -> usize {
+        lz4_flex::block::get_maximum_output_size(bytes)
+    }
+
+    fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+        compress_into_with_table(from, into, &mut self.0).ok()
+    }
+
+    fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+        decompress_into(from, into).ok()
+    }
+}
+
+struct DgramCompressed<C>(std::marker::PhantomData<C>);
+
+impl<C: Codec> Channel for DgramCompressed<C> {
+    type End = CompressedEnd<C>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let (sender, receiver) = datagram_pair(setup)?;
+        let granted_bytes = set_buffers(&sender, setup.kernel_buffer_asked_bytes)?.send_bytes;
+        set_buffers(&receiver, setup.kernel_buffer_asked_bytes)?;
+        let bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2);
+        let end = |socket| CompressedEnd {
+            socket,
+            codec: C::new(),
+            most_bytes: C::most(bytes),
+            packed: None,
+            pending: None,
+        };
+        Ok(Opened {
+            sender: end(sender),
+            receiver: end(receiver),
+            granted: Granted { kernel_buffer_bytes: Some(granted_bytes) },
+        })
+    }
+}
+
+struct CompressedEnd<C> {
+    socket: OwnedFd,
+    codec: C,
+    most_bytes: usize,
+    /// Room for two messages, compressed: the one that is sent, and the one that is received.
+    packed: Option<[Buffer; 2]>,
+    /// The bytes of a compressed message for which the socket had no room.
+    pending: Option<usize>,
+}
+
+impl<C: Codec> Endpoint for CompressedEnd<C> {
+    const KEEPS_BOUNDARIES: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        let room = || Buffer::touched(self.most_bytes, 0);
+        self.packed = Some([room()?, room()?]);
+        Ok(())
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        let [outgoing, _] = self.packed.as_mut().ok_or(Errno::NOMEM)?;
+        let length = match self.pending.take() {
+            Some(length) => length,
+            None => self.codec.pack(bytes, outgoing).ok_or(Errno::MSGSIZE)?,
+        };
+        match rustix::io::write(&self.socket, &outgoing[..length]) {
+            Ok(_) => Ok(bytes.len()),
+            Err(errno) => {
+                self.pending = Some(length);
+                Err(errno)
+            }
+        }
+    }
+
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let [_, incoming] = self.packed.as_mut().ok_or(Errno::NOMEM)?;
+        match rustix::io::read(&self.socket, &mut incoming[..])? {
+            0 => Ok(0),
+            length => self.codec.unpack(&incoming[..length], bytes).ok_or(Errno::BADMSG),
+        }
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn assert_carries<C: Codec>(message: &[u8]) {
+        let (mut codec, mut packed) = (C::new(), vec![0; C::most(message.len())]);
+        for _ in 0..2 {
+            let length = codec.pack(message, &mut packed).unwrap();
+            let mut unpacked = vec![0; message.len()];
+            assert_eq!(codec.unpack(&packed[..length], &mut unpacked), Some(message.len()));
+            assert_eq!(unpacked, message);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn any_message_fits_and_comes_back(
+            message in prop::collection::vec(any::<u8>(), 1..100_000),
+            repeated in 1_usize..100_000,
+        ) {
+            assert_carries::<Deflate>(&message);
+            assert_carries::<Lz4>(&message);
+            assert_carries::<Deflate>(&vec![0x5A; repeated]);
+            assert_carries::<Lz4>(&vec![0x5A; repeated]);
+        }
+    }
+}

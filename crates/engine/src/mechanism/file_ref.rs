@@ -1,0 +1,163 @@
+//! `file-ref`: a temporary file for each message, its descriptor sent in an empty datagram.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{Mode as Access, OFlags, SeekFrom, open, seek, unlink};
+use rustix::io::{Errno, read, write};
+
+use super::lasting::{self, DIR};
+use super::passing::{FDS, close, companions, datagram_pair, recv_with, send_with};
+use super::polled::{self, Select, WAIT_SELECT};
+use super::{
+    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Mechanism,
+    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+};
+use crate::{Failure, Mode, Report, RunSpec};
+
+/// What `file-ref` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "file-ref",
+    about: "temporary file for each message, its descriptor sent in an empty datagram",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::SenderTold,
+    unrelated: Unrelated::No("descriptors are inherited or passed on"),
+    kernel_thread: None,
+    options: &[DIR, FDS, WAIT_SELECT],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "The sender creates a file, unlinks it, writes the message, sends its \
+            descriptor and closes its own: open, unlink, write, sendmsg, close. The receiver seeks \
+            to the beginning (both share one offset), reads and closes: recvmsg, lseek, read, \
+            close; and closes each descriptor that came along beside it. The last close frees the \
+            file. Names are made in a private folder, which the command removes after the run.",
+        message_boundaries: "Kept: one datagram, one file, one message.",
+        minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
+        defaults_that_matter: "The file system decides: on disk each message makes and frees an \
+            inode and dirties the journal, on tmpfs (dir=/dev/shm) neither. No file lives long \
+            enough to be written back, unless the receiver lags. Three descriptors go along beside \
+            the file's, as with dgram-fds. A datagram queue holds at most net.unix.max_dgram_qlen (10) \
+            messages, so about as many files; --kernel-buffer does not apply.",
+        references: &[
+            "man:unlink(2)",
+            "man:unix(7)",
+            "man:cmsg(3)",
+            "man:lseek(2)",
+            "man:tmpfs(5)",
+        ],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    execute,
+};
+
+fn execute(spec: &RunSpec) -> Report {
+    let report = polled::execute::<FileRef, Select>(spec);
+    lasting::remove(spec);
+    report
+}
+
+struct FileRef;
+
+impl Channel for FileRef {
+    type End = FileRefEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<FileRefEnd>, Failure> {
+        let (sender, receiver) = datagram_pair(setup)?;
+        let [there, back] = lasting::make(setup, ["there", "back"])?.names.each_ref();
+        Ok(Opened {
+            sender: FileRefEnd::new(sender, there, companions(setup)?),
+            receiver: FileRefEnd::new(receiver, back, companions(setup)?),
+            granted: Granted::default(),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct FileRefEnd {
+    socket: OwnedFd,
+    /// The name each file has for a moment.
+    name: &'static CStr,
+    /// How many descriptors a datagram carries beside the file's.
+    beside: usize,
+    /// Those, and behind them the file's own while it is on its way.
+    descriptors: Vec<OwnedFd>,
+    calls: u64,
+}
+
+impl FileRefEnd {
+    fn new(socket: OwnedFd, name: &'static CStr, companions: Vec<OwnedFd>) -> Self {
+        let (beside, mut descriptors) = (companions.len(), companions);
+        descriptors.reserve(1);
+        Self { socket, name, beside, descriptors, calls: 0 }
+    }
+
+    /// Puts `bytes` into a file without a name.
+    fn file_of(&mut self, bytes: &[u8]) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = open(self.name, flags, Access::RUSR | Access::WUSR)?;
+        unlink(self.name)?;
+        self.calls += 2;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            self.calls += 1;
+            rest = &rest[write(&file, rest)?..];
+        }
+        Ok(file)
+    }
+
+    /// Fills `bytes` from the beginning of `file`, as far as it goes.
+    fn read_all(&mut self, file: &OwnedFd, bytes: &mut [u8]) -> Result<usize, Errno> {
+        seek(file, SeekFrom::Start(0))?;
+        self.calls += 1;
+        let mut filled = 0;
+        while filled < bytes.len() {
+            self.calls += 1;
+            match read(file, &mut bytes[filled..])? {
+                0 => break,
+                got => filled += got,
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl Endpoint for FileRefEnd {
+    const KEEPS_BOUNDARIES: bool = true;
+
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        // Where the datagram finds no room and calls do not wait, the file stays for the next try.
+        if self.descriptors.len() == self.beside {
+            let file = self.file_of(bytes)?;
+            self.descriptors.push(file);
+        }
+        self.calls += 1;
+        send_with(&self.socket, &[], &self.descriptors)?;
+        self.calls += 1;
+        if let Some(file) = self.descriptors.pop() {
+            close(file);
+        }
+        Ok(bytes.len())
+    }
+
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.calls += 1;
+        let arrived = recv_with(&self.socket, &mut [])?.whole(self.beside + 1)?;
+        self.calls += arrived.descriptors;
+        let Some(file) = arrived.last else { return Ok(0) };
+        let got = self.read_all(&file, bytes)?;
+        close(file);
+        Ok(got)
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        Some(std::mem::take(&mut self.calls))
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
+    }
+}

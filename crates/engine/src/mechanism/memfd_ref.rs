@@ -1,0 +1,326 @@
+//! `memfd-ref`: the payload in a memfd, whose descriptor is sent in a datagram.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::io::{Errno, pread, read, write};
+use rustix::net::{AddressFamily, SocketType, socketpair};
+
+use super::descriptor::refused;
+use super::mapping::{Access, Mapping};
+use super::passing::{close, datagram_pair, recv_with, send_with};
+use super::shm_ring::available;
+use super::socket::flags;
+use super::{
+    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Mechanism,
+    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+};
+use crate::workload::Kind;
+use crate::{Failure, Mode, worker};
+
+/// What `memfd-ref` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "memfd-ref",
+    about: "payload in a sealed memfd, its descriptor sent in a datagram; copies in and out",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::SenderTold,
+    unrelated: Unrelated::No("descriptors are inherited or passed on"),
+    kernel_thread: None,
+    options: &[
+        OptionSpec {
+            name: "memfd",
+            about: "a new memfd for each message, or four in turn that are acknowledged",
+            values: OptionValues::OneOf(&["fresh", "reused"]),
+            default: "reused",
+        },
+        OptionSpec {
+            name: "map",
+            about: "how the receiver gets at it: a mapping each time, one that is kept, or pread",
+            values: OptionValues::OneOf(&["each", "cached", "read"]),
+            default: "cached",
+        },
+    ],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "The message is copied into a memfd; a datagram of 16 bytes says how long it is \
+            and carries the descriptor; the receiver copies it out and closes the descriptor, so \
+            that every byte is its own. memfd=fresh: memfd_create, write, seal against any change, \
+            sendmsg, close. memfd=reused: the sender keeps four mapped and takes them in turn; the \
+            receiver acknowledges each message with one byte on a second socket, and the sender \
+            reads what has gathered there when all four are out. The receiver calls recvmsg, close, \
+            and mmap and munmap (map=each), pread (map=read) or neither (map=cached, which knows a \
+            memfd by the number the sender gave it; a fresh one it has to map each time).",
+        message_boundaries: "Kept: one datagram, one memfd, one message.",
+        minimum_kernel: "Linux 3.17 (memfd_create); 5.1 for the seal against future writing.",
+        defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, GROW and FUTURE_WRITE: \
+            the receiver can neither be surprised by a shorter file (SIGBUS) nor write to it. It \
+            can still see it change, for the sender's own mapping, made before, stays writable: a \
+            weaker promise than kdbus gave, whose seal stopped the sender too, and the reason why \
+            the receiver copies. --kernel-buffer does not apply.",
+        references: &["man:memfd_create(2)", "man:fcntl(2), F_ADD_SEALS", "man:unix(7)"],
+    },
+    availability: available,
+    limit: |_| None,
+    execute: worker::execute::<MemfdRef>,
+};
+
+/// How many memfds are reused in turn: fewer than a datagram queue holds messages.
+const TURNS: usize = 4;
+/// Bytes of a datagram: the length of the message and the number of its memfd.
+const HEADER: usize = 16;
+
+struct MemfdRef;
+
+impl Channel for MemfdRef {
+    type End = MemfdEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<MemfdEnd>, Failure> {
+        let (sender, receiver) = datagram_pair(setup)?;
+        let (acks_in, acks_out) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
+                .map_err(|errno| refused("socketpair(AF_UNIX)", errno))?;
+        // A stream never goes back: no memfd is needed for that way.
+        let answers = setup.workload == Kind::RoundTrip;
+        let reply = if answers { Supply::of(setup)? } else { Supply::Fresh };
+        Ok(Opened {
+            sender: MemfdEnd::new(sender, acks_in, Supply::of(setup)?, setup),
+            receiver: MemfdEnd::new(receiver, acks_out, reply, setup),
+            granted: Granted::default(),
+        })
+    }
+}
+
+/// Where the memfds for messages come from.
+#[derive(Debug)]
+enum Supply {
+    /// A new one for each.
+    Fresh,
+    /// These in turn.
+    Reused(Turns),
+}
+
+/// The memfds of a sender that reuses them.
+#[derive(Debug)]
+struct Turns {
+    memfds: Vec<([OwnedFd; 1], Mapping)>,
+    /// Which is next.
+    next: usize,
+    /// How many the receiver has not acknowledged; acknowledgements come in order.
+    out: usize,
+}
+
+impl Supply {
+    fn of(setup: &Setup<'_>) -> Result<Self, Failure> {
+        if setup.option("memfd", "reused") == "fresh" {
+            return Ok(Self::Fresh);
+        }
+        let memfds = (0..TURNS).map(|_| lasting_memfd(message_bytes(setup)));
+        let memfds = memfds.collect::<Result<_, _>>().map_err(|errno| {
+            refused("making a memfd", errno).with_remedy("free memory, or use smaller messages")
+        })?;
+        Ok(Self::Reused(Turns { memfds, next: 0, out: 0 }))
+    }
+}
+
+fn message_bytes(setup: &Setup<'_>) -> usize {
+    usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2)
+}
+
+/// A memfd of fixed size that can be written to through the mapping made here, and no other.
+fn lasting_memfd(bytes: usize) -> Result<([OwnedFd; 1], Mapping), Errno> {
+    let file = memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    ftruncate(&file, bytes as u64)?;
+    let mapping = Mapping::of(&file, bytes, Access::Write)?;
+    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
+    match fcntl_add_seals(&file, SealFlags::FUTURE_WRITE) {
+        // Before Linux 5.1 there is no such seal.
+        Ok(()) | Err(Errno::INVAL) => Ok(([file], mapping)),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// How the receiver gets at the payload.
+#[derive(Debug)]
+enum Reach {
+    Map,
+    Read,
+    /// Mappings of the memfds seen so far, by their number.
+    Cached([Option<Mapping>; TURNS]),
+}
+
+impl Reach {
+    fn of(setup: &Setup<'_>) -> Self {
+        match (setup.option("map", "cached"), setup.option("memfd", "reused")) {
+            ("read", _) => Self::Read,
+            ("each", _) | (_, "fresh") => Self::Map,
+            _ => Self::Cached([const { None }; TURNS]),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct MemfdEnd {
+    socket: OwnedFd,
+    /// Bytes of a stream, one for each message that its receiver is done with.
+    acknowledgements: OwnedFd,
+    acknowledges: bool,
+    supply: Supply,
+    reach: Reach,
+    /// A fresh memfd for which the socket had no room.
+    pending: Option<[OwnedFd; 1]>,
+    message_bytes: usize,
+    calls: u64,
+}
+
+impl MemfdEnd {
+    fn new(socket: OwnedFd, acks: OwnedFd, supply: Supply, setup: &Setup<'_>) -> Self {
+        Self {
+            socket,
+            acknowledgements: acks,
+            acknowledges: setup.option("memfd", "reused") == "reused",
+            supply,
+            reach: Reach::of(setup),
+            pending: None,
+            message_bytes: message_bytes(setup),
+            calls: 0,
+        }
+    }
+
+    fn send_fresh(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        let memfd = match self.pending.take() {
+            Some(memfd) => memfd,
+            None => [sealed(bytes, &mut self.calls)?],
+        };
+        self.calls += 1;
+        if let Err(errno) = send_with(&self.socket, &header(bytes.len(), 0), &memfd) {
+            self.pending = Some(memfd);
+            return Err(errno);
+        }
+        self.calls += 1;
+        let [memfd] = memfd;
+        close(memfd);
+        Ok(bytes.len())
+    }
+
+    /// Fills `bytes` from `memfd`, which the sender calls `number`.
+    fn fetch(&mut self, memfd: &OwnedFd, number: usize, bytes: &mut [u8]) -> Result<(), Errno> {
+        let mapped = |bytes| Mapping::of(memfd, bytes, Access::Read);
+        match &mut self.reach {
+            Reach::Read => {
+                self.calls += 1;
+                let got = pread(memfd, &mut *bytes, 0)?;
+                if got == bytes.len() { Ok(()) } else { Err(Errno::BADMSG) }
+            }
+            Reach::Map => {
+                // mmap, and munmap as the mapping goes out of scope.
+                self.calls += 2;
+                mapped(bytes.len())?.copy_out(0, bytes);
+                Ok(())
+            }
+            Reach::Cached(kept) => {
+                let kept = kept.get_mut(number).ok_or(Errno::BADMSG)?;
+                if kept.is_none() {
+                    self.calls += 1;
+                    *kept = Some(mapped(self.message_bytes)?);
+                }
+                kept.as_ref().ok_or(Errno::BADMSG)?.copy_out(0, bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A new memfd that holds `bytes` for good.
+fn sealed(bytes: &[u8], calls: &mut u64) -> Result<OwnedFd, Errno> {
+    let file = memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    *calls += 2;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        *calls += 1;
+        rest = &rest[write(&file, rest)?..];
+    }
+    let all = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+    fcntl_add_seals(&file, all)?;
+    Ok(file)
+}
+
+fn header(bytes: usize, number: usize) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..8].copy_from_slice(&(bytes as u64).to_le_bytes());
+    header[8..].copy_from_slice(&(number as u64).to_le_bytes());
+    header
+}
+
+/// The two numbers in `header`.
+fn parsed(header: [u8; HEADER]) -> Option<(usize, usize)> {
+    let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| header[at + byte]));
+    Some((usize::try_from(number(0)).ok()?, usize::try_from(number(8)).ok()?))
+}
+
+impl Turns {
+    /// Takes what has been acknowledged off what is out; sleeps for it only when all are out.
+    fn make_free(&mut self, acknowledgements: &OwnedFd, calls: &mut u64) -> Result<(), Errno> {
+        if self.out < TURNS {
+            return Ok(());
+        }
+        *calls += 1;
+        match read(acknowledgements, &mut [0_u8; TURNS][..])? {
+            0 => Err(Errno::PIPE),
+            done => {
+                self.out -= done;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Endpoint for MemfdEnd {
+    const KEEPS_BOUNDARIES: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        match &self.supply {
+            Supply::Fresh => Ok(()),
+            Supply::Reused(turns) => turns.memfds.iter().try_for_each(|(_, map)| map.populate()),
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        let Supply::Reused(turns) = &mut self.supply else { return self.send_fresh(bytes) };
+        turns.make_free(&self.acknowledgements, &mut self.calls)?;
+        let (memfd, mapping) = &turns.memfds[turns.next];
+        mapping.copy_in(0, bytes);
+        self.calls += 1;
+        send_with(&self.socket, &header(bytes.len(), turns.next), memfd)?;
+        turns.next = (turns.next + 1) % TURNS;
+        turns.out += 1;
+        Ok(bytes.len())
+    }
+
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let mut header = [0; HEADER];
+        self.calls += 1;
+        let arrived = recv_with(&self.socket, &mut header)?.whole(1)?;
+        let Some(memfd) = arrived.last else { return Ok(0) };
+        let (length, number) = parsed(header).ok_or(Errno::BADMSG)?;
+        let into = bytes.get_mut(..length).ok_or(Errno::MSGSIZE)?;
+        self.fetch(&memfd, number, into)?;
+        close(memfd);
+        self.calls += 1;
+        if self.acknowledges {
+            self.calls += 1;
+            write(&self.acknowledgements, &[1])?;
+        }
+        Ok(length)
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        Some(std::mem::take(&mut self.calls))
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
+    }
+}

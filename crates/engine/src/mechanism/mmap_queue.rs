@@ -1,0 +1,306 @@
+//! `mmap-queue`: a queue of slots in shared memory, with many ways to wait for it.
+
+mod fcntl;
+mod futex;
+mod kernel;
+mod mutex;
+mod semaphore;
+mod shared;
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::descriptor::refused;
+use super::shm_ring::available;
+use super::{
+    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened,
+    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+};
+use crate::workload::Kind;
+use crate::{Failure, Mode, Report, RunSpec, worker};
+use shared::{Geometry, Shared, Side, View};
+
+/// What `mmap-queue` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "mmap-queue",
+    about: "queue of slots in shared memory, one in each direction, with a choice of locks and waits",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Memory,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::No("its memory is inherited or passed on"),
+    kernel_thread: None,
+    options: &[OptionSpec {
+        name: "wait",
+        about: "what guards the queue, or counts its slots, and is waited for",
+        values: OptionValues::OneOf(&[
+            "futex",
+            "fcntl-each",
+            "fcntl-needed",
+            "mutex",
+            "posix-sem",
+            "eventfd",
+            "pipe",
+        ]),
+        default: "futex",
+    }],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "A mapped memfd of 2 to 64 slots (256 KiB of them for small messages), each for \
+            one message. wait=fcntl-each takes a record lock around each message, and where nothing \
+            can move gives way (sched_yield) and takes it again: two calls for each message, two and \
+            a yield for each look. fcntl-needed looks without the lock first, and takes it only to \
+            look again. mutex: a robust mutex held around each message, and a condition. The others \
+            count full and free slots: futex (a call only to sleep and to wake), posix-sem (likewise, \
+            in the C library), eventfd (write and read for each message; a poll and a read more to \
+            sleep) and pipe (a byte for each slot; write and read for each message).",
+        message_boundaries: "Kept.",
+        minimum_kernel: "Linux 3.17 (memfd_create).",
+        defaults_that_matter: "Record locks are those of an open file (F_OFD_SETLKW, Linux 3.15), \
+            since the older kind, which the whole process owns, would keep no thread from another; \
+            one costs as much as the other. Whoever sleeps wakes every 100 ms to see whether the \
+            other lives. Calls that the C library makes by itself (mutex, posix-sem) are counted \
+            where they sleep, not where they wake. --kernel-buffer does not apply.",
+        references: &[
+            "man:fcntl_locking(2)",
+            "man:pthread_mutexattr_setrobust(3)",
+            "man:sem_overview(7)",
+            "man:eventfd(2)",
+            "man:futex(2)",
+        ],
+    },
+    availability: available,
+    limit: |_| None,
+    execute,
+};
+
+/// Chooses the wait, once for the run.
+fn execute(spec: &RunSpec) -> Report {
+    match spec.options.get("wait").map_or("futex", String::as_str) {
+        "fcntl-each" => worker::execute::<MmapQueue<fcntl::Each>>(spec),
+        "fcntl-needed" => worker::execute::<MmapQueue<fcntl::Needed>>(spec),
+        "mutex" => worker::execute::<MmapQueue<mutex::Mutex>>(spec),
+        "posix-sem" => worker::execute::<MmapQueue<Counts<semaphore::Semaphore>>>(spec),
+        "eventfd" => worker::execute::<MmapQueue<Counts<kernel::EventFd>>>(spec),
+        "pipe" => worker::execute::<MmapQueue<Counts<kernel::Pipe>>>(spec),
+        _ => worker::execute::<MmapQueue<Counts<futex::Futex>>>(spec),
+    }
+}
+
+/// How one side of a queue waits for its turn, and tells the other of it.
+trait Wait: Send + Sized + 'static {
+    /// The producer's and the consumer's.
+    fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno>;
+
+    /// Returns when a slot can be moved. `view` says whether, and whether the other side lives.
+    ///
+    /// # Errors
+    /// `EAGAIN` where it may not wait, `EPIPE` where the other side is gone.
+    fn begin(&mut self, view: View<'_>) -> Result<(), Errno>;
+
+    /// A slot has been moved.
+    fn end(&mut self, view: View<'_>) -> Result<(), Errno>;
+
+    /// System calls made since this was last asked.
+    fn take_calls(&mut self) -> u64;
+}
+
+/// A count of slots that one side raises and the other lowers.
+trait Count: Send + Sized + 'static {
+    /// The ends of the side that raises it and of the one that lowers it. `line` is the piece of shared
+    /// memory it may use.
+    fn ends(
+        shared: &Arc<Shared>,
+        line: usize,
+        initial: u32,
+        blocking: Blocking,
+    ) -> Result<[Self; 2], Errno>;
+
+    /// Raises it by one; adds to `calls` what that took.
+    fn raise(&self, calls: &mut u64) -> Result<(), Errno>;
+
+    /// Lowers it by one, unless it is zero.
+    fn try_lower(&self, calls: &mut u64) -> Result<bool, Errno>;
+
+    /// Sleeps until it may have been raised, or a slice of time has passed.
+    fn sleep(&self, calls: &mut u64) -> Result<Slept, Errno>;
+}
+
+/// How a sleep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slept {
+    /// Something happened.
+    Woken,
+    /// The count was raised, and has been lowered again by the same call.
+    Lowered,
+    /// Nothing did, for [`shared::SLICE`].
+    WholeSlice,
+}
+
+/// A slice of time, from now on or added to what `clock` says.
+fn slice_as(clock: Option<rustix::time::ClockId>) -> libc::timespec {
+    let now = clock.map_or(rustix::time::Timespec::default(), rustix::time::clock_gettime);
+    let nanoseconds = now.tv_nsec + i64::from(shared::SLICE.subsec_nanos());
+    libc::timespec {
+        tv_sec: now.tv_sec + nanoseconds / 1_000_000_000,
+        tv_nsec: nanoseconds % 1_000_000_000,
+    }
+}
+
+/// Full and free slots, each a count.
+struct Counts<C> {
+    /// What this side lowers before each message.
+    own: C,
+    /// What it raises after.
+    others: C,
+    blocking: Blocking,
+    calls: u64,
+}
+
+impl<C: Count> Wait for Counts<C> {
+    fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno> {
+        let [fills, takes] = C::ends(shared, 0, 0, blocking)?;
+        let [frees, uses] = C::ends(shared, 1, shared.geometry.slots, blocking)?;
+        let side = |own, others| Self { own, others, blocking, calls: 0 };
+        Ok([side(uses, fills), side(takes, frees)])
+    }
+
+    #[inline]
+    fn begin(&mut self, view: View<'_>) -> Result<(), Errno> {
+        loop {
+            // Read first: what was complete before the other side left still counts.
+            let closed = view.is_closed();
+            if self.own.try_lower(&mut self.calls)? {
+                return Ok(());
+            }
+            if self.blocking == Blocking::Try {
+                return Err(Errno::AGAIN);
+            }
+            if closed {
+                return Err(Errno::PIPE);
+            }
+            match self.own.sleep(&mut self.calls)? {
+                Slept::Lowered => return Ok(()),
+                Slept::WholeSlice if view.is_orphaned(&mut self.calls) => return Err(Errno::PIPE),
+                Slept::WholeSlice | Slept::Woken => {}
+            }
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, _: View<'_>) -> Result<(), Errno> {
+        self.others.raise(&mut self.calls)
+    }
+
+    fn take_calls(&mut self) -> u64 {
+        std::mem::take(&mut self.calls)
+    }
+}
+
+struct MmapQueue<W>(std::marker::PhantomData<W>);
+
+impl<W: Wait> Channel for MmapQueue<W> {
+    type End = QueueEnd<W>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<QueueEnd<W>>, Failure> {
+        let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
+        // A stream never goes back: two small slots are all that way needs.
+        let back_bytes = if setup.workload == Kind::Stream { 1 } else { message_bytes };
+        let [there, arrives_there] = queue(message_bytes, setup.blocking)?;
+        let [back, arrives_back] = queue(back_bytes, setup.blocking)?;
+        Ok(Opened {
+            sender: QueueEnd { outgoing: there, incoming: arrives_back },
+            receiver: QueueEnd { outgoing: back, incoming: arrives_there },
+            granted: Granted::default(),
+        })
+    }
+}
+
+/// The producer's and the consumer's half of a new queue.
+fn queue<W: Wait>(message_bytes: usize, blocking: Blocking) -> Result<[Half<W>; 2], Failure> {
+    let make = || {
+        let shared = Arc::new(Shared::new(Geometry::of(message_bytes))?);
+        let [produces, consumes] = W::both(&shared, blocking)?;
+        let half =
+            |wait, side| Half { shared: Arc::clone(&shared), wait, side, position: 0, armed: true };
+        Ok([half(produces, Side::Producer), half(consumes, Side::Consumer)])
+    };
+    make().map_err(|errno| {
+        refused("making the queue", errno).with_remedy("free memory, or use smaller messages")
+    })
+}
+
+/// One side of a queue.
+struct Half<W> {
+    shared: Arc<Shared>,
+    wait: W,
+    side: Side,
+    /// Messages moved so far.
+    position: u64,
+    armed: bool,
+}
+
+impl<W: Wait> Half<W> {
+    /// Moves one message: `copy` is given the queue and the number of the slot.
+    #[inline]
+    fn turn<T>(&mut self, copy: impl FnOnce(&Shared, u64) -> Result<T, Errno>) -> Result<T, Errno> {
+        let view = View::new(&self.shared, self.side, self.position);
+        self.wait.begin(view)?;
+        let copied = copy(&self.shared, self.position);
+        if copied.is_ok() {
+            self.position += 1;
+            self.shared.publish(self.side, self.position);
+        }
+        self.wait.end(view)?;
+        copied
+    }
+}
+
+impl<W> Drop for Half<W> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.shared.close();
+        }
+    }
+}
+
+struct QueueEnd<W> {
+    outgoing: Half<W>,
+    incoming: Half<W>,
+}
+
+impl<W: Wait> Endpoint for QueueEnd<W> {
+    const KEEPS_BOUNDARIES: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        for half in [&self.outgoing, &self.incoming] {
+            half.shared.enter(half.side)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.outgoing.turn(|shared, number| shared.write(number, bytes))?;
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        match self.incoming.turn(|shared, number| shared.read(number, bytes)) {
+            Err(Errno::PIPE) => Ok(0),
+            other => other,
+        }
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        Some(self.outgoing.wait.take_calls() + self.incoming.wait.take_calls())
+    }
+
+    fn disown(mut self) {
+        self.outgoing.armed = false;
+        self.incoming.armed = false;
+    }
+}

@@ -1,0 +1,134 @@
+//! Record locks: around each message, or only where nothing can move without.
+
+use std::fs::OpenOptions;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::thread::sched_yield;
+
+use super::shared::{SLICE, Shared, View};
+use super::{Blocking, Wait};
+use crate::clock::now_ns;
+
+/// A lock on the queue's file, through an open file of this side's own.
+struct Lock {
+    file: OwnedFd,
+    blocking: Blocking,
+    calls: u64,
+}
+
+impl Lock {
+    fn both(shared: &Shared, blocking: Blocking) -> Result<[Self; 2], Errno> {
+        let open = || {
+            let path = format!("/proc/self/fd/{}", shared.file.as_raw_fd());
+            let file = OpenOptions::new().read(true).write(true).open(path);
+            let file = file.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            Ok(Self { file: file.into(), blocking, calls: 0 })
+        };
+        Ok([open()?, open()?])
+    }
+
+    fn call(&mut self, command: libc::c_int, kind: libc::c_int) -> Result<(), Errno> {
+        // SAFETY: an all-zero flock is a valid one; offsets count from the beginning
+        // of the file (SEEK_SET is 0).
+        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+        // A small constant: the kernel's own field is that short.
+        lock.l_type = libc::c_short::try_from(kind).map_err(|_| Errno::INVAL)?;
+        lock.l_len = 1;
+        self.calls += 1;
+        // SAFETY: the command takes a flock, which is whole and outlives the call.
+        match unsafe { libc::fcntl(self.file.as_raw_fd(), command, &raw mut lock) } {
+            -1 => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self) -> Result<(), Errno> {
+        self.call(libc::F_OFD_SETLKW, libc::F_WRLCK)
+    }
+
+    fn give(&mut self) -> Result<(), Errno> {
+        self.call(libc::F_OFD_SETLK, libc::F_UNLCK)
+    }
+
+    /// Takes the lock, again and again with a yield in between, until `view` is ready under it.
+    fn take_when_ready(&mut self, view: View<'_>) -> Result<(), Errno> {
+        let mut look_ns = None;
+        loop {
+            // Read first: what was complete before the other side left still counts.
+            let closed = view.is_closed();
+            self.take()?;
+            if view.is_ready() {
+                return Ok(());
+            }
+            self.give()?;
+            if self.blocking == Blocking::Try {
+                return Err(Errno::AGAIN);
+            }
+            if closed || self.is_orphaned(view, &mut look_ns) {
+                return Err(Errno::PIPE);
+            }
+            self.calls += 1;
+            sched_yield();
+        }
+    }
+
+    /// Looks once in each slice of time.
+    fn is_orphaned(&mut self, view: View<'_>, look_ns: &mut Option<u64>) -> bool {
+        let (now, slice_ns) = (now_ns(), u64::from(SLICE.subsec_nanos()));
+        if now < *look_ns.get_or_insert(now + slice_ns) {
+            return false;
+        }
+        *look_ns = Some(now + slice_ns);
+        view.is_orphaned(&mut self.calls)
+    }
+}
+
+/// The lock is held around each message.
+pub(super) struct Each(Lock);
+
+impl Wait for Each {
+    fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno> {
+        Ok(Lock::both(shared, blocking)?.map(Self))
+    }
+
+    fn begin(&mut self, view: View<'_>) -> Result<(), Errno> {
+        self.0.take_when_ready(view)
+    }
+
+    fn end(&mut self, _: View<'_>) -> Result<(), Errno> {
+        self.0.give()
+    }
+
+    fn take_calls(&mut self) -> u64 {
+        std::mem::take(&mut self.0.calls)
+    }
+}
+
+/// The lock is taken only to look again where a look without it found nothing.
+pub(super) struct Needed(Lock);
+
+impl Wait for Needed {
+    fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno> {
+        Ok(Lock::both(shared, blocking)?.map(Self))
+    }
+
+    #[inline]
+    fn begin(&mut self, view: View<'_>) -> Result<(), Errno> {
+        if view.is_ready() {
+            return Ok(());
+        }
+        self.0.take_when_ready(view)?;
+        self.0.give()
+    }
+
+    #[inline]
+    fn end(&mut self, _: View<'_>) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn take_calls(&mut self) -> u64 {
+        std::mem::take(&mut self.0.calls)
+    }
+}

@@ -1,0 +1,79 @@
+//! A count in shared memory; a call only to sleep, and to wake who sleeps.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::io::Errno;
+use rustix::thread::futex;
+
+use super::shared::Shared;
+use super::{Blocking, Count, Slept, slice_as};
+
+/// The count, and whether somebody sleeps on it.
+#[repr(C)]
+struct Word {
+    count: AtomicU32,
+    sleeps: AtomicU32,
+}
+
+/// One end of it.
+pub(super) struct Futex {
+    shared: Arc<Shared>,
+    line: usize,
+}
+
+impl Futex {
+    fn word(&self) -> &Word {
+        // SAFETY: the line is 128 bytes of shared memory, aligned to as many and zero at first, which
+        // is a valid word; it is reached as these atomics only, and lives as long as `shared`.
+        unsafe { &*self.shared.line(self.line).cast() }
+    }
+}
+
+impl Count for Futex {
+    fn ends(
+        shared: &Arc<Shared>,
+        line: usize,
+        initial: u32,
+        _: Blocking,
+    ) -> Result<[Self; 2], Errno> {
+        let ends = [(); 2].map(|()| Self { shared: Arc::clone(shared), line });
+        ends[0].word().count.store(initial, Ordering::Relaxed);
+        Ok(ends)
+    }
+
+    /// Raises, then looks whether somebody sleeps; who sleeps says so, then looks at the count. Both are
+    /// sequentially consistent, so that one of the two sees the other.
+    #[inline]
+    fn raise(&self, calls: &mut u64) -> Result<(), Errno> {
+        let word = self.word();
+        word.count.fetch_add(1, Ordering::SeqCst);
+        if word.sleeps.load(Ordering::SeqCst) != 0 {
+            *calls += 1;
+            futex::wake(&word.count, futex::Flags::empty(), 1)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn try_lower(&self, _: &mut u64) -> Result<bool, Errno> {
+        let count = &self.word().count;
+        // Only this side lowers it: once above zero it stays there.
+        if count.load(Ordering::SeqCst) == 0 {
+            return Ok(false);
+        }
+        count.fetch_sub(1, Ordering::SeqCst);
+        Ok(true)
+    }
+
+    fn sleep(&self, calls: &mut u64) -> Result<Slept, Errno> {
+        let (word, slice) = (self.word(), slice_as(None));
+        let slice = futex::Timespec { tv_sec: slice.tv_sec, tv_nsec: slice.tv_nsec };
+        word.sleeps.store(1, Ordering::SeqCst);
+        *calls += 1;
+        // Returns at once where the count is no longer zero.
+        let slept = futex::wait(&word.count, futex::Flags::empty(), 0, Some(&slice));
+        word.sleeps.store(0, Ordering::SeqCst);
+        Ok(if slept == Err(Errno::TIMEDOUT) { Slept::WholeSlice } else { Slept::Woken })
+    }
+}

@@ -1,0 +1,86 @@
+//! Counts that the kernel keeps: an eventfd, and the bytes in a pipe.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::{Errno, read, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::shared::Shared;
+use super::{Blocking, Count, Slept, slice_as};
+
+/// An eventfd that counts down by one.
+pub(super) struct EventFd(OwnedFd);
+
+impl Count for EventFd {
+    fn ends(_: &Arc<Shared>, _: usize, initial: u32, _: Blocking) -> Result<[Self; 2], Errno> {
+        let kind = EventfdFlags::SEMAPHORE | EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
+        let one = eventfd(initial, kind)?;
+        let other = rustix::io::fcntl_dupfd_cloexec(&one, 0)?;
+        Ok([Self(one), Self(other)])
+    }
+
+    fn raise(&self, calls: &mut u64) -> Result<(), Errno> {
+        *calls += 1;
+        write(&self.0, &1_u64.to_ne_bytes()).map(drop)
+    }
+
+    fn try_lower(&self, calls: &mut u64) -> Result<bool, Errno> {
+        *calls += 1;
+        match read(&self.0, &mut [0_u8; 8][..]) {
+            Ok(_) => Ok(true),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn sleep(&self, calls: &mut u64) -> Result<Slept, Errno> {
+        *calls += 1;
+        let slice = slice_as(None);
+        let slice = Timespec { tv_sec: slice.tv_sec, tv_nsec: slice.tv_nsec };
+        let ready = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&slice))?;
+        Ok(if ready == 0 { Slept::WholeSlice } else { Slept::Woken })
+    }
+}
+
+/// A pipe with a byte for each. The end of file tells that the other side is gone.
+pub(super) struct Pipe {
+    end: OwnedFd,
+}
+
+impl Count for Pipe {
+    fn ends(
+        _: &Arc<Shared>,
+        _: usize,
+        initial: u32,
+        blocking: Blocking,
+    ) -> Result<[Self; 2], Errno> {
+        let (lowers, raises) = pipe_with(PipeFlags::CLOEXEC)?;
+        for _ in 0..initial {
+            write(&raises, &[1])?;
+        }
+        rustix::io::ioctl_fionbio(&lowers, blocking == Blocking::Try)?;
+        Ok([Self { end: raises }, Self { end: lowers }])
+    }
+
+    fn raise(&self, calls: &mut u64) -> Result<(), Errno> {
+        *calls += 1;
+        write(&self.end, &[1]).map(drop)
+    }
+
+    /// Where it may wait it does so here: no sleep can be missed, and the end of file ends it.
+    fn try_lower(&self, calls: &mut u64) -> Result<bool, Errno> {
+        *calls += 1;
+        match read(&self.end, &mut [0_u8; 1][..]) {
+            Ok(0) => Err(Errno::PIPE),
+            Ok(_) => Ok(true),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn sleep(&self, _: &mut u64) -> Result<Slept, Errno> {
+        Ok(Slept::Woken)
+    }
+}

@@ -1,0 +1,196 @@
+//! The memory of a queue: indices, room for what is waited for, and the slots.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::io::Errno;
+use rustix::process::{Pid, getpid, test_kill_process};
+
+use crate::mechanism::mapping::{Access, Mapping};
+
+/// How long a side sleeps before it sees whether the other lives.
+pub(super) const SLICE: Duration = Duration::from_millis(100);
+/// Bytes of a slot that hold its message's length.
+const LENGTH: usize = 8;
+/// Bytes of slots that are enough where messages are small.
+const ENOUGH: usize = 256 * 1024;
+
+/// How many slots there are, and of how many bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    pub(super) slots: u32,
+    slot_bytes: usize,
+}
+
+impl Geometry {
+    /// For messages of up to `message_bytes`.
+    pub(super) fn of(message_bytes: usize) -> Self {
+        let slot_bytes = (LENGTH + message_bytes).next_multiple_of(64);
+        let slots = u32::try_from((ENOUGH / slot_bytes).clamp(2, 64)).unwrap_or(2);
+        Self { slots, slot_bytes }
+    }
+}
+
+/// Two cache lines of its own, since CPUs fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+struct Line<T>(T);
+
+/// What both sides share beside the slots. All zero is its initial state.
+#[repr(C)]
+struct Header {
+    /// Messages produced so far.
+    filled: Line<AtomicU64>,
+    /// Messages consumed so far.
+    freed: Line<AtomicU64>,
+    /// 1 once either side is gone.
+    closed: Line<AtomicU32>,
+    /// The processes of producer and consumer.
+    pids: Line<[AtomicU32; 2]>,
+    /// For locks, semaphores and conditions.
+    lines: [Line<[u64; 16]>; 4],
+}
+
+/// Which side of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Producer,
+    Consumer,
+}
+
+impl Side {
+    pub(super) const fn index(self) -> usize {
+        self as usize
+    }
+
+    const fn other(self) -> usize {
+        1 - self.index()
+    }
+}
+
+/// A queue's memory, mapped.
+#[derive(Debug)]
+pub(super) struct Shared {
+    mapping: Mapping,
+    /// Kept for its locks.
+    pub(super) file: OwnedFd,
+    pub(super) geometry: Geometry,
+}
+
+impl Shared {
+    pub(super) fn new(geometry: Geometry) -> Result<Self, Errno> {
+        let slots_bytes = geometry.slot_bytes.checked_mul(geometry.slots as usize);
+        let bytes = slots_bytes.and_then(|slots| slots.checked_add(size_of::<Header>()));
+        let bytes = bytes.ok_or(Errno::NOMEM)?;
+        let file = memfd_create("ipcperf-queue", MemfdFlags::CLOEXEC)?;
+        ftruncate(&file, bytes as u64)?;
+        let mapping = Mapping::of(&file, bytes, Access::Write)?;
+        Ok(Self { mapping, file, geometry })
+    }
+
+    /// Called by the process that plays `side`: says so, and makes every page present there.
+    pub(super) fn enter(&self, side: Side) -> Result<(), Errno> {
+        let pid = getpid().as_raw_nonzero().get().unsigned_abs();
+        self.header().pids.0[side.index()].store(pid, Ordering::Relaxed);
+        self.mapping.populate()
+    }
+
+    fn header(&self) -> &Header {
+        let start = self.mapping.address(0, size_of::<Header>());
+        // SAFETY: the mapping begins with a page-aligned header; a new memfd is all zero, which is a
+        // valid one; its atomics are shared as such, and `lines` is only reached by address.
+        unsafe { &*start.cast() }
+    }
+
+    /// A piece of zeroed shared memory, 128 bytes and aligned to as many.
+    pub(super) fn line(&self, index: usize) -> *mut u8 {
+        let at = std::mem::offset_of!(Header, lines) + index * size_of::<Line<[u64; 16]>>();
+        self.mapping.address(at, size_of::<Line<[u64; 16]>>())
+    }
+
+    fn slot(&self, number: u64) -> usize {
+        #[allow(clippy::cast_possible_truncation, reason = "below the number of slots")]
+        let slot = (number % u64::from(self.geometry.slots)) as usize;
+        size_of::<Header>() + slot * self.geometry.slot_bytes
+    }
+
+    /// Puts message `number` into its slot.
+    #[inline]
+    pub(super) fn write(&self, number: u64, bytes: &[u8]) -> Result<(), Errno> {
+        if bytes.len() > self.geometry.slot_bytes - LENGTH {
+            return Err(Errno::MSGSIZE);
+        }
+        let slot = self.slot(number);
+        self.mapping.copy_in(slot, &(bytes.len() as u64).to_ne_bytes());
+        self.mapping.copy_in(slot + LENGTH, bytes);
+        Ok(())
+    }
+
+    /// Copies message `number` out of its slot.
+    #[inline]
+    pub(super) fn read(&self, number: u64, into: &mut [u8]) -> Result<usize, Errno> {
+        let (slot, mut length) = (self.slot(number), [0; LENGTH]);
+        self.mapping.copy_out(slot, &mut length);
+        let length = usize::try_from(u64::from_ne_bytes(length)).map_err(|_| Errno::BADMSG)?;
+        let into = into.get_mut(..length).ok_or(Errno::MSGSIZE)?;
+        self.mapping.copy_out(slot + LENGTH, into);
+        Ok(length)
+    }
+
+    /// `side` has moved `position` messages.
+    #[inline]
+    pub(super) fn publish(&self, side: Side, position: u64) {
+        let header = self.header();
+        let index = if side == Side::Producer { &header.filled } else { &header.freed };
+        index.0.store(position, Ordering::Release);
+    }
+
+    /// One side is gone.
+    pub(super) fn close(&self) {
+        self.header().closed.0.store(1, Ordering::Release);
+    }
+}
+
+/// The queue as one side sees it, at its position.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    shared: &'a Shared,
+    side: Side,
+    position: u64,
+}
+
+impl<'a> View<'a> {
+    pub(super) const fn new(shared: &'a Shared, side: Side, position: u64) -> Self {
+        Self { shared, side, position }
+    }
+
+    /// Whether this side can move a message.
+    #[inline]
+    pub(super) fn is_ready(self) -> bool {
+        let header = self.shared.header();
+        match self.side {
+            Side::Producer => {
+                let freed = header.freed.0.load(Ordering::Acquire);
+                self.position - freed < u64::from(self.shared.geometry.slots)
+            }
+            Side::Consumer => header.filled.0.load(Ordering::Acquire) != self.position,
+        }
+    }
+
+    /// Whether the other side has said that it is gone.
+    #[inline]
+    pub(super) fn is_closed(self) -> bool {
+        self.shared.header().closed.0.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether the other side's process is gone: one call, added to `calls`.
+    #[cold]
+    pub(super) fn is_orphaned(self, calls: &mut u64) -> bool {
+        let raw = self.shared.header().pids.0[self.side.other()].load(Ordering::Relaxed);
+        let Some(pid) = i32::try_from(raw).ok().and_then(Pid::from_raw) else { return false };
+        *calls += 1;
+        test_kill_process(pid) == Err(Errno::SRCH)
+    }
+}

@@ -1,0 +1,29 @@
+//! Pages that are lent: safe where enough buffers are used in turn or the reader is waited for, and
+//! seen to be corrupt where not.
+
+use crate::laboratory::Laboratory;
+use crate::results::ResultsFile;
+
+/// The verification must notice what borrowing can do to a message: else it proves nothing.
+#[test]
+fn too_few_buffers_corrupt_messages() {
+    for (rotation, bytes) in [(1, 65_536), (1, 16_384), (2, 16_384)] {
+        let laboratory = Laboratory::open();
+        let arguments = format!(
+            "-m pipe-borrow --set pipe-borrow.rotation={rotation} -b {bytes} --total 16MiB \
+             --placement same --verify --repetitions 1"
+        );
+        laboratory.finish(laboratory.measuring(&arguments)).expect(4);
+        let file = ResultsFile::read(&laboratory.results());
+        assert_eq!(file.failure_kinds(), ["corrupt"; 2], "{rotation} at {bytes}");
+    }
+}
+
+#[test]
+fn waiting_for_the_reader_or_enough_buffers_keep_them_whole() {
+    let laboratory = Laboratory::open();
+    let arguments = "-m pipe-borrow --set pipe-borrow.reuse=sync,rotate --set \
+                     pipe-borrow.threshold=32,8192 --set pipe-borrow.capacity=4096,65536,1MiB -b \
+                     32,8192,65536,100000 --total 4MB --verify --repetitions 1 --deadline 60";
+    laboratory.finish(laboratory.measuring(arguments)).expect(0);
+}
