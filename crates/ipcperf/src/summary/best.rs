@@ -9,6 +9,9 @@ use super::{CaseSummary, Mode, Roof, moves_nothing};
 /// So many of those that are not compared are named; more are counted.
 const MOST_ELSEWHERE: usize = 32;
 
+/// No machine has its CPUs at more distances; a file that somebody made may.
+const MOST_CLASSES: usize = 16;
+
 /// What came of comparing the mechanisms at one placement and size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Comparison {
@@ -126,7 +129,8 @@ fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) 
     for case in of_size.iter().copied() {
         classes.entry(&case.cpu_pair_class).or_default().push(case);
     }
-    let ranked = classes.values().filter_map(|inside| rank_class(inside, &of_size));
+    let seen = classes.values().take(MOST_CLASSES);
+    let ranked = seen.filter_map(|inside| rank_class(inside, &of_size));
     let ranked: Vec<Comparison> = ranked.map(Comparison::Ranked).collect();
     if ranked.is_empty() { refuse(&of_size).into_iter().collect() } else { ranked }
 }
