@@ -153,7 +153,7 @@ impl<'a> Frame<'a> {
             *height = height.max(lowest);
             lowest = *height + FONT + 2.0;
         }
-        self.right -= widest;
+        self.right -= widest + 6.0;
         self.ends = ends;
     }
 
@@ -324,7 +324,9 @@ impl<'a> Frame<'a> {
             @for (name, height, series) in &self.ends {
                 g class={ "series colour-" (Style::of(*series).colour) } data-series=(series)
                     color=(Style::of(*series).print_colour()) {
-                    text.end-label x=(short(self.right + 8.0)) y=(short(height + 4.0)) fill="currentColor" {
+                    use href={ "#mark-" (Style::of(*series).mark) } fill="currentColor"
+                        x=(short(self.right + 8.0)) y=(short(*height)) {}
+                    text.end-label x=(short(self.right + 14.0)) y=(short(height + 4.0)) fill=(TEXT) {
                         (name)
                     }
                 }
