@@ -4,8 +4,8 @@
 //! where two share one CPU, one of them always runs; and two CPUs are as far apart after a run as
 //! before it.
 
-use crate::mechanism::{Nearness, find};
-use crate::{Measurement, RunSpec};
+use crate::mechanism::{Helper, Nearness, find};
+use crate::{Measurement, Role, RunSpec};
 
 /// Most of the elapsed time that a party alone on its CPU may wait for it.
 const MOST_DELAY: f64 = 0.02;
@@ -62,10 +62,15 @@ fn is_missing(spec: &RunSpec, measured: &Measurement) -> bool {
 }
 
 /// CPU time of the kernel's own threads that worked for the mechanism; 0 for one that has none.
-/// `None` where they cannot be seen: then nothing can be said of missing or awaited CPU time.
+/// `None` where they cannot be seen, and where the parties wait for a broker or a disk: then nothing
+/// can be said of missing or awaited CPU time.
 fn helped_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
-    let is_helped = find(&spec.mechanism).is_some_and(|known| known.kernel_thread.is_some());
-    if is_helped { measured.kernel_thread_ns } else { Some(0) }
+    match find(&spec.mechanism)?.helper {
+        Helper::KernelThread(_) => measured.kernel_thread_ns,
+        Helper::Broker if measured.roles.iter().any(|role| role.role == Role::Broker) => None,
+        Helper::Disk => None,
+        Helper::Nobody | Helper::Broker => Some(0),
+    }
 }
 
 fn probes_disagree(measured: &Measurement) -> Option<Disturbance> {
@@ -79,8 +84,8 @@ fn probes_disagree(measured: &Measurement) -> Option<Disturbance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RoleUsage;
     use crate::spec::tests::spec;
-    use crate::{Role, RoleUsage};
 
     const RUN_NS: u64 = 20_000_000;
 
@@ -92,7 +97,7 @@ mod tests {
             minor_faults: 0,
             voluntary_switches: 0,
             involuntary_switches: 0,
-            calls: 0,
+            calls: Some(0),
             short_writes: 0,
             short_reads: 0,
             cpu_ns: Some(cpu_ns),
@@ -172,6 +177,13 @@ mod tests {
         assert_eq!(waited(Some(RUN_NS * 9 / 100)), None);
         assert_eq!(waited(Some(RUN_NS * 7 / 100)), Some(Disturbance::Waited));
         assert_eq!(waited(None), None, "it cannot be seen");
+    }
+
+    #[test]
+    fn who_waits_for_a_disk_is_judged_by_steal_alone() {
+        let waited = measured([(RUN_NS / 10, 0), (RUN_NS / 10, RUN_NS / 2)], None);
+        assert_eq!(disturbance(&spec("file-ref", [0, 0]), &waited), None);
+        assert_eq!(disturbance(&spec("dgram-fds", [0, 0]), &waited), Some(Disturbance::Missing));
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub enum Role {
     Sender,
     /// Receives the payload, or answers each round trip.
     Receiver,
+    /// A daemon between the two.
+    Broker,
     /// One thread that plays both.
     Both,
 }
@@ -24,6 +26,7 @@ impl Role {
         match self {
             Self::Sender => "sender",
             Self::Receiver => "receiver",
+            Self::Broker => "broker",
             Self::Both => "both",
         }
     }
@@ -45,8 +48,9 @@ pub struct RoleUsage {
     pub voluntary_switches: u64,
     /// Times the role was pushed off its CPU.
     pub involuntary_switches: u64,
-    /// System calls the role made to move data.
-    pub calls: u64,
+    /// System calls the role made to move data; `None` where a library or a daemon makes them, which
+    /// does not tell.
+    pub calls: Option<u64>,
     /// Write calls that took less than they were given.
     pub short_writes: u64,
     /// Read calls that returned less than was asked.

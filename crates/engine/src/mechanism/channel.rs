@@ -99,6 +99,9 @@ pub trait Endpoint: Send + 'static {
     /// [`Endpoint::turns`].
     const LENDS: bool = false;
 
+    /// Whether system calls can be counted: not where a library makes them.
+    const COUNTS_CALLS: bool = true;
+
     /// How many buffers the party must send from in turn, so that none is written to while the other
     /// side may still read from it. More than one only where [`Endpoint::LENDS`].
     fn turns(&self) -> usize {
@@ -131,6 +134,11 @@ pub trait Endpoint: Send + 'static {
     /// System calls made since this was last asked; `None` where each send and each receive is
     /// exactly one.
     fn take_calls(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// The process between the parties, where there is one: the role broker.
+    fn broker(&self) -> Option<u32> {
         None
     }
 

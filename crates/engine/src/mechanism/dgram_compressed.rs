@@ -10,8 +10,9 @@ use rustix::net::SocketType;
 use super::passing::datagram_pair;
 use super::socket::{set_buffers, unix_limit};
 use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper, Limit,
+    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
+    Unrelated,
 };
 use crate::buffer::Buffer;
 use crate::{Failure, Mode, Report, RunSpec, worker};
@@ -26,7 +27,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[OptionSpec {
         name: "codec",
         about: "deflate at level 6, as gzip does, or lz4",

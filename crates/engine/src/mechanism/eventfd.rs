@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
     PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
@@ -24,7 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

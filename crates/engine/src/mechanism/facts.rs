@@ -24,9 +24,8 @@ pub struct Mechanism {
     pub peer_death: PeerDeath,
     /// Whether processes of different users, neither started by the other, can meet.
     pub unrelated: Unrelated,
-    /// A thread that the kernel has on each CPU (`NAME/0`, `NAME/1`) and that may do part of the work:
-    /// its CPU time is the mechanism's.
-    pub kernel_thread: Option<&'static str>,
+    /// Who else does part of the work.
+    pub helper: Helper,
     /// Its options.
     pub options: &'static [OptionSpec],
     /// The modes it can run in.
@@ -111,6 +110,19 @@ impl PayloadWay {
             Self::Nowhere => "nowhere",
         }
     }
+}
+
+/// Who does part of a mechanism's work beside the parties, so that they may wait for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Helper {
+    /// Nobody.
+    Nobody,
+    /// A thread that the kernel has on each CPU (`NAME/0`, `NAME/1`): its CPU time is the mechanism's.
+    KernelThread(&'static str),
+    /// A process between the parties, which is the role broker.
+    Broker,
+    /// What holds the files: with a disk below them the parties may wait for it.
+    Disk,
 }
 
 /// What the receiver gets of the payload.

@@ -5,8 +5,8 @@ use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::pipe::CAPACITY;
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
-    PeerDeath, Scratch, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
+    PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -20,7 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {

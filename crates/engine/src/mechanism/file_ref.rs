@@ -10,8 +10,8 @@ use super::lasting::{self, DIR};
 use super::passing::{FDS, close, companions, datagram_pair, recv_with, send_with};
 use super::polled::{self, Select, WAIT_SELECT};
 use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Mechanism,
-    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, Report, RunSpec};
 
@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Disk,
     options: &[DIR, FDS, WAIT_SELECT],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -12,8 +12,9 @@ use super::passing::{close, datagram_pair, recv_with, send_with};
 use super::shm_ring::available;
 use super::socket::flags;
 use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Mechanism,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
+    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
+    Unrelated,
 };
 use crate::workload::Kind;
 use crate::{Failure, Mode, worker};
@@ -28,7 +29,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[
         OptionSpec {
             name: "memfd",

@@ -6,8 +6,8 @@ use super::descriptor::refused;
 use super::futex::FutexBell;
 use super::slot::{Shared, SlotEnd, ends, memory_bytes};
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
-    PeerDeath, Scratch, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
+    PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -21,7 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
-    kernel_thread: None,
+    helper: Helper::Disk,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::shm_ring::available;
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened,
-    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism,
+    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::workload::Kind;
 use crate::{Failure, Mode, Report, RunSpec, worker};
@@ -31,7 +31,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[OptionSpec {
         name: "wait",
         about: "what guards the queue, or counts its slots, and is waited for",

@@ -50,8 +50,8 @@ mod unix_stream_named;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
-    Boundaries, Delivery, Documentation, Limit, Mechanism, OptionSpec, OptionValues, PayloadFate,
-    PayloadWay, PeerDeath, Unavailable, Unrelated,
+    Boundaries, Delivery, Documentation, Helper, Limit, Mechanism, OptionSpec, OptionValues,
+    PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
 pub use names::remove_names;
 pub use scratch::Scratch;

@@ -6,8 +6,8 @@ use super::socket::{SocketEnd, joined};
 use super::sysv::setting;
 use super::tcp::connected;
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
-    PeerDeath, Setup, Unavailable, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
+    PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -21,7 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
-    kernel_thread: Some("ksoftirqd"),
+    helper: Helper::KernelThread("ksoftirqd"),
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use rustix::io::Errno;
 
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Opened,
+    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
     PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
@@ -20,7 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Nothing,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("there is nothing to meet at"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

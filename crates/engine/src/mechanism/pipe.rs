@@ -5,8 +5,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::polled::{self, Poll, WAIT};
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
-    PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode};
 
@@ -20,7 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[CAPACITY, WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -8,8 +8,9 @@ use rustix::thread::sched_yield;
 use super::descriptor::{PipeEnd, join};
 use super::pipe::{CAPACITY, direction};
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Mechanism,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Helper,
+    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
+    Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -23,7 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::HandedOver,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[
         CAPACITY,
         OptionSpec {

@@ -143,6 +143,7 @@ impl<E: Endpoint, A: Ask> Endpoint for AskingEnd<E, A> {
     const KEEPS_BOUNDARIES: bool = E::KEEPS_BOUNDARIES;
     const LOSES: bool = E::LOSES;
     const LENDS: bool = E::LENDS;
+    const COUNTS_CALLS: bool = E::COUNTS_CALLS;
 
     fn turns(&self) -> usize {
         self.end.turns()

@@ -6,7 +6,7 @@ use super::descriptor::refused;
 use super::slot::{Bell, BellMemory, SlotEnd, Spot, ends, memory, memory_available};
 use super::sysv::outcome;
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
     PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
@@ -21,7 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

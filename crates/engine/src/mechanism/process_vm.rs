@@ -9,7 +9,7 @@ use super::futex::FutexBell;
 use super::slot::{SlotEnd, ends, memory, memory_available};
 use super::sysv::outcome;
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Mechanism, Opened, PayloadFate,
+    Boundaries, Channel, Delivery, Documentation, Endpoint, Helper, Mechanism, Opened, PayloadFate,
     PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
@@ -24,7 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("reading another's memory needs his user, or CAP_SYS_PTRACE"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {

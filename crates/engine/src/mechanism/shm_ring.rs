@@ -7,9 +7,9 @@ use rustix::io::Errno;
 
 use super::descriptor::refused;
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Mechanism, Nearness,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable,
-    Unrelated,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism,
+    Nearness, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
+    Unavailable, Unrelated,
 };
 use crate::ring::{Consumer, Continuation, Producer, Waiting, capacity_for, ring};
 use crate::workload::Kind;
@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[OptionSpec {
         name: "wait",
         about: "look for 20 us then sleep, sleep at once, or give way and look again",

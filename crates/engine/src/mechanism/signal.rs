@@ -14,8 +14,8 @@ use super::descriptor::refused;
 use super::slot::Shared;
 use super::sysv::outcome;
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Limit, Mechanism,
-    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Limit,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -29,7 +29,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("only one's own processes may be sent signals, or with CAP_KILL"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -11,7 +11,7 @@ use rustix::pipe::{
 
 use super::descriptor::refused;
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted,
+    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
     Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
@@ -26,7 +26,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Nothing,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -5,8 +5,8 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::sysv::{self, outcome, outcome_of_object, setting};
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Limit, Mechanism,
-    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Limit,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::buffer::Buffer;
 use crate::{Failure, Mode, worker};
@@ -21,7 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

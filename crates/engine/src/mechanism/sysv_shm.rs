@@ -8,8 +8,8 @@ use super::futex::FutexBell;
 use super::slot::{Shared, SlotEnd, ends, memory_bytes, no_memory};
 use super::sysv;
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
-    PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
+    PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -23,7 +23,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -13,7 +13,7 @@ use rustix::net::{
 use super::descriptor::refused;
 use super::socket::{SocketEnd, joined, set_buffers};
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
     OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
@@ -28,7 +28,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
-    kernel_thread: Some("ksoftirqd"),
+    helper: Helper::KernelThread("ksoftirqd"),
     options: &[OptionSpec {
         name: "nodelay",
         about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",

@@ -9,8 +9,8 @@ use super::descriptor::refused;
 use super::socket::{flags, set_buffers};
 use super::tcp::{available, loopback};
 use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism,
-    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper, Limit,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -24,7 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::Yes,
-    kernel_thread: Some("ksoftirqd"),
+    helper: Helper::KernelThread("ksoftirqd"),
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -4,8 +4,8 @@ use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
-    PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
+    PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -19,7 +19,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {

@@ -5,8 +5,8 @@ use rustix::net::SocketType;
 use super::polled::{self, Poll, WAIT};
 use super::socket::{SocketEnd, unix_pair};
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, PayloadFate, PayloadWay,
-    PeerDeath, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
+    PayloadWay, PeerDeath, Setup, Unrelated,
 };
 use crate::{Failure, Mode};
 
@@ -20,7 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {

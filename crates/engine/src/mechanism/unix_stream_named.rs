@@ -7,8 +7,8 @@ use rustix::net::{
 use super::descriptor::refused;
 use super::socket::{SocketEnd, flags, joined};
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Mechanism, Opened, OptionSpec, OptionValues,
-    PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, FailureKind, Mode, worker};
 
@@ -22,7 +22,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
-    kernel_thread: None,
+    helper: Helper::Nobody,
     options: &[OptionSpec {
         name: "address",
         about: "a path in the file system, or a name in the abstract namespace",

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::RunSpec;
-use crate::mechanism;
+use crate::mechanism::{self, Helper};
 
 /// The threads of the kernel that work for a mechanism on the CPUs of a run.
 #[derive(Clone, Debug)]
@@ -18,7 +18,9 @@ impl KernelThreads {
     /// Those on the CPUs of `spec`. `None` where it names none, where the mechanism has no such
     /// threads, or where one cannot be seen, as in a container.
     pub(super) fn of(spec: &RunSpec) -> Option<Self> {
-        let name = mechanism::find(&spec.mechanism)?.kernel_thread?;
+        let Helper::KernelThread(name) = mechanism::find(&spec.mechanism)?.helper else {
+            return None;
+        };
         let cpus: BTreeSet<u32> = spec.cpus?.into();
         let wanted: Vec<String> = cpus.iter().map(|cpu| format!("{name}/{cpu}")).collect();
         let is_wanted = |process: &PathBuf| {

@@ -4,9 +4,11 @@
 //! two threads, or two forked processes, which it only watches. The parties meet at a barrier,
 //! touch their own buffers after the fork, and report; the worker prints one [`Report`].
 
+mod broker;
 mod calibration;
 mod control;
 mod kernel_threads;
+mod others;
 mod party;
 mod processes;
 mod threads;
@@ -22,7 +24,9 @@ pub use usage::steal_ns;
 use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
 use crate::payload::{Payload, Stamped, Unchecked};
 use crate::workload::{Kind, RoundTrip, Stream, Workload};
-use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RunSpec, TouchCheck};
+use crate::{
+    Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, RunSpec, TouchCheck,
+};
 
 /// What a worker process does: reads one [`RunSpec`] from `input`, carries it out, writes one
 /// [`Report`] to `output`.
@@ -131,7 +135,8 @@ fn combine<E: Endpoint>(
     granted: Granted,
     spec: &RunSpec,
 ) -> Measurement {
-    let roles = parties.iter().map(|party| party.usage.clone()).collect();
+    let mut roles: Vec<RoleUsage> = parties.iter().map(|party| party.usage.clone()).collect();
+    roles.extend(parties.iter_mut().filter_map(|party| party.broker.take()));
     let first = parties.swap_remove(0);
     let lost = first.messages - first.arrived;
     Measurement {

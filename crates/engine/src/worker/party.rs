@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Calibration;
 use super::control::Control;
 use super::kernel_threads::KernelThreads;
+use super::others::{Others, OthersUsage};
 use super::usage::{Usage, cpu_ns, run_delay_ns};
 use crate::buffer::Buffer;
 use crate::histogram::TickHistogram;
@@ -33,6 +34,7 @@ pub(super) struct PartyReport {
     pub(super) calibration_phases: u32,
     pub(super) slices_ns: Vec<u64>,
     pub(super) kernel_thread_ns: Option<u64>,
+    pub(super) broker: Option<RoleUsage>,
     pub(super) round_trips: Option<RoundTrips>,
     pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
 }
@@ -62,7 +64,7 @@ struct Kit {
 /// One phase, over.
 struct Phase {
     usage: RoleUsage,
-    kernel_thread_ns: Option<u64>,
+    others: OthersUsage,
     timed_every: u64,
 }
 
@@ -151,8 +153,8 @@ impl<E: Endpoint> Party<'_, E> {
         }
         kit.trips.clear();
         self.take_calls();
-        let kernel_thread_ns = || kit.kernel_threads.as_ref().and_then(KernelThreads::cpu_ns);
-        let (delay_before_ns, helped_before_ns) = (run_delay_ns(), kernel_thread_ns());
+        let others = Others::now(&self.end, kit.kernel_threads.as_ref(), self.role);
+        let delay_before_ns = run_delay_ns();
         self.meet();
         let cpu_before_ns = cpu_ns();
         let start = Usage::now();
@@ -161,15 +163,14 @@ impl<E: Endpoint> Party<'_, E> {
         let cpu_after_ns = cpu_ns();
         self.meet();
         let calls = self.take_calls().map_or(meter.transfers, |own| own + meter.polls);
+        let calls = E::COUNTS_CALLS.then_some(calls);
         self.end.drain();
         let mut usage = start.until(end, self.role, meter, calls);
         usage.cpu_ns = Some(cpu_after_ns - cpu_before_ns);
         usage.run_delay_ns =
             delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
-        let helped_ns = kit.kernel_threads.as_ref().and_then(KernelThreads::cpu_ns);
-        let kernel_thread_ns =
-            helped_before_ns.zip(helped_ns).map(|(before, after)| after - before);
-        Ok(Phase { usage, kernel_thread_ns, timed_every })
+        let others = others.until(&Others::now(&self.end, kit.kernel_threads.as_ref(), self.role));
+        Ok(Phase { usage, others, timed_every })
     }
 
     /// The timed region.
@@ -193,7 +194,7 @@ impl<E: Endpoint> Party<'_, E> {
         match (self.role, &mut self.other) {
             (Role::Both, Some(other)) => W::both(&mut task, other)?,
             (Role::Receiver, _) => W::receive(&mut task)?,
-            (Role::Sender | Role::Both, _) => W::send(&mut task)?,
+            _ => W::send(&mut task)?,
         }
         Ok((task.meter, task.timed_every))
     }
@@ -227,7 +228,8 @@ impl<E: Endpoint> Party<'_, E> {
             total_bytes: calibration.extent.total_bytes(),
             calibration_phases: calibration.phases,
             slices_ns: calibration.slices_ns.clone(),
-            kernel_thread_ns: phase.kernel_thread_ns,
+            kernel_thread_ns: phase.others.kernel_thread_ns,
+            broker: phase.others.broker,
             round_trips,
             cacheline_round_trip_ns: probes,
         })

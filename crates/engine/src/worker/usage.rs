@@ -41,7 +41,13 @@ impl Usage {
     }
 
     /// What was used from `self` to `end`, with what the party counted itself.
-    pub(super) fn until(self, end: Self, role: Role, meter: Meter, calls: u64) -> RoleUsage {
+    pub(super) fn until(
+        self,
+        end: Self,
+        role: Role,
+        meter: Meter,
+        calls: Option<u64>,
+    ) -> RoleUsage {
         RoleUsage {
             role,
             user_ns: end.user_ns.saturating_sub(self.user_ns),
@@ -105,7 +111,7 @@ mod tests {
         let start = Usage::now();
         let begin = crate::clock::now_ns();
         while crate::clock::now_ns() - begin < 20_000_000 {}
-        let used = start.until(Usage::now(), Role::Both, Meter::default(), 0);
+        let used = start.until(Usage::now(), Role::Both, Meter::default(), None);
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
     }
 

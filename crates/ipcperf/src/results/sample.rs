@@ -210,7 +210,7 @@ fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
         ("minor_faults", Some(usage.minor_faults)),
         ("voluntary_switches", Some(usage.voluntary_switches)),
         ("involuntary_switches", Some(usage.involuntary_switches)),
-        ("calls", Some(usage.calls)),
+        ("calls", usage.calls),
         ("short_writes", Some(usage.short_writes)),
         ("short_reads", Some(usage.short_reads)),
         ("cpu_ns", usage.cpu_ns),
