@@ -39,7 +39,7 @@ impl CLoops {
     pub(crate) fn elapsed_ns(&self, spec: &RunSpec) -> Result<u64, Trouble> {
         let program = match spec.workload {
             Kind::Stream => &self.stream,
-            Kind::RoundTrip => &self.round_trip,
+            Kind::RoundTrip | Kind::RequestReply => &self.round_trip,
         };
         let cpu = spec.cpus.map_or(0, |[cpu, _]| cpu);
         let mut command = Command::new(program);

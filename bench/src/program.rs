@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use ipcperf_engine::handling::Handling;
 use ipcperf_engine::placement::{Placement, Topology};
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{KernelBuffer, Measurement, Mode, Report, RunSpec, TouchCheck, WarmUp};
@@ -98,6 +99,7 @@ pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes
         total_bytes: None,
         kernel_buffer: KernelBuffer::Default,
         check: TouchCheck::Off,
+        handling: Handling::default(),
         warm_up: WarmUp::None,
     }
 }

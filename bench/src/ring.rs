@@ -83,7 +83,7 @@ fn untestable(seen: &Seen, why: &str) -> Vec<Finding> {
 const fn index(workload: Kind) -> usize {
     match workload {
         Kind::Stream => 0,
-        Kind::RoundTrip => 1,
+        Kind::RoundTrip | Kind::RequestReply => 1,
     }
 }
 
@@ -185,7 +185,7 @@ impl Series {
             Distance::Far => "far",
         };
         let what = match self.workload {
-            Kind::RoundTrip => "round trip 1 B / cache line",
+            Kind::RoundTrip | Kind::RequestReply => "round trip 1 B / cache line",
             Kind::Stream => "stream 1 MiB / hot memcpy",
         };
         let case = format!("{what}, {distance} CPUs");

@@ -14,6 +14,7 @@ mod bins;
 pub mod buffer;
 pub mod clock;
 mod disturbance;
+pub mod handling;
 pub mod histogram;
 pub mod host;
 pub mod limits;

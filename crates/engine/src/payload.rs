@@ -1,5 +1,8 @@
 //! What messages hold: nothing in particular, or stamps that the receiver can check.
 
+use std::hint::black_box;
+
+use crate::handling::{Content, Touch};
 use crate::{Failure, FailureKind};
 
 /// Which way a message goes; a reply carries other bytes than its request, so that an echo of
@@ -44,6 +47,63 @@ impl Payload for Unchecked {
     fn identify(self, _: &[u8], next: u64) -> u64 {
         next
     }
+}
+
+/// Messages are written before they are sent, read after they have arrived, or both, and not
+/// checked: what it costs to use them.
+#[derive(Clone, Copy, Debug)]
+pub struct Touching {
+    /// Who touches.
+    pub touch: Touch,
+    /// What messages hold, and still hold when they have been written.
+    pub content: Content,
+}
+
+impl Payload for Touching {
+    #[inline]
+    fn stamp(self, message: &mut [u8], number: u64, _: Way) {
+        if self.touch.writes() {
+            write(message, number, self.content);
+        }
+    }
+
+    #[inline]
+    fn check(self, message: &[u8], _: u64, _: Way) -> Result<(), Failure> {
+        if self.touch.reads() {
+            black_box(sum(message));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn identify(self, _: &[u8], next: u64) -> u64 {
+        next
+    }
+}
+
+/// Writes every byte of `message`: with one that changes from message to message where all are the
+/// same, else by changing each word alike, so that it is as easy to compress as before.
+#[inline]
+fn write(message: &mut [u8], number: u64, content: Content) {
+    if content == Content::Constant {
+        message.fill(number.to_le_bytes()[0]);
+        return;
+    }
+    // An odd byte, eight times: no byte stays as it was.
+    let mask = u64::from(number.to_le_bytes()[0] | 1) * 0x0101_0101_0101_0101;
+    let (words, rest) = message.as_chunks_mut::<8>();
+    for word in words {
+        *word = (u64::from_ne_bytes(*word) ^ mask).to_ne_bytes();
+    }
+    rest.iter_mut().for_each(|byte| *byte ^= mask.to_ne_bytes()[0]);
+}
+
+/// Reads every byte of `message`.
+#[inline]
+fn sum(message: &[u8]) -> u64 {
+    let (words, rest) = message.as_chunks::<8>();
+    let whole = words.iter().fold(0_u64, |sum, word| sum.wrapping_add(u64::from_ne_bytes(*word)));
+    rest.iter().fold(whole, |sum, &byte| sum.wrapping_add(u64::from(byte)))
 }
 
 /// Each message begins with its number and continues with words derived from number and offset,
@@ -120,6 +180,20 @@ mod tests {
         let mut message = vec![0; bytes];
         Stamped.stamp(&mut message, number, way);
         message
+    }
+
+    #[test]
+    fn every_byte_is_written_and_read() {
+        for (content, bytes) in [(Content::Constant, 29), (Content::Random, 29)] {
+            let mut message = vec![7; bytes];
+            write(&mut message, 3, content);
+            assert!(message.iter().all(|&byte| byte != 7), "{content}: {message:?}");
+        }
+        for at in 0..29 {
+            let mut message = vec![0; 29];
+            message[at] = 1;
+            assert_ne!(sum(&message), 0, "byte {at}");
+        }
     }
 
     proptest! {

@@ -6,7 +6,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::workload;
+use crate::handling::{Handling, Reply};
+use crate::workload::{self, Answer};
 
 /// Which parties there are and what separates them.
 #[derive(
@@ -120,9 +121,45 @@ pub struct RunSpec {
     pub kernel_buffer: KernelBuffer,
     /// Whether messages are stamped and checked.
     pub check: TouchCheck,
+    /// What else is done with messages.
+    #[serde(default)]
+    pub handling: Handling,
     /// What comes before the phase that counts, where no total is given.
     #[serde(default)]
     pub warm_up: WarmUp,
+}
+
+impl RunSpec {
+    /// What each message is answered with, where it is.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        match (self.workload, self.handling.reply) {
+            (workload::Kind::RequestReply, Reply::Echo) => Answer::Echo,
+            (workload::Kind::RequestReply, Reply::Bytes(bytes)) => Answer::Own(length(bytes)),
+            (workload::Kind::Stream | workload::Kind::RoundTrip, _) => {
+                Answer::Own(length(self.buffer_bytes))
+            }
+        }
+    }
+
+    /// Bytes of the answer to each message; `None` where there is none.
+    #[must_use]
+    pub fn reply_bytes(&self) -> Option<u64> {
+        self.workload.is_answered().then(|| match self.answer() {
+            Answer::Own(bytes) => bytes as u64,
+            Answer::Echo => self.buffer_bytes,
+        })
+    }
+
+    /// Bytes of the largest message, there or back.
+    #[must_use]
+    pub fn largest_bytes(&self) -> u64 {
+        self.reply_bytes().unwrap_or(0).max(self.buffer_bytes)
+    }
+}
+
+fn length(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -141,6 +178,7 @@ pub(crate) mod tests {
             total_bytes: None,
             kernel_buffer: KernelBuffer::Default,
             check: TouchCheck::Off,
+            handling: Handling::default(),
             warm_up: WarmUp::None,
         }
     }

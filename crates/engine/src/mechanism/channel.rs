@@ -33,7 +33,7 @@ pub enum Blocking {
 pub struct Setup<'a> {
     /// The mechanism's options by name.
     pub options: &'a BTreeMap<String, String>,
-    /// Bytes of one message, or handed to one call.
+    /// Bytes of one message, or handed to one call: of the largest, where a reply has another size.
     pub buffer_bytes: u64,
     /// What the kernel shall hold between the parties, bytes; `None` for its default.
     pub kernel_buffer_asked_bytes: Option<u64>,
@@ -102,6 +102,11 @@ pub trait Endpoint: Send + 'static {
     /// Whether system calls can be counted: not where a library makes them.
     const COUNTS_CALLS: bool = true;
 
+    /// Whether messages are composed in memory of the mechanism's: see [`Endpoint::loan`].
+    const SENDS_IN_PLACE: bool = false;
+    /// Whether messages are left in memory of the mechanism's on arrival: see [`Endpoint::take`].
+    const RECEIVES_IN_PLACE: bool = false;
+
     /// How many buffers the party must send from in turn, so that none is written to while the other
     /// side may still read from it. More than one only where [`Endpoint::LENDS`].
     fn turns(&self) -> usize {
@@ -117,19 +122,82 @@ pub trait Endpoint: Send + 'static {
         Ok(())
     }
 
-    /// Hands `bytes` over and returns how many were taken.
+    /// Hands `bytes` over and returns how many were taken. An end that sends in place copies them
+    /// there.
     ///
     /// # Errors
     /// `EAGAIN` where nothing can move and calls do not wait; `EPIPE` and its like where the peer
     /// is gone; else the system's refusal.
-    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno>;
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.loan(bytes.len())?;
+        self.loaned().copy_from_slice(bytes);
+        self.send_loan()?;
+        Ok(bytes.len())
+    }
 
     /// Fills `bytes` from the front with what has arrived and returns how many; 0 when the peer is
-    /// gone.
+    /// gone. An end that receives in place copies it from there.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].
-    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno>;
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let length = self.take()?;
+        bytes.get_mut(..length).ok_or(Errno::MSGSIZE)?.copy_from_slice(self.taken());
+        self.release()?;
+        Ok(length)
+    }
+
+    /// Finds a place for the next message, of `bytes`, in memory of the mechanism's; waits where all
+    /// are taken.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::send`]; `EOPNOTSUPP` for an end that does not send in place.
+    fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
+        let _ = bytes;
+        Err(Errno::OPNOTSUPP)
+    }
+
+    /// The place that was found; empty where none was.
+    fn loaned(&mut self) -> &mut [u8] {
+        &mut []
+    }
+
+    /// Sends what lies in the place that was found.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::send`].
+    fn send_loan(&mut self) -> Result<(), Errno> {
+        Err(Errno::OPNOTSUPP)
+    }
+
+    /// Waits for a message, leaves it where it lies, and returns its length; 0 when the peer is gone.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::send`]; `EOPNOTSUPP` for an end that does not receive in place.
+    fn take(&mut self) -> Result<usize, Errno> {
+        Err(Errno::OPNOTSUPP)
+    }
+
+    /// The message that was taken; empty where none was.
+    fn taken(&self) -> &[u8] {
+        &[]
+    }
+
+    /// Gives the place of the message that was taken back.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::send`].
+    fn release(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    /// Sends the message that was taken back as it is, and releases it.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::send`].
+    fn send_taken(&mut self) -> Result<(), Errno> {
+        Err(Errno::OPNOTSUPP)
+    }
 
     /// System calls made since this was last asked; `None` where each send and each receive is
     /// exactly one.

@@ -16,7 +16,6 @@ use super::{
     Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
     Unrelated,
 };
-use crate::workload::Kind;
 use crate::{Failure, Mode, worker};
 
 /// What `memfd-ref` is.
@@ -84,8 +83,7 @@ impl Channel for MemfdRef {
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
                 .map_err(|errno| refused("socketpair(AF_UNIX)", errno))?;
         // A stream never goes back: no memfd is needed for that way.
-        let answers = setup.workload == Kind::RoundTrip;
-        let reply = if answers { Supply::of(setup)? } else { Supply::Fresh };
+        let reply = if setup.workload.is_answered() { Supply::of(setup)? } else { Supply::Fresh };
         Ok(Opened {
             sender: MemfdEnd::new(sender, acks_in, Supply::of(setup)?, setup),
             receiver: MemfdEnd::new(receiver, acks_out, reply, setup),

@@ -69,7 +69,7 @@ fn geometry(setup: &Setup<'_>) -> Geometry {
     const KIB: usize = 1024;
     let (capacity_bytes, chunk_bytes) = match setup.workload {
         Kind::Stream => (1024 * KIB, 64 * KIB),
-        Kind::RoundTrip => (256 * KIB, 32 * KIB),
+        Kind::RoundTrip | Kind::RequestReply => (256 * KIB, 32 * KIB),
     };
     if setup.nearness != Nearness::OneCpu && setup.blocking == Blocking::Wait {
         return Geometry { capacity_bytes, chunk_bytes };

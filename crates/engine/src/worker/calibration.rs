@@ -57,7 +57,8 @@ pub(super) struct Calibration {
 
 impl Calibration {
     /// Starts from the total that was given, or from a few messages.
-    pub(super) fn start<W: Workload>(spec: &RunSpec, buffer_bytes: usize) -> Self {
+    pub(super) fn start<W: Workload>(spec: &RunSpec) -> Self {
+        let buffer_bytes = usize::try_from(spec.buffer_bytes.max(1)).unwrap_or(usize::MAX);
         let given = spec.total_bytes.map(|total| W::extent(buffer_bytes, total.max(1)));
         let messages = (FIRST_BYTES / buffer_bytes).clamp(1, FIRST_MESSAGES) as u64;
         match given {

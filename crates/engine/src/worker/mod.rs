@@ -8,6 +8,7 @@ mod broker;
 mod calibration;
 mod control;
 mod kernel_threads;
+mod memory;
 mod others;
 mod party;
 mod processes;
@@ -18,11 +19,13 @@ use std::io::{Read, Write};
 
 pub use calibration::LEAST_NS;
 pub use control::Control;
+use memory::Memory;
 use party::{Party, PartyReport};
 pub use usage::steal_ns;
 
+use crate::handling::{FirstTouch, Handling, Touch};
 use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
-use crate::payload::{Payload, Stamped, Unchecked};
+use crate::payload::{Payload, Stamped, Touching, Unchecked};
 use crate::workload::{Kind, RoundTrip, Stream, Workload};
 use crate::{
     Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, RunSpec, TouchCheck,
@@ -63,7 +66,7 @@ impl RunSpec {
     pub fn setup(&self) -> Setup<'_> {
         Setup {
             options: &self.options,
-            buffer_bytes: self.buffer_bytes,
+            buffer_bytes: self.largest_bytes(),
             kernel_buffer_asked_bytes: self.kernel_buffer.asked_bytes(self.buffer_bytes),
             nearness: self.nearness(),
             blocking: match self.mode {
@@ -78,15 +81,29 @@ impl RunSpec {
 /// Carries out one run of mechanism `M`. The one place where the types of mechanism, workload and
 /// payload are chosen; from here on the loops are generic.
 pub(crate) fn execute<M: Channel>(spec: &RunSpec) -> Report {
-    let measured = M::open(&spec.setup()).and_then(|opened| match (spec.workload, spec.check) {
-        (Kind::Stream, TouchCheck::Off) => measure::<_, Stream, _>(spec, opened, Unchecked),
-        (Kind::Stream, TouchCheck::Verify) => measure::<_, Stream, _>(spec, opened, Stamped),
-        (Kind::RoundTrip, TouchCheck::Off) => measure::<_, RoundTrip, _>(spec, opened, Unchecked),
-        (Kind::RoundTrip, TouchCheck::Verify) => measure::<_, RoundTrip, _>(spec, opened, Stamped),
-    });
+    let opened = match M::open(&spec.setup()) {
+        Ok(opened) => opened,
+        Err(failure) => return Report::Failed(failure),
+    };
+    let measured = match spec.workload {
+        Kind::Stream => measure_payload::<_, Stream>(spec, opened),
+        Kind::RoundTrip | Kind::RequestReply => measure_payload::<_, RoundTrip>(spec, opened),
+    };
     match measured {
         Ok(measurement) => Report::Measured(Box::new(measurement)),
         Err(failure) => Report::Failed(failure),
+    }
+}
+
+fn measure_payload<E: Endpoint, W: Workload>(
+    spec: &RunSpec,
+    opened: Opened<E>,
+) -> Result<Measurement, Failure> {
+    let Handling { touch, content, .. } = spec.handling;
+    match (spec.check, touch) {
+        (TouchCheck::Verify, _) => measure::<_, W, _>(spec, opened, Stamped),
+        (TouchCheck::Off, Touch::None) => measure::<_, W, _>(spec, opened, Unchecked),
+        (TouchCheck::Off, _) => measure::<_, W, _>(spec, opened, Touching { touch, content }),
     }
 }
 
@@ -102,6 +119,7 @@ fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     });
     let steal_before_ns = steal_ns(&cpus);
     let granted = opened.granted;
+    let opened = Ends::of(spec, opened)?;
     let parties = match spec.mode {
         Mode::OneThread => vec![alone::<E, W, P>(spec, opened, payload, control)?],
         Mode::TwoThreads => threads::run::<E, W, P>(spec, opened, payload, control)?,
@@ -112,17 +130,45 @@ fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     Ok(Measurement { steal_ns, ..combine::<E>(parties, granted, spec) })
 }
 
+/// The ends, and the memory for messages where it is touched before the parties part.
+struct Ends<E> {
+    sender: E,
+    receiver: E,
+    /// The sender's and the receiver's.
+    memory: [Option<Memory>; 2],
+}
+
+impl<E: Endpoint> Ends<E> {
+    fn of(spec: &RunSpec, opened: Opened<E>) -> Result<Self, Failure> {
+        let Opened { sender, receiver, .. } = opened;
+        let roles = match spec.mode {
+            Mode::OneThread => [Role::Both, Role::Receiver],
+            Mode::TwoThreads | Mode::TwoProcesses => [Role::Sender, Role::Receiver],
+        };
+        let memory = match spec.handling.first_touch {
+            FirstTouch::AfterFork => [None, None],
+            FirstTouch::BeforeFork => [
+                Some(Memory::touched(spec, roles[0], sender.turns())?),
+                Some(Memory::touched(spec, roles[1], receiver.turns())?),
+            ],
+        };
+        Ok(Self { sender, receiver, memory })
+    }
+}
+
 fn alone<E: Endpoint, W: Workload, P: Payload>(
     spec: &RunSpec,
-    opened: Opened<E>,
+    opened: Ends<E>,
     payload: P,
     control: &Control,
 ) -> Result<PartyReport, Failure> {
+    let Ends { sender, receiver, memory: [memory, _] } = opened;
     let party = Party {
         spec,
         role: Role::Both,
-        end: opened.sender,
-        other: Some(opened.receiver),
+        end: sender,
+        other: Some(receiver),
+        memory,
         control,
         nearness: Nearness::OneCpu,
     };

@@ -2,21 +2,20 @@
 
 use std::time::Duration;
 
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::control::Control;
 use super::kernel_threads::KernelThreads;
+use super::memory::{Memory, no_memory};
 use super::others::{Others, OthersUsage};
 use super::usage::{Usage, cpu_ns, run_delay_ns};
-use crate::buffer::Buffer;
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::mechanism::{Endpoint, Nearness};
 use crate::payload::Payload;
 use crate::placement;
-use crate::workload::{Extent, Meter, Outgoing, Task, Workload};
+use crate::workload::{Extent, Meter, Task, Workload};
 use crate::{Failure, FailureKind, Role, RoleUsage, RoundTrips, RunSpec};
 
 /// How long the cache-line probe before and after a run lasts.
@@ -47,16 +46,15 @@ pub(super) struct Party<'a, E> {
     pub(super) end: E,
     /// The other end, where one thread plays both.
     pub(super) other: Option<E>,
+    /// Where its messages lie, if it was touched before the parties parted.
+    pub(super) memory: Option<Memory>,
     pub(super) control: &'a Control,
     pub(super) nearness: Nearness,
 }
 
 /// What a party has at hand while it plays.
 struct Kit {
-    outgoing: Buffer,
-    /// Where the mechanism lends what is sent: more of them, to be used in turn.
-    others: Vec<Buffer>,
-    incoming: Buffer,
+    memory: Memory,
     trips: TickHistogram,
     kernel_threads: Option<KernelThreads>,
 }
@@ -76,7 +74,7 @@ impl<E: Endpoint> Party<'_, E> {
     ) -> Result<PartyReport, Failure> {
         self.pin()?;
         let mut kit = self.prepare()?;
-        let mut calibration = Calibration::start::<W>(self.spec, kit.outgoing.len());
+        let mut calibration = Calibration::start::<W>(self.spec);
         let before_ns = self.probe();
         let phase = loop {
             let phase = self.phase::<W, P>(calibration.extent, payload, &mut kit)?;
@@ -102,22 +100,18 @@ impl<E: Endpoint> Party<'_, E> {
     }
 
     fn prepare(&mut self) -> Result<Kit, Failure> {
-        let bytes = usize::try_from(self.spec.buffer_bytes).unwrap_or(usize::MAX);
-        let no_memory = |errno: Errno| {
-            Failure::from_errno(FailureKind::SetUp, format!("a buffer of {bytes} bytes"), errno)
-                .with_remedy("use smaller messages")
+        let memory = match self.memory.take() {
+            Some(memory) => memory,
+            None => Memory::touched(self.spec, self.role, self.end.turns())?,
         };
-        let outgoing = Buffer::touched(bytes, 0x5A).map_err(no_memory)?;
-        let others = (1..self.end.turns()).map(|_| Buffer::touched(bytes, 0x5A));
-        let others = others.collect::<Result<_, _>>().map_err(no_memory)?;
-        let incoming = Buffer::touched(bytes, 0xA5).map_err(no_memory)?;
+        let bytes = usize::try_from(self.spec.largest_bytes()).unwrap_or(usize::MAX);
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
-            end.prepare().map_err(no_memory)?;
+            end.prepare().map_err(|errno| no_memory(bytes, errno))?;
         }
         // One of the two asks; both would see the same.
         let asks = self.role != Role::Receiver;
         let kernel_threads = asks.then(|| KernelThreads::of(self.spec)).flatten();
-        Ok(Kit { outgoing, others, incoming, trips: TickHistogram::touched(), kernel_threads })
+        Ok(Kit { memory, trips: TickHistogram::touched(), kernel_threads })
     }
 
     fn meet(&self) {
@@ -182,10 +176,11 @@ impl<E: Endpoint> Party<'_, E> {
     ) -> Result<(Meter, u64), Failure> {
         let mut task = Task {
             end: &mut self.end,
-            outgoing: Outgoing::new(&mut kit.outgoing, &mut kit.others),
-            incoming: &mut kit.incoming,
+            outgoing: &mut kit.memory.outgoing,
+            incoming: &mut kit.memory.incoming,
             payload,
             extent,
+            answer: self.spec.answer(),
             control: self.control,
             meter: Meter::default(),
             trips: &mut kit.trips,

@@ -16,10 +16,11 @@ use rustix::process::{
     set_parent_process_death_signal, waitpid,
 };
 
+use super::Ends;
 use super::control::Control;
 use super::party::{Party, PartyReport};
 use super::threads::panicked;
-use crate::mechanism::{Endpoint, Opened};
+use crate::mechanism::Endpoint;
 use crate::payload::Payload;
 use crate::workload::Workload;
 use crate::{Failure, FailureKind, Role, RunSpec};
@@ -40,26 +41,27 @@ struct Child {
 /// Forks both parties and returns their reports, the sender's first.
 pub(super) fn run<E: Endpoint, W: Workload, P: Payload>(
     spec: &RunSpec,
-    opened: Opened<E>,
+    ends: Ends<E>,
     payload: P,
     control: &Control,
 ) -> Result<Vec<PartyReport>, Failure> {
-    let party = |role, end: Option<E>| {
+    let party = |role, end: Option<E>, memory| {
         let end = end.ok_or_else(no_end)?;
         let nearness = spec.nearness();
-        Party { spec, role, end, other: None, control, nearness }.play::<W, P>(payload)
+        Party { spec, role, end, other: None, memory, control, nearness }.play::<W, P>(payload)
     };
     // Each fork takes both ends along; each side gives up what is not its own.
-    let (mut sender, mut receiver) = (Some(opened.sender), Some(opened.receiver));
+    let (mut sender, mut receiver) = (Some(ends.sender), Some(ends.receiver));
+    let [mut senders, mut receivers] = ends.memory;
     let mut first = Some(fork(Role::Sender, || {
         give_up(receiver.take());
-        party(Role::Sender, sender.take())
+        party(Role::Sender, sender.take(), senders.take())
     })?);
     let second = fork(Role::Receiver, || {
         // The worker's pipe to the first party came along too.
         drop(first.take());
         give_up(sender.take());
-        party(Role::Receiver, receiver.take())
+        party(Role::Receiver, receiver.take(), receivers.take())
     });
     give_up(sender);
     give_up(receiver);

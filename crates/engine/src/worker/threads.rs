@@ -4,9 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 
+use super::Ends;
 use super::control::Control;
 use super::party::{Party, PartyReport};
-use crate::mechanism::{Endpoint, Opened};
+use crate::mechanism::Endpoint;
 use crate::payload::Payload;
 use crate::workload::Workload;
 use crate::{Failure, FailureKind, Role, RunSpec};
@@ -15,16 +16,17 @@ use crate::{Failure, FailureKind, Role, RunSpec};
 /// thread is left as it is: the worker ends with this run.
 pub(super) fn run<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     spec: &RunSpec,
-    opened: Opened<E>,
+    ends: Ends<E>,
     payload: P,
     control: &'static Control,
 ) -> Result<Vec<PartyReport>, Failure> {
     let (report, reports) = mpsc::channel();
-    for (role, end) in [(Role::Sender, opened.sender), (Role::Receiver, opened.receiver)] {
+    let roles = [(Role::Sender, ends.sender), (Role::Receiver, ends.receiver)];
+    for ((role, end), memory) in roles.into_iter().zip(ends.memory) {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
             let nearness = spec.nearness();
-            let party = Party { spec: &spec, role, end, other: None, control, nearness };
+            let party = Party { spec: &spec, role, end, other: None, memory, control, nearness };
             let played = catch_unwind(AssertUnwindSafe(|| party.play::<W, P>(payload)))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|failure| failure.by(role));

@@ -37,33 +37,61 @@ enum Remaining {
     Nothing,
 }
 
-/// Carries the messages `numbers` over, from the task's end to `other` or back, and returns how
-/// many arrived: all of them, unless the mechanism loses messages. `on_arrival` is called after each.
+/// Messages that are carried one way.
+#[derive(Clone, Debug)]
+pub(super) struct Leg {
+    numbers: Range<u64>,
+    /// From the task's end to the other, or back.
+    way: Way,
+    /// What they are stamped as.
+    stamped_as: Way,
+}
+
+impl Leg {
+    /// From the task's end to the other.
+    pub(super) fn there(numbers: Range<u64>) -> Self {
+        Self { numbers, way: Way::There, stamped_as: Way::There }
+    }
+
+    /// The answer to message `number`.
+    pub(super) fn back(number: u64, stamped_as: Way) -> Self {
+        Self { numbers: number..number + 1, way: Way::Back, stamped_as }
+    }
+
+    /// Whether messages are written before they are sent: an echo, in one thread, lies where it was
+    /// sent from before.
+    fn is_composed(&self) -> bool {
+        self.way == self.stamped_as
+    }
+}
+
+/// Carries the messages of `leg` over and returns how many arrived: all of them, unless the mechanism
+/// loses messages. `on_arrival` is called after each.
 pub(super) fn carry<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
-    numbers: Range<u64>,
-    way: Way,
+    leg: &Leg,
     mut on_arrival: impl FnMut(),
 ) -> Result<u64, Failure> {
+    let numbers = &leg.numbers;
     let mut out = Cursor { number: numbers.start, offset: 0 };
     let mut into = out;
     let (wanted, mut arrived) = (numbers.end - numbers.start, 0);
     while arrived < wanted {
         let remaining = if out.number < numbers.end { Remaining::Some } else { Remaining::Nothing };
         let sent = match remaining {
-            Remaining::Some => send_step(task, other, &mut out, way)?,
+            Remaining::Some => send_step(task, other, &mut out, leg)?,
             Remaining::Nothing => Step::Stuck,
         };
         let before = into.number;
-        let received = receive_step(task, other, &mut into, way)?;
+        let received = receive_step(task, other, &mut into, leg)?;
         if into.number > before {
             on_arrival();
             arrived += 1;
         }
         if sent == Step::Stuck
             && received == Step::Stuck
-            && wait(task, other, way, remaining)? == Step::Stuck
+            && wait(task, other, leg.way, remaining)? == Step::Stuck
         {
             break;
         }
@@ -75,14 +103,15 @@ fn send_step<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     at: &mut Cursor,
-    way: Way,
+    leg: &Leg,
 ) -> Result<Step, Failure> {
-    let message = &mut task.outgoing.of::<E>(at.number)[..task.extent.bytes_of(at.number)];
-    if at.offset == 0 {
-        task.payload.stamp(message, at.number, way);
+    let bytes = task.bytes_of(at.number, leg.way);
+    let message = task.outgoing.of::<E>(at.number, bytes);
+    if at.offset == 0 && leg.is_composed() {
+        task.payload.stamp(message, at.number, leg.way);
     }
     let rest = &message[at.offset..];
-    let end = if way == Way::There { &mut *task.end } else { other };
+    let end = if leg.way == Way::There { &mut *task.end } else { other };
     task.meter.transfers += 1;
     match end.send(rest) {
         Ok(sent) => {
@@ -99,15 +128,15 @@ fn receive_step<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     at: &mut Cursor,
-    way: Way,
+    leg: &Leg,
 ) -> Result<Step, Failure> {
-    let bytes = task.extent.bytes_of(at.number);
-    let end = if way == Way::There { other } else { &mut *task.end };
-    let rest = &mut task.incoming[at.offset..bytes];
+    let bytes = task.bytes_of(at.number, leg.way);
+    let end = if leg.way == Way::There { other } else { &mut *task.end };
+    let rest = &mut task.incoming.of::<E>(at.number, bytes)[at.offset..];
     task.meter.transfers += 1;
     match end.recv(rest) {
         Ok(0) => Err(peer_gone(rest.len())),
-        Ok(got) if E::LOSES && way == Way::There => {
+        Ok(got) if E::LOSES && leg.way == Way::There => {
             at.number = lossy::check(task, got, at.number)? + 1;
             Ok(Step::Moved)
         }
@@ -117,7 +146,7 @@ fn receive_step<E: Endpoint, P: Payload>(
             if got < asked && E::KEEPS_BOUNDARIES {
                 return Err(boundary_lost(asked, got));
             }
-            arrive(task, at, got, way)?;
+            arrive(task, at, got, leg)?;
             Ok(Step::Moved)
         }
         Err(Errno::AGAIN | Errno::INTR) => Ok(Step::Stuck),
@@ -127,15 +156,15 @@ fn receive_step<E: Endpoint, P: Payload>(
 
 /// Moves the cursor past `got` received bytes and checks the message they complete.
 fn arrive<E: Endpoint, P: Payload>(
-    task: &Task<'_, E, P>,
+    task: &mut Task<'_, E, P>,
     at: &mut Cursor,
     got: usize,
-    way: Way,
+    leg: &Leg,
 ) -> Result<(), Failure> {
-    let (number, bytes) = (at.number, task.extent.bytes_of(at.number));
+    let (number, bytes) = (at.number, task.bytes_of(at.number, leg.way));
     advance(at, got, bytes - at.offset);
     if at.number > number {
-        task.payload.check(&task.incoming[..bytes], number, way)?;
+        task.payload.check(task.incoming.of::<E>(number, bytes), number, leg.stamped_as)?;
     }
     Ok(())
 }

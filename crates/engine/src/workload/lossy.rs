@@ -93,26 +93,28 @@ fn receive_one<E: Endpoint, P: Payload>(
 ) -> Result<Arrival, Failure> {
     loop {
         task.meter.transfers += 1;
-        return match task.end.recv(task.incoming) {
+        let into = task.incoming.of::<E>(*next, task.extent.buffer_bytes);
+        return match task.end.recv(into) {
             Ok(0) => Ok(Arrival::End),
             Ok(got) => {
                 *next = check(task, got, *next)? + 1;
                 Ok(Arrival::Message)
             }
             Err(Errno::INTR) => continue,
-            Err(errno) => Err(call_failed("receive", task.incoming.len(), errno)),
+            Err(errno) => Err(call_failed("receive", task.extent.buffer_bytes, errno)),
         };
     }
 }
 
-/// Checks a message that `lost` others may precede, and returns its number.
+/// Checks a message that others may have been lost before, and returns its number. It lies in the place
+/// of `next`, the message that was due.
 #[inline]
-pub(super) fn check<E, P: Payload>(
-    task: &Task<'_, E, P>,
+pub(super) fn check<E: Endpoint, P: Payload>(
+    task: &mut Task<'_, E, P>,
     got: usize,
     next: u64,
 ) -> Result<u64, Failure> {
-    let message = &task.incoming[..got];
+    let message = &*task.incoming.of::<E>(next, got);
     let number = task.payload.identify(message, next);
     if number < next || number >= task.extent.messages {
         return Err(out_of_order(number, next));
@@ -136,12 +138,13 @@ mod tests {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     use super::*;
+    use crate::handling::Handling;
     use crate::histogram::TickHistogram;
     use crate::mechanism::Descriptors;
     use crate::payload::Unchecked;
     use crate::workload::interleaved::SILENCE;
     use crate::workload::stream::Stream;
-    use crate::workload::{Extent, Meter, Outgoing, Workload};
+    use crate::workload::{Answer, Extent, Meter, Places, Workload};
 
     /// A pair of datagram sockets that loses all but the first `remaining` messages.
     struct Leaky {
@@ -182,13 +185,14 @@ mod tests {
     fn in_one_thread_the_silence_after_the_last_arrival_is_not_elapsed_time() {
         for kept in [0, 3] {
             let ([mut end, mut receiver], control) = (Leaky::pair(kept), Control::default());
-            let mut message = [1; 64];
+            let places = || Places::touched(64, 1, &Handling::default()).unwrap();
             let mut task = Task {
                 end: &mut end,
-                outgoing: Outgoing::new(&mut message, &mut []),
-                incoming: &mut [0; 64],
+                outgoing: &mut places(),
+                incoming: &mut places(),
                 payload: Unchecked,
                 extent: Extent::whole(64, 10),
+                answer: Answer::Own(64),
                 control: &control,
                 meter: Meter::default(),
                 trips: &mut TickHistogram::touched(),

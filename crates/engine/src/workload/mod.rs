@@ -5,6 +5,8 @@
 
 mod interleaved;
 mod lossy;
+mod places;
+mod request_reply;
 mod round_trip;
 mod stream;
 mod transfer;
@@ -14,14 +16,14 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use places::{Places, places_bytes};
 pub use round_trip::RoundTrip;
 pub use stream::Stream;
 
 use crate::Failure;
-use crate::buffer::Buffer;
 use crate::histogram::TickHistogram;
 use crate::mechanism::Endpoint;
-use crate::payload::Payload;
+use crate::payload::{Payload, Way};
 use crate::worker::Control;
 
 /// Which workload.
@@ -34,6 +36,8 @@ pub enum Kind {
     Stream,
     /// Each message is answered by one of the same size before the next is sent.
     RoundTrip,
+    /// Each message is answered by itself, or by one of another size, before the next is sent.
+    RequestReply,
 }
 
 /// What is known of a workload.
@@ -50,7 +54,10 @@ pub struct Facts {
 }
 
 /// Every workload, in the order in which tables show them.
-pub const WORKLOADS: &[&Facts] = &[&stream::FACTS, &round_trip::FACTS];
+pub const WORKLOADS: &[&Facts] = &[&stream::FACTS, &round_trip::FACTS, &request_reply::FACTS];
+
+/// What a survey measures.
+pub const SURVEYED: &[Kind] = &[Kind::Stream, Kind::RoundTrip];
 
 impl Kind {
     /// What is known of it.
@@ -60,6 +67,15 @@ impl Kind {
     #[must_use]
     pub fn facts(self) -> &'static Facts {
         WORKLOADS.iter().find(|facts| facts.kind == self).expect("every kind is listed")
+    }
+
+    /// Whether the receiver answers, so that what is measured is the time there and back.
+    #[must_use]
+    pub const fn is_answered(self) -> bool {
+        match self {
+            Self::Stream => false,
+            Self::RoundTrip | Self::RequestReply => true,
+        }
     }
 
     /// The word used on the command line and in results.
@@ -129,31 +145,13 @@ pub struct Meter {
     pub short_reads: u64,
 }
 
-/// Where messages are sent from: one buffer, or several in turn.
-#[derive(Debug)]
-pub struct Outgoing<'a> {
-    first: &'a mut [u8],
-    others: &'a mut [Buffer],
-}
-
-impl<'a> Outgoing<'a> {
-    /// From `first` and then from each of `others`.
-    pub fn new(first: &'a mut [u8], others: &'a mut [Buffer]) -> Self {
-        Self { first, others }
-    }
-
-    /// The buffer for message `number`; always the same one, but where `E` lends.
-    #[inline]
-    pub fn of<E: Endpoint>(&mut self, number: u64) -> &mut [u8] {
-        if !E::LENDS {
-            return self.first;
-        }
-        #[allow(clippy::cast_possible_truncation, reason = "below the number of buffers")]
-        match (number % (self.others.len() as u64 + 1)) as usize {
-            0 => self.first,
-            turn => &mut self.others[turn - 1],
-        }
-    }
+/// What a message is answered with, where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A message of the receiver's own, of so many bytes.
+    Own(usize),
+    /// Itself, sent back from where it was received.
+    Echo,
 }
 
 /// Everything a party works with during one phase.
@@ -162,13 +160,15 @@ pub struct Task<'a, E, P> {
     /// Its end of the mechanism.
     pub end: &'a mut E,
     /// Where messages are sent from.
-    pub outgoing: Outgoing<'a>,
+    pub outgoing: &'a mut Places,
     /// Where messages are received into.
-    pub incoming: &'a mut [u8],
+    pub incoming: &'a mut Places,
     /// What is done to each message.
     pub payload: P,
     /// How much is moved.
     pub extent: Extent,
+    /// What each message is answered with.
+    pub answer: Answer,
     /// What the parties share.
     pub control: &'a Control,
     /// What is counted.
@@ -177,6 +177,26 @@ pub struct Task<'a, E, P> {
     pub trips: &'a mut TickHistogram,
     /// Every how many trips one was timed on its own.
     pub timed_every: u64,
+}
+
+impl<E, P> Task<'_, E, P> {
+    /// Bytes of message `number` on its way there, or of its answer.
+    #[inline]
+    fn bytes_of(&self, number: u64, way: Way) -> usize {
+        match (way, self.answer) {
+            (Way::Back, Answer::Own(bytes)) => bytes,
+            (Way::There, _) | (Way::Back, Answer::Echo) => self.extent.bytes_of(number),
+        }
+    }
+
+    /// What an answer is stamped as: an echo still is the message it answers.
+    #[inline]
+    fn answered_as(&self) -> Way {
+        match self.answer {
+            Answer::Own(_) => Way::Back,
+            Answer::Echo => Way::There,
+        }
+    }
 }
 
 /// A workload: what each party does in one phase. Start and end of the clock go to
@@ -215,7 +235,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_listed_under_its_serialised_name() {
-        for kind in [Kind::Stream, Kind::RoundTrip] {
+        for kind in [Kind::Stream, Kind::RoundTrip, Kind::RequestReply] {
             let word = serde_json::to_value(kind).unwrap();
             assert_eq!(word, kind.name());
         }

@@ -6,9 +6,8 @@
 
 use std::ops::Range;
 
-use super::interleaved::carry;
-use super::transfer::{receive_message, send_message};
-use super::{Extent, Facts, Kind, Task, Workload};
+use super::interleaved::{Leg, carry};
+use super::{Answer, Extent, Facts, Kind, Task, Workload, transfer};
 use crate::clock::{Stamp, now_ns, ticks};
 use crate::mechanism::Endpoint;
 use crate::payload::{Payload, Way};
@@ -41,13 +40,11 @@ impl Workload for RoundTrip {
     fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         // Counted in registers: through `task` each count would be a store and a load.
         let mut meter = task.meter;
+        let (there, back) = (task.extent.buffer_bytes, task.bytes_of(0, Way::Back));
+        let answered_as = task.answered_as();
         timed(task, |task, number| {
-            let bytes = task.extent.buffer_bytes;
-            let message = &mut task.outgoing.of::<E>(number)[..bytes];
-            task.payload.stamp(message, number, Way::There);
-            send_message(task.end, message, &mut meter)?;
-            receive_message(task.end, &mut task.incoming[..bytes], &mut meter)?;
-            task.payload.check(&task.incoming[..bytes], number, Way::Back)
+            transfer::send(task, (number, there), Way::There, &mut meter)?;
+            transfer::receive(task, (number, back), answered_as, &mut meter)
         })?;
         task.meter = meter;
         Ok(())
@@ -57,11 +54,12 @@ impl Workload for RoundTrip {
         let bytes = task.extent.buffer_bytes;
         let mut meter = task.meter;
         for number in task.extent.numbers() {
-            receive_message(task.end, &mut task.incoming[..bytes], &mut meter)?;
-            task.payload.check(&task.incoming[..bytes], number, Way::There)?;
-            let message = &mut task.outgoing.of::<E>(number)[..bytes];
-            task.payload.stamp(message, number, Way::Back);
-            send_message(task.end, message, &mut meter)?;
+            let Answer::Own(back) = task.answer else {
+                transfer::echo(task, (number, bytes), &mut meter)?;
+                continue;
+            };
+            transfer::receive(task, (number, bytes), Way::There, &mut meter)?;
+            transfer::send(task, (number, back), Way::Back, &mut meter)?;
         }
         task.meter = meter;
         Ok(())
@@ -72,8 +70,8 @@ impl Workload for RoundTrip {
         receiver: &mut E,
     ) -> Result<(), Failure> {
         timed(task, |task, number| {
-            let there = carry(task, receiver, number..number + 1, Way::There, || {})?;
-            let back = carry(task, receiver, number..number + 1, Way::Back, || {})?;
+            let there = carry(task, receiver, &Leg::there(number..number + 1), || {})?;
+            let back = carry(task, receiver, &Leg::back(number, task.answered_as()), || {})?;
             if there + back == 2 { Ok(()) } else { Err(lost(number)) }
         })
     }

@@ -3,10 +3,9 @@
 //! The clock starts just before the first byte is sent and stops just after the last is received.
 //! Nothing is timed in between.
 
-use super::interleaved::carry;
+use super::interleaved::{Leg, carry};
 use super::lossy::{self, Arrivals};
-use super::transfer::{receive_message, send_message};
-use super::{Extent, Facts, Kind, Task, Workload};
+use super::{Extent, Facts, Kind, Task, Workload, transfer};
 use crate::Failure;
 use crate::clock::now_ns;
 use crate::mechanism::Endpoint;
@@ -35,9 +34,8 @@ impl Workload for Stream {
         let mut meter = task.meter;
         task.control.begin(now_ns());
         for number in task.extent.numbers() {
-            let message = &mut task.outgoing.of::<E>(number)[..task.extent.bytes_of(number)];
-            task.payload.stamp(message, number, Way::There);
-            send_message(task.end, message, &mut meter)?;
+            let what = (number, task.extent.bytes_of(number));
+            transfer::send(task, what, Way::There, &mut meter)?;
         }
         task.meter = meter;
         if E::LOSES {
@@ -52,9 +50,8 @@ impl Workload for Stream {
         }
         let mut meter = task.meter;
         for number in task.extent.numbers() {
-            let message = &mut task.incoming[..task.extent.bytes_of(number)];
-            receive_message(task.end, message, &mut meter)?;
-            task.payload.check(message, number, Way::There)?;
+            let what = (number, task.extent.bytes_of(number));
+            transfer::receive(task, what, Way::There, &mut meter)?;
         }
         task.meter = meter;
         task.control.finish(now_ns(), task.extent.messages);
@@ -69,11 +66,11 @@ impl Workload for Stream {
         task.control.begin(now_ns());
         if E::LOSES {
             let mut arrivals = Arrivals::none_yet();
-            carry(task, receiver, numbers, Way::There, || arrivals.one_more())?;
+            carry(task, receiver, &Leg::there(numbers), || arrivals.one_more())?;
             arrivals.finish(task.control);
             return Ok(());
         }
-        let arrived = carry(task, receiver, numbers, Way::There, || {})?;
+        let arrived = carry(task, receiver, &Leg::there(numbers), || {})?;
         task.control.finish(now_ns(), arrived);
         Ok(())
     }

@@ -2,9 +2,92 @@
 
 use rustix::io::Errno;
 
-use super::Meter;
+use super::{Meter, Task};
 use crate::mechanism::Endpoint;
+use crate::payload::{Payload, Way};
 use crate::{Failure, FailureKind};
+
+/// Composes message `number`, of `bytes`, where it is sent from, and sends it.
+#[inline]
+pub(super) fn send<E: Endpoint, P: Payload>(
+    task: &mut Task<'_, E, P>,
+    (number, bytes): (u64, usize),
+    way: Way,
+    meter: &mut Meter,
+) -> Result<(), Failure> {
+    if E::SENDS_IN_PLACE {
+        until_done("send", bytes, || task.end.loan(bytes))?;
+        task.payload.stamp(task.end.loaned(), number, way);
+        meter.transfers += 1;
+        return until_done("send", bytes, || task.end.send_loan());
+    }
+    let message = task.outgoing.of::<E>(number, bytes);
+    task.payload.stamp(message, number, way);
+    send_message(task.end, message, meter)
+}
+
+/// Receives message `number`, of `bytes`, and checks it.
+#[inline]
+pub(super) fn receive<E: Endpoint, P: Payload>(
+    task: &mut Task<'_, E, P>,
+    (number, bytes): (u64, usize),
+    way: Way,
+    meter: &mut Meter,
+) -> Result<(), Failure> {
+    if E::RECEIVES_IN_PLACE {
+        take(task.end, bytes, meter)?;
+        task.payload.check(task.end.taken(), number, way)?;
+        return until_done("receive", bytes, || task.end.release());
+    }
+    let message = task.incoming.of::<E>(number, bytes);
+    receive_message(task.end, message, meter)?;
+    task.payload.check(message, number, way)
+}
+
+/// Receives message `number`, of `bytes`, checks it, and sends it back from where it lies: from a
+/// place that is not soon used again, should the mechanism lend it.
+pub(super) fn echo<E: Endpoint, P: Payload>(
+    task: &mut Task<'_, E, P>,
+    (number, bytes): (u64, usize),
+    meter: &mut Meter,
+) -> Result<(), Failure> {
+    if E::RECEIVES_IN_PLACE {
+        take(task.end, bytes, meter)?;
+        task.payload.check(task.end.taken(), number, Way::There)?;
+        meter.transfers += 1;
+        return until_done("send", bytes, || task.end.send_taken());
+    }
+    let message = task.outgoing.of::<E>(number, bytes);
+    receive_message(task.end, message, meter)?;
+    task.payload.check(message, number, Way::There)?;
+    send_message(task.end, message, meter)
+}
+
+/// Takes a message of `bytes` that is left where it lies.
+#[inline]
+fn take<E: Endpoint>(end: &mut E, bytes: usize, meter: &mut Meter) -> Result<(), Failure> {
+    meter.transfers += 1;
+    match until_done("receive", bytes, || end.take())? {
+        got if got == bytes => Ok(()),
+        0 => Err(peer_gone(bytes)),
+        got => Err(boundary_lost(bytes, got)),
+    }
+}
+
+/// Makes a call again that a signal interrupted.
+#[inline]
+fn until_done<T>(
+    what: &str,
+    bytes: usize,
+    mut call: impl FnMut() -> Result<T, Errno>,
+) -> Result<T, Failure> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            done => return done.map_err(|errno| call_failed(what, bytes, errno)),
+        }
+    }
+}
 
 /// Sends `message` whole.
 #[inline]

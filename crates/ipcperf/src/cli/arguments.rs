@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use super::known::Known;
 use super::measure::Form;
 use crate::error::EXIT_CODES;
-use crate::plan::Typed;
+use crate::plan::{Typed, TypedHandling};
 
 /// Measures every local way of inter-process communication on one harness.
 #[derive(Debug, Parser)]
@@ -173,8 +173,10 @@ pub(super) struct MatrixArguments {
     /// What the kernel shall hold between the parties: default, match (the buffer), or BYTES
     #[arg(long, value_name = "SIZES", default_value = "default")]
     kernel_buffer: String,
+    #[command(flatten)]
+    handling: HandlingArguments,
     /// Stamp every message and check order, length and content on arrival
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["touch", "payload"])]
     pub(super) verify: bool,
     /// Shuffles the blocks; stored with the results [default: a new one each time]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -195,6 +197,7 @@ impl MatrixArguments {
             modes: &self.mode,
             placements: &self.placement,
             kernel_buffers: &self.kernel_buffer,
+            handling: self.handling.typed(),
             set: &self.set,
             repetitions: self.repetitions,
             until_ci_percent: self.until_ci,
@@ -203,6 +206,46 @@ impl MatrixArguments {
             attempts: self.attempts,
             seed: self.seed,
             deadline_s: self.deadline,
+        }
+    }
+}
+
+/// What is done with messages beside sending and receiving them.
+#[derive(Args, Debug)]
+struct HandlingArguments {
+    /// Who writes or reads every byte of each message, inside the timed region: none, write (before
+    /// it is sent), read (after it has arrived), both [default: none]
+    #[arg(long, value_name = "WHO")]
+    #[arg(value_parser = Known::touches(), hide_possible_values = true)]
+    touch: Option<String>,
+    /// With -w request-reply: echo (each message is sent back as it is), or the size of a message
+    /// that answers it [default: echo]
+    #[arg(long, value_name = "SIZES")]
+    reply: Option<String>,
+    /// What messages hold: constant, random, or compressible:R (by a factor of R, 1 to 100)
+    /// [default: constant]
+    #[arg(long, value_name = "WHAT")]
+    payload: Option<String>,
+    /// Where messages lie: hot (all in one buffer), rotate (in 16 in turn), cold (in turn over
+    /// 256 MiB, more than caches hold) [default: hot]
+    #[arg(long, value_name = "HOW")]
+    #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
+    buffers: Option<String>,
+    /// When buffers are touched first: after-fork (by the party that uses them), or before-fork
+    /// (their pages are then had anew inside the timed region) [default: after-fork]
+    #[arg(long, value_name = "WHEN")]
+    #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
+    first_touch: Option<String>,
+}
+
+impl HandlingArguments {
+    fn typed(&self) -> TypedHandling<'_> {
+        TypedHandling {
+            touch: self.touch.as_deref(),
+            payload: self.payload.as_deref(),
+            buffers: self.buffers.as_deref(),
+            first_touch: self.first_touch.as_deref(),
+            reply: self.reply.as_deref(),
         }
     }
 }

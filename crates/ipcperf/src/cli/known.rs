@@ -3,6 +3,7 @@
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use ipcperf_engine::Mode;
+use ipcperf_engine::handling::{FirstTouch, Reuse, Touch};
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_engine::placement::WORDS;
 use ipcperf_engine::workload::WORKLOADS;
@@ -55,6 +56,18 @@ impl Known {
 
     pub(super) fn placements() -> Self {
         Self(|| WORDS.iter().map(|&(word, _)| (word, "")).collect())
+    }
+
+    pub(super) fn touches() -> Self {
+        Self(|| Touch::ALL.iter().map(|touch| (touch.name(), "")).collect())
+    }
+
+    pub(super) fn reuses() -> Self {
+        Self(|| Reuse::ALL.iter().map(|reuse| (reuse.name(), "")).collect())
+    }
+
+    pub(super) fn first_touches() -> Self {
+        Self(|| FirstTouch::ALL.iter().map(|first| (first.name(), "")).collect())
     }
 
     pub(super) fn exporters() -> Self {

@@ -84,9 +84,7 @@ fn name(sample: &Sample, class: Option<&String>) -> String {
         ("buffer", case.buffer_bytes.to_string()),
     ];
     words.extend(case.options.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    if case.kernel_buffer != "default" {
-        words.push(("kernel-buffer", case.kernel_buffer.clone()));
-    }
+    words.extend(case.conditions());
     if case.verify {
         words.push(("verify", "yes".to_owned()));
     }

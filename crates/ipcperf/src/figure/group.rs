@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use ipcperf_engine::workload::Kind;
+
 use super::description::{Description, Sizes};
 use crate::output::{Heading, by_heading};
 use crate::plan::Bytes;
@@ -38,7 +40,7 @@ impl Group<'_> {
     /// What tells the panel from the others.
     pub(super) fn title(&self, description: &Description) -> String {
         let mut parts: Vec<String> = self.letter.map(String::from).into_iter().collect();
-        if description.workload.is_none() {
+        if description.workload != Some(self.heading.workload()) {
             parts.push(self.heading.workload().name().to_owned());
         }
         parts.push(self.heading.place_in_short());
@@ -46,6 +48,11 @@ impl Group<'_> {
         parts.extend(self.role.clone());
         parts.join(" · ")
     }
+}
+
+/// Whether what stands under `heading` belongs into figures of `workload`: both are answered, or neither.
+fn is_like(workload: Kind, heading: &Heading) -> bool {
+    workload.is_answered() == heading.workload().is_answered()
 }
 
 /// Nobody looks at more panels of one figure.
@@ -61,7 +68,7 @@ pub(super) fn groups<'a>(
     for (file, letter) in files.iter().zip('A'..) {
         let letter = (files.len() > 1).then_some(letter);
         for (heading, mut cases) in by_heading(&file.summaries) {
-            if description.workload.is_some_and(|workload| workload != heading.workload()) {
+            if description.workload.is_some_and(|workload| !is_like(workload, &heading)) {
                 continue;
             }
             cases.retain(|case| is_drawn(case));

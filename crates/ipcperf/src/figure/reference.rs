@@ -99,7 +99,7 @@ fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
     };
     let least_ns = case.roof.as_ref()?.least_ns;
     let limit = match case.case.workload {
-        Kind::RoundTrip => least_ns,
+        Kind::RoundTrip | Kind::RequestReply => least_ns,
         Kind::Stream => case.case.buffer_bytes as f64 * 1e9 / least_ns,
     };
     Some((name, limit))

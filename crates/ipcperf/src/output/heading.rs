@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ipcperf_engine::workload::Kind;
 
+use crate::plan::Bytes;
 use crate::summary::CaseSummary;
 
 /// A distance of the CPUs seen in a smaller share of the runs has no tables: there would be next to
@@ -19,7 +20,8 @@ pub(crate) struct Heading {
     cpus: Vec<u32>,
     /// The class of CPU pair.
     class: Option<String>,
-    kernel_buffer: String,
+    /// What else was asked that is not as usual.
+    conditions: Vec<(&'static str, String)>,
 }
 
 impl Heading {
@@ -31,7 +33,7 @@ impl Heading {
             placement: case.placement.clone(),
             cpus: case.cpus.clone(),
             class: summary.cpu_pair_class.clone(),
-            kernel_buffer: case.kernel_buffer.clone(),
+            conditions: case.conditions(),
         }
     }
 
@@ -42,7 +44,7 @@ impl Heading {
         self.workload == case.workload
             && self.mode == case.mode.name()
             && self.placement == case.placement
-            && self.kernel_buffer == case.kernel_buffer
+            && self.conditions == case.conditions()
             && (case.cpus.is_empty() || case.cpus == self.cpus)
             && (class.is_none() || *class == self.class)
     }
@@ -59,7 +61,7 @@ impl Heading {
     /// What was asked, without what was found: the same for files of different machines.
     pub(crate) fn question(&self) -> String {
         let (what, mode, placement) = (self.what(), self.mode, &self.placement);
-        format!("{what}, {mode}, placement {placement}{}", self.kernel_buffer_in_words())
+        format!("{what}, {mode}, placement {placement}{}", self.conditions_in_words())
     }
 
     /// Mode, placement, and what of it may differ, in few words.
@@ -67,16 +69,16 @@ impl Heading {
         let (mode, placement) = (self.mode, &self.placement);
         let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
         let cpus = self.cpus_in_words();
-        let buffer = self.kernel_buffer_in_words();
-        format!("{mode}, placement {placement} ({cpus}{class}){buffer}")
+        let asked = self.conditions_in_words();
+        format!("{mode}, placement {placement} ({cpus}{class}){asked}")
     }
 
     /// The same, shorter still, for the head of a small picture.
     pub(crate) fn place_in_short(&self) -> String {
-        let (mode, placement, buffer) = (self.mode, &self.placement, self.kernel_buffer_in_words());
+        let (mode, placement, asked) = (self.mode, &self.placement, self.conditions_in_words());
         match &self.class {
-            Some(class) => format!("{mode}, {placement} ({class}){buffer}"),
-            None => format!("{mode}, {placement}{buffer}"),
+            Some(class) => format!("{mode}, {placement} ({class}){asked}"),
+            None => format!("{mode}, {placement}{asked}"),
         }
     }
 
@@ -89,11 +91,16 @@ impl Heading {
         }
     }
 
-    fn kernel_buffer_in_words(&self) -> String {
-        match self.kernel_buffer.as_str() {
-            "default" => String::new(),
-            other => format!(", kernel buffer {other}"),
-        }
+    /// `, kernel buffer match, touch both`.
+    fn conditions_in_words(&self) -> String {
+        let words = self.conditions.iter().map(|(flag, value)| {
+            let value = match value.parse() {
+                Ok(bytes) => Bytes(bytes).to_string(),
+                Err(_) => value.clone(),
+            };
+            format!(", {} {value}", flag.replace('-', " "))
+        });
+        words.collect()
     }
 
     /// What is in a table, above it.
@@ -106,6 +113,7 @@ impl Heading {
         match self.workload {
             Kind::Stream => "Stream: bandwidth",
             Kind::RoundTrip => "Round trip: mean time there and back",
+            Kind::RequestReply => "Request and reply: mean time there and back",
         }
     }
 

@@ -71,7 +71,9 @@ impl Progress {
                 Kind::Stream if !moves_nothing(&case.spec.mechanism) => {
                     units::bandwidth(quartiles.median)
                 }
-                Kind::Stream | Kind::RoundTrip => units::time(quartiles.median),
+                Kind::Stream | Kind::RoundTrip | Kind::RequestReply => {
+                    units::time(quartiles.median)
+                }
             };
             format!("{figure} median, ")
         });

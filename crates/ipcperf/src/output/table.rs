@@ -171,7 +171,7 @@ fn no_figure(case: &CaseSummary) -> String {
         (0, disturbed) => {
             let not_believed = case.disturbed_median.map(|value| match case.case.workload {
                 Kind::Stream if !moves_nothing(&case.case.mechanism) => units::bandwidth(value),
-                Kind::Stream | Kind::RoundTrip => units::time(value),
+                Kind::Stream | Kind::RoundTrip | Kind::RequestReply => units::time(value),
             });
             format!("? {}\n{disturbed} disturbed", not_believed.unwrap_or_default())
         }

@@ -36,6 +36,7 @@ fn ranked(ranking: &Ranking) -> String {
 const fn superlative(workload: Kind) -> &'static str {
     match workload {
         Kind::RoundTrip => "Shortest round trip",
+        Kind::RequestReply => "Shortest request and reply",
         Kind::Stream => "Highest bandwidth",
     }
 }
@@ -61,7 +62,7 @@ pub(crate) fn place_of(ranking: &Ranking) -> String {
 /// The best with its figure and its lead.
 fn best_of(ranking: &Ranking) -> String {
     let ahead = match ranking.workload {
-        Kind::RoundTrip => "shorter",
+        Kind::RoundTrip | Kind::RequestReply => "shorter",
         Kind::Stream => "more",
     };
     let (best, second) = (figure(&ranking.best, ranking.workload), &ranking.second.name);
@@ -88,7 +89,7 @@ fn best_of(ranking: &Ranking) -> String {
 /// A contender with its figure: its median, or the modes it has instead.
 fn figure(contender: &Contender, workload: Kind) -> String {
     let unit = |value| match workload {
-        Kind::RoundTrip => units::time(value),
+        Kind::RoundTrip | Kind::RequestReply => units::time(value),
         Kind::Stream => units::bandwidth(value),
     };
     let Contender { name, median, modes, .. } = contender;

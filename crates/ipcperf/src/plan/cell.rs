@@ -4,6 +4,7 @@ use std::fmt;
 
 use ipcperf_engine::mechanism::{self, Delivery, Mechanism};
 use ipcperf_engine::placement::{Placement, PlacementError, Topology};
+use ipcperf_engine::workload::places_bytes;
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
 
 use super::size::Bytes;
@@ -84,14 +85,21 @@ fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
 fn refused_by_memory(spec: &RunSpec) -> Option<String> {
     let available = machine::available_memory_bytes()?;
     let largest = available / 8;
-    (spec.buffer_bytes > largest).then(|| {
-        format!("this machine has memory for messages of at most {}", Bytes(largest >> 20 << 20))
+    if spec.largest_bytes() > largest {
+        let largest = Bytes(largest >> 20 << 20);
+        return Some(format!("this machine has memory for messages of at most {largest}"));
+    }
+    let buffers = spec.handling.buffers;
+    (places_bytes(spec.largest_bytes(), buffers) > largest).then(|| {
+        let (name, needed) =
+            (buffers.name(), Bytes(8 * places_bytes(spec.largest_bytes(), buffers)));
+        format!("--buffers {name} needs {needed} of memory here, of which there is less")
     })
 }
 
 fn refused_by_limit(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     let limit = (mechanism.limit)(&spec.setup())?;
-    (spec.buffer_bytes > limit.bytes).then(|| {
+    (spec.largest_bytes() > limit.bytes).then(|| {
         let (name, bytes, because) = (mechanism.name, limit.bytes, limit.because);
         format!("{name} carries at most {bytes} bytes a message ({because})")
     })
@@ -108,6 +116,9 @@ fn identify(spec: &RunSpec, placement: Placement) -> String {
     let mut id = format!("{name}/{workload}/{mode}/{placement}/{bytes}");
     if spec.kernel_buffer != KernelBuffer::Default {
         id += &format!("/kernel-buffer={}", spec.kernel_buffer);
+    }
+    for (flag, value) in spec.handling.conditions() {
+        id += &format!("/{flag}={value}");
     }
     if spec.check == TouchCheck::Verify {
         id += "/verify";

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use ipcperf_engine::handling::Handling;
 use ipcperf_engine::mechanism::Mechanism;
 use ipcperf_engine::placement::Topology;
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, WarmUp};
 
 use super::cell::{self, Case, Refused};
+use super::handling::fitting;
 use super::request::Request;
 use crate::error::Error;
 
@@ -43,6 +45,7 @@ fn check_size(variants: usize, request: &Request) -> Result<(), Error> {
         request.modes.len(),
         request.buffers.len(),
         request.kernel_buffers.len(),
+        request.handlings.len(),
         request.placements.len(),
     ];
     let count = factors.iter().fold(variants, |count, levels| count.saturating_mul(*levels));
@@ -57,6 +60,7 @@ fn check_size(variants: usize, request: &Request) -> Result<(), Error> {
 fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<RunSpec> {
     let mut outlines = Vec::new();
     for &workload in &request.workloads {
+        let handlings = fitting(&request.handlings, workload);
         for &mode in &request.modes {
             for &buffer_bytes in &request.buffers {
                 for &kernel_buffer in &request.kernel_buffers {
@@ -67,7 +71,9 @@ fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<
                         buffer_bytes,
                         ..outline(request, mode, kernel_buffer)
                     };
-                    outlines.push(outline);
+                    let handled =
+                        handlings.iter().map(|&handling| RunSpec { handling, ..outline.clone() });
+                    outlines.extend(handled);
                 }
             }
         }
@@ -86,6 +92,7 @@ fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpe
         total_bytes: request.total_bytes,
         kernel_buffer,
         check: request.check,
+        handling: Handling::default(),
         warm_up: WarmUp::None,
     }
 }
@@ -116,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::plan::{Plan, Typed};
+    use crate::plan::{Plan, Typed, TypedHandling};
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
@@ -136,6 +143,13 @@ mod tests {
         modes: "2proc",
         placements: "same",
         kernel_buffers: "default",
+        handling: TypedHandling {
+            touch: None,
+            payload: None,
+            buffers: None,
+            first_touch: None,
+            reply: None,
+        },
         set: &[],
         repetitions: None,
         until_ci_percent: None,
@@ -196,6 +210,51 @@ mod tests {
         assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
         let typed = Typed { buffers: "1000000GiB", ..NULL };
         assert!(words(&typed).contains("memory"));
+    }
+
+    fn handled(workloads: &'static str, handling: TypedHandling<'static>) -> Typed<'static> {
+        Typed { mechanisms: "pipe", workloads, handling, ..NULL }
+    }
+
+    #[test]
+    fn what_is_done_with_messages_makes_a_matrix_and_stands_in_the_name_of_its_case() {
+        let handling = TypedHandling {
+            touch: Some("none,both"),
+            payload: Some("compressible:2"),
+            reply: Some("echo,8"),
+            ..TypedHandling::default()
+        };
+        let cases = plan(&handled("stream,request-reply", handling)).unwrap().cases;
+        let ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+        let stream = "pipe/stream/2proc/same/64";
+        assert_eq!(ids[0], format!("{stream}/payload=compressible:2"));
+        assert_eq!(ids[1], format!("{stream}/touch=both/payload=compressible:2"));
+        let answered = "pipe/request-reply/2proc/same/64";
+        assert_eq!(ids[3], format!("{answered}/payload=compressible:2/reply=8"));
+        assert_eq!(ids.len(), 2 + 4, "a stream has no reply");
+    }
+
+    #[test]
+    fn mistakes_in_what_is_done_with_messages_are_named() {
+        let usual = TypedHandling::default();
+        let told = |handling| words(&handled("request-reply", handling));
+        let touch = told(TypedHandling { touch: Some("boht"), ..usual });
+        assert_eq!(touch, "unknown value of --touch `boht`; did you mean `both`?");
+        let payload = told(TypedHandling { payload: Some("compressible:0"), ..usual });
+        assert!(payload.starts_with("--payload: compressible:R takes a factor"), "{payload}");
+        let reply = told(TypedHandling { reply: Some("0"), ..usual });
+        assert!(reply.starts_with("--reply takes echo or a size"), "{reply}");
+        let first = told(TypedHandling { first_touch: Some("before-fork"), ..usual });
+        assert!(first.contains("needs --total"), "{first}");
+        let stream = handled("stream", TypedHandling { reply: Some("8"), ..usual });
+        assert_eq!(words(&stream), "--reply is for -w request-reply");
+    }
+
+    #[test]
+    fn a_reply_above_the_limit_is_refused_like_a_message() {
+        let handling = TypedHandling { reply: Some("65508"), ..TypedHandling::default() };
+        let typed = Typed { mechanisms: "udp", ..handled("request-reply", handling) };
+        assert!(words(&typed).contains("udp carries at most 65507"), "{}", words(&typed));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod cell;
 mod enough;
+mod handling;
 mod matrix;
 mod order;
 mod request;
@@ -10,6 +11,7 @@ mod words;
 
 pub(crate) use cell::{Case, Refused};
 pub(crate) use enough::{Enough, Precision};
+pub(crate) use handling::TypedHandling;
 pub(crate) use order::block_order;
 pub(crate) use request::{Request, SurveyLength, Typed};
 pub(crate) use size::Bytes;
@@ -155,6 +157,7 @@ fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absen
 pub(crate) mod tests {
     use std::collections::BTreeMap;
 
+    use ipcperf_engine::handling::Handling;
     use ipcperf_engine::placement::Placement;
     use ipcperf_engine::workload::Kind;
     use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck, WarmUp};
@@ -173,6 +176,7 @@ pub(crate) mod tests {
             total_bytes: None,
             kernel_buffer: KernelBuffer::Default,
             check: TouchCheck::Off,
+            handling: Handling::default(),
             warm_up: WarmUp::None,
         };
         Case { id: id.to_owned(), placement: Placement::Same, spec }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ipcperf_engine::handling::Handling;
 use ipcperf_engine::mechanism::{Mechanism, OptionSpec, OptionValues, SURVEYED};
 use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::{Kind, WORKLOADS};
+use ipcperf_engine::workload::{self, Kind};
 use ipcperf_engine::{KernelBuffer, Mode, TouchCheck};
 
-use super::{Enough, size, words};
+use super::{Enough, TypedHandling, size, words};
 use crate::error::Error;
 
 /// Kept repetitions of the survey, so that it ends within a minute.
@@ -33,6 +34,7 @@ pub(crate) struct Request {
     pub(crate) placements: Vec<Placement>,
     pub(crate) kernel_buffers: Vec<KernelBuffer>,
     pub(crate) check: TouchCheck,
+    pub(crate) handlings: Vec<Handling>,
     pub(crate) enough: Enough,
     pub(crate) attempts: u32,
     pub(crate) seed: u64,
@@ -49,6 +51,7 @@ pub(crate) struct Typed<'a> {
     pub(crate) modes: &'a str,
     pub(crate) placements: &'a str,
     pub(crate) kernel_buffers: &'a str,
+    pub(crate) handling: TypedHandling<'a>,
     pub(crate) set: &'a [String],
     pub(crate) repetitions: Option<u32>,
     pub(crate) until_ci_percent: Option<f64>,
@@ -65,12 +68,15 @@ impl Request {
         let mechanisms = words::mechanisms(typed.mechanisms)?;
         let options = parse_options(typed.set, &mechanisms)?;
         let bad_size = |flag: &'static str| move |error| Error::usage(format!("{flag}: {error}"));
+        let workloads = words::list(typed.workloads, words::workload)?;
+        let total_bytes = typed.total.map(size::parse).transpose().map_err(bad_size("--total"))?;
         Ok(Self {
             options,
             mechanisms,
-            workloads: words::list(typed.workloads, words::workload)?,
+            handlings: typed.handling.parse(&workloads, total_bytes)?,
+            workloads,
             buffers: size::parse_list(typed.buffers).map_err(bad_size("--buffer"))?,
-            total_bytes: typed.total.map(size::parse).transpose().map_err(bad_size("--total"))?,
+            total_bytes,
             modes: words::list(typed.modes, words::mode)?,
             placements: words::list(typed.placements, |word| {
                 word.parse::<Placement>().map_err(|error| Error::usage(error.to_string()))
@@ -89,7 +95,7 @@ impl Request {
         })
     }
 
-    /// The mechanisms a reader would pick, both workloads, four sizes, on one CPU and on two.
+    /// The mechanisms a reader would pick, streams and round trips, four sizes, on one CPU and on two.
     pub(crate) fn survey(length: SurveyLength) -> Self {
         let step = match length {
             SurveyLength::Full => 1,
@@ -98,13 +104,14 @@ impl Request {
         Self {
             mechanisms: SURVEYED.to_vec(),
             options: BTreeMap::new(),
-            workloads: WORKLOADS.iter().map(|facts| facts.kind).collect(),
+            workloads: workload::SURVEYED.to_vec(),
             buffers: SURVEY_BUFFERS.into_iter().step_by(step).collect(),
             total_bytes: None,
             modes: vec![Mode::TwoProcesses],
             placements: vec![Placement::Same, Placement::Split],
             kernel_buffers: vec![KernelBuffer::Default],
             check: TouchCheck::Off,
+            handlings: vec![Handling::default()],
             enough: Enough::Repetitions(SURVEY_REPETITIONS),
             attempts: ATTEMPTS,
             seed: fresh_seed(),

@@ -25,6 +25,14 @@ pub(super) fn list<T: PartialEq>(
     Ok(values)
 }
 
+/// As [`list`], or the usual level alone where nothing was typed.
+pub(super) fn levels<T: PartialEq + Default>(
+    text: Option<&str>,
+    item: impl Fn(&str) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    text.map_or_else(|| Ok(vec![T::default()]), |text| list(text, item))
+}
+
 /// The mechanisms named in `text`; the word `all` is each of them.
 pub(super) fn mechanisms(text: &str) -> Result<Vec<&'static Mechanism>, Error> {
     if text.trim() == "all" {
@@ -98,7 +106,7 @@ mod tests {
         let short = unknown("export format", "cvs", ["csv", "json"].into_iter()).to_string();
         assert_eq!(short, "unknown export format `cvs`; did you mean `csv`?");
         let far = workload("zzz").unwrap_err().to_string();
-        assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip");
+        assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip, request-reply");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_engine::limits::Limits;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
@@ -136,6 +137,24 @@ pub(crate) struct CaseIdentity {
     pub(crate) kernel_buffer: String,
     /// What the kernel was asked to hold between the parties; null for its default.
     pub(crate) kernel_buffer_asked_bytes: Option<u64>,
+    /// Who wrote and read every byte.
+    #[serde(default)]
+    pub(crate) touch: Touch,
+    /// What messages held: `constant`, `random`, or `compressible:R`.
+    #[serde(default)]
+    pub(crate) payload: Content,
+    /// Whether messages lay where the one before lay.
+    #[serde(default)]
+    pub(crate) buffers: Reuse,
+    /// When buffers were touched first.
+    #[serde(default)]
+    pub(crate) first_touch: FirstTouch,
+    /// What a request was answered with: `echo`, or bytes; null in other workloads.
+    #[serde(default)]
+    pub(crate) reply: Option<Reply>,
+    /// Bytes of the answer to each message; null where there is none.
+    #[serde(default)]
+    pub(crate) reply_bytes: Option<u64>,
     /// Whether order, length and content of each message were checked.
     pub(crate) verify: bool,
 }
@@ -156,6 +175,25 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
 }
 
 impl CaseIdentity {
+    /// What is done with messages.
+    pub(crate) fn handling(&self) -> Handling {
+        Handling {
+            touch: self.touch,
+            content: self.payload,
+            buffers: self.buffers,
+            first_touch: self.first_touch,
+            reply: self.reply.unwrap_or_default(),
+        }
+    }
+
+    /// What was asked for that is not as usual, and no factor with a column or heading of its own: the
+    /// flag without its dashes, and what it was given.
+    pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
+        let kernel_buffer = Some(("kernel-buffer", self.kernel_buffer.clone()));
+        let kernel_buffer = kernel_buffer.filter(|(_, asked)| asked != "default");
+        kernel_buffer.into_iter().chain(self.handling().conditions()).collect()
+    }
+
     /// That its names are no longer than names are.
     ///
     /// # Errors
@@ -309,6 +347,12 @@ impl CaseIdentity {
             buffer_bytes: spec.buffer_bytes,
             kernel_buffer: spec.kernel_buffer.to_string(),
             kernel_buffer_asked_bytes: spec.kernel_buffer.asked_bytes(spec.buffer_bytes),
+            touch: spec.handling.touch,
+            payload: spec.handling.content,
+            buffers: spec.handling.buffers,
+            first_touch: spec.handling.first_touch,
+            reply: (spec.workload == Kind::RequestReply).then_some(spec.handling.reply),
+            reply_bytes: spec.reply_bytes(),
             verify: spec.check == TouchCheck::Verify,
         }
     }

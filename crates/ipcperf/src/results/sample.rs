@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Formatter;
 
-use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Measurement, RoleUsage, WarmUp};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -195,7 +194,7 @@ impl Sample {
 fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
     use ipcperf_engine::mechanism::{Delivery, find};
     let moves = find(&run.case.mechanism).is_some_and(|known| known.delivery != Delivery::Nothing);
-    if run.case.workload != Kind::Stream || !moves {
+    if run.case.workload.is_answered() || !moves {
         return None;
     }
     let scaled = u128::from(measurement.arrived_bytes) * 1_000_000_000;
@@ -224,6 +223,8 @@ pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use ipcperf_engine::Mode;
+    use ipcperf_engine::handling::{Content, FirstTouch, Reuse, Touch};
+    use ipcperf_engine::workload::Kind;
 
     use super::*;
     use crate::results::record::{CaseIdentity, Line, run_id};
@@ -247,6 +248,12 @@ pub(crate) mod tests {
             buffer_bytes,
             kernel_buffer: "default".to_owned(),
             kernel_buffer_asked_bytes: None,
+            touch: Touch::None,
+            payload: Content::Constant,
+            buffers: Reuse::Hot,
+            first_touch: FirstTouch::AfterFork,
+            reply: None,
+            reply_bytes: None,
             verify: false,
         };
         let run_id = run_id(block, 0, 1);
@@ -269,7 +276,7 @@ pub(crate) mod tests {
             calibration_phases: 0,
             slices_ns: Vec::new(),
             kernel_thread_ns: None,
-            round_trips: (workload == Kind::RoundTrip).then_some(trips),
+            round_trips: workload.is_answered().then_some(trips),
             kernel_buffer_granted_bytes: Some(65_536),
             cacheline_round_trip_ns: None,
             steal_ns: Some(0),

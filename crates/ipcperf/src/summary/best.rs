@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use ipcperf_engine::handling::{Handling, Touch};
+use ipcperf_engine::mechanism::{PayloadFate, find};
 use ipcperf_engine::workload::Kind;
 
 use super::{CaseSummary, Mode, Roof, moves_nothing};
@@ -60,12 +62,17 @@ pub(crate) struct Contender {
 
 /// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
 /// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
-/// other than the default, or in another mode than the first, are left to the tables.
+/// other than the default, in another mode than the first, with something else done to messages, or
+/// with payload that nobody touched where it was left, are left to the tables.
 pub(crate) fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
     let comparable = comparable(summaries);
-    let both = [(Kind::RoundTrip, Side::Smallest), (Kind::Stream, Side::Largest)];
+    let sides = [
+        (Kind::RoundTrip, Side::Smallest),
+        (Kind::RequestReply, Side::Smallest),
+        (Kind::Stream, Side::Largest),
+    ];
     let placements = placements(&comparable);
-    let all = both.iter().flat_map(|both| placements.iter().map(move |place| (both, place)));
+    let all = sides.iter().flat_map(|side| placements.iter().map(move |place| (side, place)));
     all.flat_map(|((workload, side), place)| compare(&comparable, *workload, *side, place))
         .collect()
 }
@@ -75,20 +82,37 @@ pub(crate) fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
 pub(crate) fn advice(summaries: &[CaseSummary], side: Side) -> Vec<Comparison> {
     let comparable = comparable(summaries);
     let placements = placements(&comparable);
-    let workloads = [Kind::RoundTrip, Kind::Stream];
+    let workloads = [Kind::RoundTrip, Kind::RequestReply, Kind::Stream];
     let all = placements.iter().flat_map(|place| workloads.map(|workload| (workload, *place)));
     all.flat_map(|(workload, place)| compare(&comparable, workload, side, place)).collect()
 }
 
-/// Cases that may be compared: in the first mode, and with the kernel's own buffers.
+/// Cases that may be compared: in the first mode, with the kernel's own buffers, with the same done to
+/// messages as in the first of the workload, and with payload that is where it can be read.
 fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
     let mode = summaries.first().map(|summary| summary.case.mode);
+    let mut handlings: Vec<(Kind, Handling)> = Vec::new();
+    for CaseSummary { case, .. } in summaries {
+        if !handlings.iter().any(|(workload, _)| *workload == case.workload) {
+            handlings.push((case.workload, case.handling()));
+        }
+    }
     summaries
         .iter()
         .filter(|case| Some(case.case.mode) == mode)
         .filter(|case| case.case.kernel_buffer_asked_bytes.is_none())
+        .filter(|case| handlings.contains(&(case.case.workload, case.case.handling())))
+        .filter(|case| is_delivered(case))
         .filter(|case| !moves_nothing(&case.case.mechanism) && case.main().is_some())
         .collect()
+}
+
+/// Whether what the figure is about is payload that the receiver has: of what is handed over in place
+/// nothing need have been moved, unless both parties touch it.
+fn is_delivered(case: &CaseSummary) -> bool {
+    let is_handed_over =
+        find(&case.case.mechanism).is_some_and(|known| known.payload == PayloadFate::HandedOver);
+    !is_handed_over || case.case.touch == Touch::Both
 }
 
 fn placements<'a>(cases: &[&'a CaseSummary]) -> Vec<&'a str> {
@@ -193,7 +217,7 @@ fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {
     let have_one_mode = best.modes.is_empty() && second.modes.is_empty();
     have_one_mode.then(|| match workload {
         Kind::Stream => best.median / second.median,
-        Kind::RoundTrip => second.median / best.median,
+        Kind::RoundTrip | Kind::RequestReply => second.median / best.median,
     })
 }
 

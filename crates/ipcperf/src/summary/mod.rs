@@ -98,7 +98,7 @@ pub(crate) struct CaseSummary {
 /// The key of the figure that a case is about.
 fn main_figure_of(case: &CaseIdentity) -> &'static str {
     match case.workload {
-        Kind::RoundTrip => "round_trip_ns_mean",
+        Kind::RoundTrip | Kind::RequestReply => "round_trip_ns_mean",
         Kind::Stream if moves_nothing(&case.mechanism) => "ns_per_message",
         Kind::Stream => "bandwidth_bytes_per_s",
     }
@@ -110,7 +110,7 @@ impl CaseSummary {
     pub(crate) fn main(&self) -> Option<Figure> {
         let nothing = moves_nothing(&self.case.mechanism);
         match self.case.workload {
-            Kind::RoundTrip => self.round_trip_ns_mean.map(Figure::RoundTrip),
+            Kind::RoundTrip | Kind::RequestReply => self.round_trip_ns_mean.map(Figure::RoundTrip),
             Kind::Stream if nothing => self.ns_per_message.map(Figure::PerMessage),
             Kind::Stream => self.bandwidth_bytes_per_s.map(Figure::Bandwidth),
         }

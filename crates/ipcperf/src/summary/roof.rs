@@ -6,7 +6,7 @@
 //!
 //! | | a stream, for each message | a round trip |
 //! |---|---|---|
-//! | copy | one copy of the message, hot | two copies |
+//! | copy | one copy of the message, hot | one of the message and one of its answer |
 //! | system call | one on each CPU that a party has to itself, two where they share one; none through shared memory, unless each message is told of by one; the receiver's alone, where it reads the sender's memory | two after each other on two CPUs, four on one |
 //! | switch | | two, where two parties share a CPU |
 //! | cache line | | one there and back, on two CPUs |
@@ -91,7 +91,7 @@ pub(crate) fn roof(summary: &CaseSummary, limits: &Limits) -> Option<Roof> {
     let bounds = match (way, summary.case.workload) {
         (PayloadWay::Nowhere, _) => return None,
         (_, Kind::Stream) => stream(summary, way, limits),
-        (_, Kind::RoundTrip) => round_trip(summary, way, limits),
+        (_, Kind::RoundTrip | Kind::RequestReply) => round_trip(summary, way, limits),
     };
     let largest = bounds.into_iter().filter_map(|(bound, ns)| Some((bound, ns?)));
     let (bound, least_ns) = largest.max_by(|one, other| one.1.total_cmp(&other.1))?;
@@ -131,7 +131,7 @@ fn round_trip(summary: &CaseSummary, way: PayloadWay, limits: &Limits) -> Bounds
         (PayloadWay::Memory | PayloadWay::Nowhere, _) => 0.0,
     };
     let mut bounds = vec![
-        (Bound::Copy, copy_ns(summary.case.buffer_bytes, limits).map(|ns| 2.0 * ns)),
+        (Bound::Copy, there_and_back_ns(summary, limits)),
         (Bound::SystemCall, limits.system_call_ns.map(|ns| ns * calls)),
     ];
     if seats == Seats::Shared {
@@ -142,6 +142,13 @@ fn round_trip(summary: &CaseSummary, way: PayloadWay, limits: &Limits) -> Bounds
         bounds.push((Bound::CacheLine, summary.cacheline_round_trip_ns.map(|line| line.median)));
     }
     bounds
+}
+
+/// A copy of the message and one of its answer, which files of old say nothing of: there it is as large.
+fn there_and_back_ns(summary: &CaseSummary, limits: &Limits) -> Option<f64> {
+    let there = summary.case.buffer_bytes;
+    let back = summary.case.reply_bytes.unwrap_or(there);
+    Some(copy_ns(there, limits)? + copy_ns(back, limits)?)
 }
 
 fn seats(summary: &CaseSummary) -> Seats {

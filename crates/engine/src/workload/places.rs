@@ -1,0 +1,125 @@
+//! Where messages lie before they are sent and after they have arrived.
+
+use rustix::io::Errno;
+
+use crate::buffer::Buffer;
+use crate::handling::{Handling, Reuse};
+use crate::limits::copy::COLD_BYTES;
+use crate::mechanism::Endpoint;
+
+/// Buffers of a program that keeps a pool of them.
+const POOL: usize = 16;
+/// What constant messages are made of.
+const FILLER: u8 = 0x5A;
+/// Small messages begin on a cache line of their own, larger ones on a page.
+const LINE_BYTES: usize = 64;
+const PAGE_BYTES: usize = 4096;
+
+/// One place for all messages, or several in turn.
+#[derive(Debug)]
+pub struct Places {
+    memory: Buffer,
+    /// From the start of one place to that of the next.
+    stride_bytes: usize,
+    /// How many there are; a power of two, unless the mechanism lends them.
+    turns: u64,
+}
+
+impl Places {
+    /// Maps and fills places for messages of `bytes`, as `handling` says; at least `least` of them,
+    /// for a mechanism that lends. Every page is present.
+    ///
+    /// # Errors
+    /// `ENOMEM` where the system has no room for it.
+    pub fn touched(bytes: usize, least: usize, handling: &Handling) -> Result<Self, Errno> {
+        let stride_bytes = stride_bytes(bytes, least);
+        let turns = turns(stride_bytes, handling.buffers).max(least);
+        let all = turns.checked_mul(stride_bytes).ok_or(Errno::NOMEM)?;
+        let mut memory = Buffer::touched(all, FILLER)?;
+        handling.content.fill(&mut memory, stride_bytes);
+        Ok(Self { memory, stride_bytes, turns: turns as u64 })
+    }
+
+    /// The place of message `number`, of `bytes`.
+    #[inline]
+    pub fn of<E: Endpoint>(&mut self, number: u64, bytes: usize) -> &mut [u8] {
+        // A remainder takes longer than a short message through shared memory.
+        let turn = if E::LENDS { number % self.turns } else { number & (self.turns - 1) };
+        #[allow(clippy::cast_possible_truncation, reason = "below the number of places")]
+        let start = turn as usize * self.stride_bytes;
+        &mut self.memory[start..start + bytes]
+    }
+}
+
+/// Bytes that places for messages of `bytes` take in all.
+#[must_use]
+pub fn places_bytes(bytes: u64, buffers: Reuse) -> u64 {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX / 4);
+    let stride_bytes = stride_bytes(bytes, 1);
+    turns(stride_bytes, buffers).saturating_mul(stride_bytes) as u64
+}
+
+/// What is lent is lent by the page.
+fn stride_bytes(bytes: usize, least: usize) -> usize {
+    let unit = if bytes < PAGE_BYTES && least == 1 { LINE_BYTES } else { PAGE_BYTES };
+    bytes.max(1).checked_next_multiple_of(unit).unwrap_or(usize::MAX)
+}
+
+fn turns(stride_bytes: usize, buffers: Reuse) -> usize {
+    match buffers {
+        Reuse::Hot => 1,
+        Reuse::Rotate => POOL,
+        Reuse::Cold => COLD_BYTES.div_ceil(stride_bytes).next_power_of_two().max(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An end that moves nothing.
+    struct End<const LENDS: bool>;
+
+    impl<const LENDS: bool> Endpoint for End<LENDS> {
+        const KEEPS_BOUNDARIES: bool = true;
+        const LENDS: bool = LENDS;
+    }
+
+    type Plain = End<false>;
+    type Borrower = End<true>;
+
+    fn starts<E: Endpoint>(places: &mut Places, numbers: u64) -> Vec<usize> {
+        (0..numbers).map(|number| places.of::<E>(number, 100).as_ptr() as usize).collect()
+    }
+
+    fn distinct<E: Endpoint>(least: usize, buffers: Reuse, numbers: u64) -> usize {
+        let handling = Handling { buffers, ..Handling::default() };
+        let mut all = starts::<E>(&mut Places::touched(100, least, &handling).unwrap(), numbers);
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    }
+
+    #[test]
+    fn messages_lie_in_as_many_places_as_was_asked() {
+        assert_eq!(distinct::<Plain>(1, Reuse::Hot, 40), 1);
+        assert_eq!(distinct::<Plain>(1, Reuse::Rotate, 40), POOL);
+        assert_eq!(distinct::<Plain>(1, Reuse::Cold, 1 << 16), 1 << 16);
+        assert_eq!(distinct::<Borrower>(3, Reuse::Hot, 40), 3);
+        assert_eq!(distinct::<Borrower>(18, Reuse::Rotate, 40), 18);
+    }
+
+    #[test]
+    fn cold_is_more_than_caches_hold_and_an_absurd_size_an_error() {
+        assert_eq!(places_bytes(1 << 20, Reuse::Cold), COLD_BYTES as u64);
+        assert_eq!(places_bytes(1 << 30, Reuse::Cold), 2 << 30);
+        assert!(places_bytes(u64::MAX, Reuse::Cold) > 1 << 60);
+        Places::touched(usize::MAX / 2, 1, &Handling::default()).unwrap_err();
+    }
+
+    #[test]
+    fn what_is_lent_begins_on_a_page() {
+        let mut places = Places::touched(100, 3, &Handling::default()).unwrap();
+        assert!(starts::<Borrower>(&mut places, 3).iter().all(|start| start % PAGE_BYTES == 0));
+    }
+}
