@@ -64,12 +64,12 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> RandomCase {
     let bytes = random_bytes(random);
     let messages = random.random_range(1..=(TOTAL_BYTES / bytes).clamp(2, MOST_MESSAGES));
     let total = bytes * messages - random.random_range(0..bytes);
-    let verify = if mechanism.delivery == Delivery::Nothing { "" } else { "--verify" };
     let arguments = format!(
         "-m {} {} --mode {mode} -w {workload} --placement {placement} -b {bytes} --total {total} \
-         {verify} --repetitions 1",
+         {} --repetitions 1",
         mechanism.name,
         random_options(mechanism, random),
+        random_handling(mechanism, workload, random),
     );
     RandomCase { arguments, messages }
 }
@@ -86,6 +86,27 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> String {
         format!("--set {}.{}={value}", mechanism.name, option.name)
     });
     settings.collect::<Vec<_>>().join(" ")
+}
+
+/// What else is done with messages: all are verified, but what moves nothing.
+fn random_handling(mechanism: &Mechanism, workload: &str, random: &mut ChaCha8Rng) -> String {
+    let touched = ["none", "write", "read", "both"].map(|who| format!("--touch {who}"));
+    let verify = ["--verify".to_owned()];
+    let checks = if mechanism.delivery == Delivery::Nothing { &touched[..] } else { &verify[..] };
+    let mut words = vec![checks.choose(random).expect("words").clone()];
+    let buffers = ["hot", "rotate", "cold"].choose_weighted(random, |how| match *how {
+        "cold" => 1,
+        _ => 5,
+    });
+    words.push(format!("--buffers {}", buffers.expect("words")));
+    let first = ["after-fork", "before-fork"].choose(random).expect("words");
+    words.push(format!("--first-touch {first}"));
+    if workload == "request-reply" {
+        let bytes = random_bytes(random).to_string();
+        let reply = ["echo", &bytes].choose(random).copied().expect("words").to_owned();
+        words.push(format!("--reply {reply}"));
+    }
+    words.join(" ")
 }
 
 /// Runs the case, which must go well or be refused for its size; `what` names it.
