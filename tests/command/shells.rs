@@ -60,7 +60,8 @@ fn bash_completes_commands_flags_and_the_names_of_the_registries() {
     let names = MECHANISMS.iter().map(|mechanism| mechanism.name);
     let pipes: Vec<&str> = names.filter(|name| name.starts_with("pi")).collect();
     assert_eq!(offered(&["ipcperf", "run", "-m", "pi"]), pipes);
-    assert_eq!(offered(&["ipcperf", "run", "--workload", "r"]), ["round-trip"]);
+    assert_eq!(offered(&["ipcperf", "run", "--workload", "ro"]), ["round-trip"]);
+    assert_eq!(offered(&["ipcperf", "run", "--touch", "b"]), ["both"]);
     assert_eq!(offered(&["ipcperf", "plan", "--mode", "2t"]), ["2thread"]);
     assert_eq!(offered(&["ipcperf", "run", "--placement", "s"]), ["same", "split", "smt"]);
     assert_eq!(offered(&["ipcperf", "export", "csv"]), ["csv", "csv-runs"]);

@@ -5,6 +5,7 @@
 //! it works (a [`Channel`] that opens two [`Endpoint`]s). Dispatch happens once for a run, through
 //! [`Mechanism::execute`]; the loops are generic over the endpoint.
 
+mod bus;
 mod channel;
 mod descriptor;
 mod facts;
@@ -18,6 +19,8 @@ mod slot;
 mod socket;
 mod sysv;
 
+mod bus_copy;
+mod bus_memfd;
 mod dgram_compressed;
 mod dgram_fds;
 mod eventfd;
@@ -70,6 +73,8 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &dgram_compressed::MECHANISM,
     &file_ref::MECHANISM,
     &memfd_ref::MECHANISM,
+    &bus_copy::MECHANISM,
+    &bus_memfd::MECHANISM,
     &tcp::MECHANISM,
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
