@@ -35,6 +35,8 @@ pub(crate) enum Bench {
     Reading,
     /// The shared-memory ring against the cache line and memcpy, on two CPUs
     Ring(RingArguments),
+    /// Ratios between mechanisms that were found beforehand, on one CPU
+    Shapes(CapArguments),
     /// How long `ipcperf list` and `ipcperf --help` take
     Startup,
     /// How long a survey takes and whether it is whole
@@ -53,7 +55,7 @@ pub(crate) struct RingArguments {
     pub(crate) patience: u64,
 }
 
-/// When to stop looking for a narrower interval in `c-loops`.
+/// When to stop looking for a narrower interval in `c-loops` and `shapes`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CapArguments {
     /// Most pairs of runs for a case

@@ -21,6 +21,7 @@ mod program;
 mod reading;
 mod ring;
 mod sampling;
+mod shapes;
 mod startup;
 mod survey;
 mod trouble;
@@ -55,6 +56,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Peers(arguments) => peers::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
         Bench::Ring(arguments) => ring::measure(ipcperf, *arguments),
+        Bench::Shapes(cap) => shapes::measure(ipcperf, *cap),
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
@@ -64,6 +66,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             null::measure(ipcperf),
             ring::measure(ipcperf, RingArguments::default()),
             c_loops::measure(ipcperf, *cap),
+            shapes::measure(ipcperf, *cap),
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),
             trust::measure(ipcperf),

@@ -4,7 +4,7 @@
 //! for, then the phase that counts, repeated with more messages should it come out too short. Each
 //! party computes the same answer from the same elapsed time, so they need not tell each other.
 
-use crate::workload::{Extent, Workload};
+use crate::workload::Extent;
 use crate::{RunSpec, WarmUp};
 
 /// What a run shall last at least.
@@ -57,9 +57,9 @@ pub(super) struct Calibration {
 
 impl Calibration {
     /// Starts from the total that was given, or from a few messages.
-    pub(super) fn start<W: Workload>(spec: &RunSpec) -> Self {
+    pub(super) fn start(spec: &RunSpec) -> Self {
         let buffer_bytes = usize::try_from(spec.buffer_bytes.max(1)).unwrap_or(usize::MAX);
-        let given = spec.total_bytes.map(|total| W::extent(buffer_bytes, total.max(1)));
+        let given = spec.total_bytes.map(|total| spec.workload.extent(buffer_bytes, total.max(1)));
         let messages = (FIRST_BYTES / buffer_bytes).clamp(1, FIRST_MESSAGES) as u64;
         match given {
             Some(extent) => Self::from(extent, Total::Given, spec.warm_up),

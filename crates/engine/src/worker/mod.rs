@@ -23,13 +23,9 @@ use memory::Memory;
 use party::{Party, PartyReport};
 pub use usage::steal_ns;
 
-use crate::handling::{FirstTouch, Handling, Touch};
+use crate::handling::FirstTouch;
 use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
-use crate::payload::{Payload, Stamped, Touching, Unchecked};
-use crate::workload::{Kind, RoundTrip, Stream, Workload};
-use crate::{
-    Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, RunSpec, TouchCheck,
-};
+use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, RunSpec};
 
 /// What a worker process does: reads one [`RunSpec`] from `input`, carries it out, writes one
 /// [`Report`] to `output`.
@@ -78,40 +74,17 @@ impl RunSpec {
     }
 }
 
-/// Carries out one run of mechanism `M`. The one place where the types of mechanism, workload and
-/// payload are chosen; from here on the loops are generic.
+/// Carries out one run of mechanism `M`. From here on everything is generic over its ends; workload
+/// and payload are chosen at the start of each phase.
 pub(crate) fn execute<M: Channel>(spec: &RunSpec) -> Report {
-    let opened = match M::open(&spec.setup()) {
-        Ok(opened) => opened,
-        Err(failure) => return Report::Failed(failure),
-    };
-    let measured = match spec.workload {
-        Kind::Stream => measure_payload::<_, Stream>(spec, opened),
-        Kind::RoundTrip | Kind::RequestReply => measure_payload::<_, RoundTrip>(spec, opened),
-    };
+    let measured = M::open(&spec.setup()).and_then(|opened| measure(spec, opened));
     match measured {
         Ok(measurement) => Report::Measured(Box::new(measurement)),
         Err(failure) => Report::Failed(failure),
     }
 }
 
-fn measure_payload<E: Endpoint, W: Workload>(
-    spec: &RunSpec,
-    opened: Opened<E>,
-) -> Result<Measurement, Failure> {
-    let Handling { touch, content, .. } = spec.handling;
-    match (spec.check, touch) {
-        (TouchCheck::Verify, _) => measure::<_, W, _>(spec, opened, Stamped),
-        (TouchCheck::Off, Touch::None) => measure::<_, W, _>(spec, opened, Unchecked),
-        (TouchCheck::Off, _) => measure::<_, W, _>(spec, opened, Touching { touch, content }),
-    }
-}
-
-fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
-    spec: &RunSpec,
-    opened: Opened<E>,
-    payload: P,
-) -> Result<Measurement, Failure> {
+fn measure<E: Endpoint>(spec: &RunSpec, opened: Opened<E>) -> Result<Measurement, Failure> {
     let control = Control::shared()
         .map_err(|errno| Failure::from_errno(FailureKind::SetUp, "mmap", errno))?;
     let cpus = spec.cpus.map_or(Vec::new(), |[sender, receiver]| {
@@ -121,9 +94,9 @@ fn measure<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
     let granted = opened.granted;
     let opened = Ends::of(spec, opened)?;
     let parties = match spec.mode {
-        Mode::OneThread => vec![alone::<E, W, P>(spec, opened, payload, control)?],
-        Mode::TwoThreads => threads::run::<E, W, P>(spec, opened, payload, control)?,
-        Mode::TwoProcesses => processes::run::<E, W, P>(spec, opened, payload, control)?,
+        Mode::OneThread => vec![alone(spec, opened, control)?],
+        Mode::TwoThreads => threads::run(spec, opened, control)?,
+        Mode::TwoProcesses => processes::run(spec, opened, control)?,
     };
     let steal_ns =
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
@@ -156,10 +129,9 @@ impl<E: Endpoint> Ends<E> {
     }
 }
 
-fn alone<E: Endpoint, W: Workload, P: Payload>(
+fn alone<E: Endpoint>(
     spec: &RunSpec,
     opened: Ends<E>,
-    payload: P,
     control: &Control,
 ) -> Result<PartyReport, Failure> {
     let Ends { sender, receiver, memory: [memory, _] } = opened;
@@ -172,7 +144,7 @@ fn alone<E: Endpoint, W: Workload, P: Payload>(
         control,
         nearness: Nearness::OneCpu,
     };
-    party.play::<W, P>(payload).map_err(|failure| failure.by(Role::Both))
+    party.play().map_err(|failure| failure.by(Role::Both))
 }
 
 /// Puts the reports of the parties (the sender's first) together.

@@ -10,13 +10,14 @@ use super::kernel_threads::KernelThreads;
 use super::memory::{Memory, no_memory};
 use super::others::{Others, OthersUsage};
 use super::usage::{Usage, cpu_ns, run_delay_ns};
+use crate::handling::{Handling, Touch};
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::mechanism::{Endpoint, Nearness};
-use crate::payload::Payload;
+use crate::payload::{Payload, Stamped, Touching, Unchecked};
 use crate::placement;
-use crate::workload::{Extent, Meter, Task, Workload};
-use crate::{Failure, FailureKind, Role, RoleUsage, RoundTrips, RunSpec};
+use crate::workload::{Extent, Meter, RoundTrip, Stream, Task, Workload};
+use crate::{Failure, FailureKind, Role, RoleUsage, RoundTrips, RunSpec, TouchCheck};
 
 /// How long the cache-line probe before and after a run lasts.
 const PROBE: Duration = Duration::from_millis(5);
@@ -67,17 +68,14 @@ struct Phase {
 }
 
 impl<E: Endpoint> Party<'_, E> {
-    /// Plays workload `W` with payload `payload` to the end.
-    pub(super) fn play<W: Workload, P: Payload>(
-        mut self,
-        payload: P,
-    ) -> Result<PartyReport, Failure> {
+    /// Plays its part to the end.
+    pub(super) fn play(mut self) -> Result<PartyReport, Failure> {
         self.pin()?;
         let mut kit = self.prepare()?;
-        let mut calibration = Calibration::start::<W>(self.spec);
+        let mut calibration = Calibration::start(self.spec);
         let before_ns = self.probe();
         let phase = loop {
-            let phase = self.phase::<W, P>(calibration.extent, payload, &mut kit)?;
+            let phase = self.phase(calibration.extent, &mut kit)?;
             if calibration.settles(self.control.elapsed_ns()) {
                 break phase;
             }
@@ -136,12 +134,7 @@ impl<E: Endpoint> Party<'_, E> {
         cacheline::lead(lines, PROBE)
     }
 
-    fn phase<W: Workload, P: Payload>(
-        &mut self,
-        extent: Extent,
-        payload: P,
-        kit: &mut Kit,
-    ) -> Result<Phase, Failure> {
+    fn phase(&mut self, extent: Extent, kit: &mut Kit) -> Result<Phase, Failure> {
         if self.role != Role::Receiver {
             self.control.open_phase();
         }
@@ -152,7 +145,7 @@ impl<E: Endpoint> Party<'_, E> {
         self.meet();
         let cpu_before_ns = cpu_ns();
         let start = Usage::now();
-        let (meter, timed_every) = self.moved::<W, P>(extent, payload, kit)?;
+        let (meter, timed_every) = self.moved(extent, kit)?;
         let end = Usage::now();
         let cpu_after_ns = cpu_ns();
         self.meet();
@@ -167,8 +160,22 @@ impl<E: Endpoint> Party<'_, E> {
         Ok(Phase { usage, others, timed_every })
     }
 
-    /// The timed region.
-    fn moved<W: Workload, P: Payload>(
+    /// The timed region. The one place where the types of workload and payload are chosen: only the
+    /// loops are compiled for each of their combinations.
+    fn moved(&mut self, extent: Extent, kit: &mut Kit) -> Result<(Meter, u64), Failure> {
+        let Handling { touch, content, .. } = self.spec.handling;
+        let touching = Touching { touch, content };
+        match (self.spec.workload.is_answered(), self.spec.check, touch) {
+            (false, TouchCheck::Verify, _) => self.looped::<Stream, _>(extent, Stamped, kit),
+            (true, TouchCheck::Verify, _) => self.looped::<RoundTrip, _>(extent, Stamped, kit),
+            (false, _, Touch::None) => self.looped::<Stream, _>(extent, Unchecked, kit),
+            (true, _, Touch::None) => self.looped::<RoundTrip, _>(extent, Unchecked, kit),
+            (false, _, _) => self.looped::<Stream, _>(extent, touching, kit),
+            (true, _, _) => self.looped::<RoundTrip, _>(extent, touching, kit),
+        }
+    }
+
+    fn looped<W: Workload, P: Payload>(
         &mut self,
         extent: Extent,
         payload: P,

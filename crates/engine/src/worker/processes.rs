@@ -21,8 +21,6 @@ use super::control::Control;
 use super::party::{Party, PartyReport};
 use super::threads::panicked;
 use crate::mechanism::Endpoint;
-use crate::payload::Payload;
-use crate::workload::Workload;
 use crate::{Failure, FailureKind, Role, RunSpec};
 
 /// How long the other party gets to say what it met, once one has failed.
@@ -39,16 +37,15 @@ struct Child {
 }
 
 /// Forks both parties and returns their reports, the sender's first.
-pub(super) fn run<E: Endpoint, W: Workload, P: Payload>(
+pub(super) fn run<E: Endpoint>(
     spec: &RunSpec,
     ends: Ends<E>,
-    payload: P,
     control: &Control,
 ) -> Result<Vec<PartyReport>, Failure> {
     let party = |role, end: Option<E>, memory| {
         let end = end.ok_or_else(no_end)?;
         let nearness = spec.nearness();
-        Party { spec, role, end, other: None, memory, control, nearness }.play::<W, P>(payload)
+        Party { spec, role, end, other: None, memory, control, nearness }.play()
     };
     // Each fork takes both ends along; each side gives up what is not its own.
     let (mut sender, mut receiver) = (Some(ends.sender), Some(ends.receiver));

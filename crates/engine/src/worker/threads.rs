@@ -8,16 +8,13 @@ use super::Ends;
 use super::control::Control;
 use super::party::{Party, PartyReport};
 use crate::mechanism::Endpoint;
-use crate::payload::Payload;
-use crate::workload::Workload;
 use crate::{Failure, FailureKind, Role, RunSpec};
 
 /// Plays both parties and returns their reports, the sender's first. On the first failure the other
 /// thread is left as it is: the worker ends with this run.
-pub(super) fn run<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
+pub(super) fn run<E: Endpoint>(
     spec: &RunSpec,
     ends: Ends<E>,
-    payload: P,
     control: &'static Control,
 ) -> Result<Vec<PartyReport>, Failure> {
     let (report, reports) = mpsc::channel();
@@ -27,7 +24,7 @@ pub(super) fn run<E: Endpoint, W: Workload, P: Payload + Send + 'static>(
         let play = move || {
             let nearness = spec.nearness();
             let party = Party { spec: &spec, role, end, other: None, memory, control, nearness };
-            let played = catch_unwind(AssertUnwindSafe(|| party.play::<W, P>(payload)))
+            let played = catch_unwind(AssertUnwindSafe(|| party.play()))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|failure| failure.by(role));
             // The worker has stopped listening only if it is about to end.

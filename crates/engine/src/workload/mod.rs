@@ -78,6 +78,15 @@ impl Kind {
         }
     }
 
+    /// How much a run of `total_bytes` moves.
+    #[must_use]
+    pub fn extent(self, buffer_bytes: usize, total_bytes: u64) -> Extent {
+        match self {
+            Self::Stream => Stream::extent(buffer_bytes, total_bytes),
+            Self::RoundTrip | Self::RequestReply => RoundTrip::extent(buffer_bytes, total_bytes),
+        }
+    }
+
     /// The word used on the command line and in results.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -1,0 +1,145 @@
+//! `shapes`: ratios between mechanisms that were found before the first line of ipcperf was written
+//! must appear again, on one CPU.
+//!
+//! A pair is one run of each of two cases, fresh processes both; who goes first takes turns.
+
+use ipcperf_engine::handling::{Handling, Reply};
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{Measurement, RunSpec};
+
+use crate::arguments::CapArguments;
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::{announce, bytes};
+use crate::program::{Ipcperf, cpus, spec};
+use crate::sampling::{Cap, in_turn, until_decided};
+use crate::trouble::Trouble;
+
+/// What a message costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cost {
+    /// Elapsed time.
+    Time,
+    /// CPU time of both parties.
+    Cpu,
+}
+
+/// The cost of a message in one case over that in another.
+struct Shape {
+    what: &'static str,
+    /// Mechanism and the options that are set.
+    over: Side,
+    under: Side,
+    workload: Kind,
+    cost: Cost,
+    sizes: &'static [(u64, Bar)],
+}
+
+type Side = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Where the bars of a shape that crosses over are, the crossing may lie anywhere between.
+const SHAPES: [Shape; 4] = [
+    Shape {
+        what: "pipe / pipe-borrow",
+        over: ("pipe", &[]),
+        under: ("pipe-borrow", &[]),
+        workload: Kind::Stream,
+        cost: Cost::Time,
+        sizes: &[
+            (64 << 10, Bar::AtLeast(3.0)),
+            (256 << 10, Bar::AtLeast(3.0)),
+            (1 << 20, Bar::AtLeast(3.0)),
+        ],
+    },
+    Shape {
+        what: "pipe-borrow threshold=32 / pipe",
+        over: ("pipe-borrow", &[("threshold", "32")]),
+        under: ("pipe", &[]),
+        workload: Kind::Stream,
+        cost: Cost::Time,
+        sizes: &[
+            (32, Bar::AtLeast(1.0)),
+            (128, Bar::AtLeast(1.0)),
+            (512, Bar::AtLeast(1.0)),
+            (2048, Bar::None),
+        ],
+    },
+    Shape {
+        what: "CPU time, file-ref / dgram-fds",
+        over: ("file-ref", &[]),
+        under: ("dgram-fds", &[]),
+        workload: Kind::Stream,
+        cost: Cost::Cpu,
+        sizes: &[(112_192, Bar::AtLeast(2.0))],
+    },
+    Shape {
+        what: "call with a reply of 8 B, bus-memfd / bus-copy",
+        over: ("bus-memfd", &[]),
+        under: ("bus-copy", &[]),
+        workload: Kind::RequestReply,
+        cost: Cost::Time,
+        sizes: &[
+            (128 << 10, Bar::AtLeast(1.0)),
+            (256 << 10, Bar::None),
+            (512 << 10, Bar::None),
+            (1 << 20, Bar::AtMost(1.0)),
+        ],
+    },
+];
+
+/// Measures every shape.
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+    let all = SHAPES.iter().flat_map(|shape| shape.sizes.iter().map(move |size| (shape, *size)));
+    all.map(|(shape, (buffer_bytes, bar))| {
+        let case = format!("{}, {}", shape.what, bytes(buffer_bytes));
+        let question = Question { bench: "shapes", case, unit: Unit::Ratio, bar };
+        announce(match cpus(Placement::Same) {
+            Err(why) => question.untestable(why),
+            Ok(cpus) => {
+                let specs =
+                    [shape.over, shape.under].map(|side| shape.spec(side, cpus, buffer_bytes));
+                question.answer(ratio(ipcperf, &specs, shape.cost, bar, cap.into()))
+            }
+        })
+    })
+    .collect()
+}
+
+impl Shape {
+    fn spec(&self, (mechanism, options): Side, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
+        let set = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        RunSpec {
+            options: set.collect(),
+            handling: Handling { reply: Reply::Bytes(8), ..Handling::default() },
+            ..spec(mechanism, self.workload, cpus, buffer_bytes)
+        }
+    }
+}
+
+/// The median of what a message costs in the first case over what it costs in the second.
+fn ratio(
+    ipcperf: &Ipcperf,
+    [over, under]: &[RunSpec; 2],
+    cost: Cost,
+    bar: Bar,
+    cap: Cap,
+) -> Result<Estimate, Trouble> {
+    until_decided(bar, cap, |number| {
+        let run = |spec: &RunSpec| ipcperf.measure(spec).map(|measured| cost.of(&measured));
+        let (over, under) = in_turn(number, || run(over), || run(under))?;
+        Ok(over / under)
+    })
+}
+
+impl Cost {
+    /// What a message of `measured` cost, ns.
+    #[allow(clippy::cast_precision_loss, reason = "times and counts of one run")]
+    fn of(self, measured: &Measurement) -> f64 {
+        let ns = match self {
+            Self::Time => measured.elapsed_ns,
+            Self::Cpu => measured.roles.iter().filter_map(|role| role.cpu_ns).sum(),
+        };
+        ns as f64 / measured.messages.max(1) as f64
+    }
+}
