@@ -120,6 +120,19 @@ fn waiting_in_poll_or_select_is_one_call_more_each() {
     }
 }
 
+/// One semaphore lowered and one raised for each message; a slice of time more, where one must wait long.
+#[test]
+fn a_queue_with_system_v_semaphores_is_two_calls_a_message() {
+    let arguments = "-m mmap-queue --set mmap-queue.wait=sysv-sem -w round-trip -b 64 --total 6400";
+    let Some(traced) = trace(arguments) else { return };
+    for region in &traced.regions {
+        let semaphores = region.get("semtimedop").copied();
+        assert!(semaphores >= Some(400), "{region:?}");
+        assert!(region.keys().all(|name| ["semtimedop", "kill"].contains(&name.as_str())));
+    }
+    assert_reported(&traced, arguments);
+}
+
 /// The calls that the document of 2015 saw, but that descriptors beside the file's are closed too.
 #[test]
 fn a_file_for_each_message_is_five_calls_to_send_and_four_to_receive() {
