@@ -120,6 +120,15 @@ fn waiting_in_poll_or_select_is_one_call_more_each() {
     }
 }
 
+/// Codecs neither ask for memory nor give it back while the clock runs.
+#[test]
+fn a_compressed_round_trip_is_four_calls_whatever_the_codec() {
+    let arguments = "-m dgram-compressed --set dgram-compressed.codec=deflate,lz4,zstd \
+                     -w round-trip -b 100000 --total 2000000";
+    let Some(traced) = trace(arguments) else { return };
+    assert_eq!(traced.regions, vec![calls(&[("read", 20), ("write", 20)]); 3 * 4]);
+}
+
 /// One semaphore lowered and one raised for each message; a slice of time more, where one must wait long.
 #[test]
 fn a_queue_with_system_v_semaphores_is_two_calls_a_message() {
