@@ -120,6 +120,59 @@ fn waiting_in_poll_or_select_is_one_call_more_each() {
     }
 }
 
+/// One operation at a time is one call each; deeper, a chain is one, and so are a reply and the receive
+/// that follows it: the first receive of whoever answers and the last reply are apart.
+#[test]
+fn a_chain_of_operations_is_one_call() {
+    for (arguments, sends, answers) in [
+        ("-w round-trip --set io-uring.depth=1", 200, 200),
+        ("-w round-trip --set io-uring.depth=64", 100, 101),
+        ("-w stream --set io-uring.depth=1", 100, 100),
+        ("-w stream --set io-uring.depth=64", 2, 100),
+    ] {
+        for registered in ["none", "both"] {
+            let case = format!(
+                "-m io-uring {arguments} --set io-uring.registered={registered} -b 64 --total 6400"
+            );
+            let Some(traced) = trace(&case) else { return };
+            assert_entered(&traced, sends, answers, &case);
+        }
+    }
+}
+
+/// In both runs, one party entered the kernel so often, and the other at most so often.
+fn assert_entered(traced: &Traced, sends: u64, answers: u64, case: &str) {
+    assert_reported(traced, case);
+    for sample in &traced.samples {
+        assert_eq!(number(sample, "sender_calls"), sends, "{case}");
+        assert!(number(sample, "receiver_calls") <= answers, "{case}: {sample}");
+    }
+    let enters = |region: &Calls| region.keys().all(|name| name == "io_uring_enter");
+    assert!(traced.regions.iter().all(enters), "{case}: {:?}", traced.regions);
+}
+
+/// Codecs neither ask for memory nor give it back while the clock runs.
+#[test]
+fn a_compressed_round_trip_is_four_calls_whatever_the_codec() {
+    let arguments = "-m dgram-compressed --set dgram-compressed.codec=deflate,lz4,zstd \
+                     -w round-trip -b 100000 --total 2000000";
+    let Some(traced) = trace(arguments) else { return };
+    assert_eq!(traced.regions, vec![calls(&[("read", 20), ("write", 20)]); 3 * 4]);
+}
+
+/// One semaphore lowered and one raised for each message; a slice of time more, where one must wait long.
+#[test]
+fn a_queue_with_system_v_semaphores_is_two_calls_a_message() {
+    let arguments = "-m mmap-queue --set mmap-queue.wait=sysv-sem -w round-trip -b 64 --total 6400";
+    let Some(traced) = trace(arguments) else { return };
+    for region in &traced.regions {
+        let semaphores = region.get("semtimedop").copied();
+        assert!(semaphores >= Some(400), "{region:?}");
+        assert!(region.keys().all(|name| ["semtimedop", "kill"].contains(&name.as_str())));
+    }
+    assert_reported(&traced, arguments);
+}
+
 /// The calls that the document of 2015 saw, but that descriptors beside the file's are closed too.
 #[test]
 fn a_file_for_each_message_is_five_calls_to_send_and_four_to_receive() {

@@ -39,14 +39,14 @@ fn every_message_arrives_whatever_the_options_and_cpus() {
         let variants =
             format!("-w stream,round-trip --placement {placements} {}", every_option(mechanism));
         for (bytes, messages) in SIZES.into_iter().filter(|(bytes, _)| CHOSEN.contains(bytes)) {
-            let samples = verify(mechanism, bytes, messages, &variants);
-            assert_every_option_was_set(mechanism, &samples);
+            let cells = verify(mechanism, bytes, messages, &variants);
+            assert_every_option_was_set(mechanism, &cells);
         }
     });
 }
 
-/// Runs `variants` of `mechanism` with messages of `bytes`, the last of them cut short. Returns no
-/// samples where the size is refused.
+/// Runs `variants` of `mechanism` with messages of `bytes`, the last of them cut short. Returns the
+/// samples and the cells that are refused for the size beside them; nothing where all are.
 fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> Vec<Value> {
     let laboratory = Laboratory::open();
     let total = bytes * messages - bytes / 2;
@@ -69,7 +69,8 @@ fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> V
         assert_all_arrived(mechanism, sample, messages);
     }
     laboratory.assert_nothing_left();
-    file.samples
+    let refused = file.header["plan"]["refused"].as_array().expect("an array");
+    file.samples.iter().chain(refused).cloned().collect()
 }
 
 fn assert_all_arrived(mechanism: &Mechanism, sample: &Value, messages: u64) {
@@ -81,12 +82,12 @@ fn assert_all_arrived(mechanism: &Mechanism, sample: &Value, messages: u64) {
     }
 }
 
-fn assert_every_option_was_set(mechanism: &Mechanism, samples: &[Value]) {
+fn assert_every_option_was_set(mechanism: &Mechanism, cells: &[Value]) {
     for option in mechanism.options {
         for value in values(option) {
             let bytes = value.replace("4KiB", "4096").replace("1MiB", "1048576");
-            let is_set = |sample: &Value| sample["options"][option.name] == bytes;
-            assert!(samples.is_empty() || samples.iter().any(is_set), "{}={value}", option.name);
+            let is_set = |cell: &Value| cell["options"][option.name] == bytes;
+            assert!(cells.is_empty() || cells.iter().any(is_set), "{}={value}", option.name);
         }
     }
 }

@@ -122,6 +122,15 @@ pub trait Endpoint: Send + 'static {
         Ok(())
     }
 
+    /// Called after [`Endpoint::prepare`] with the memory that the party will send from and receive
+    /// into, which does not go away while it plays: the place to tell the kernel of it.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    fn adopt(&mut self, _buffers: &[&[u8]]) -> Result<(), Errno> {
+        Ok(())
+    }
+
     /// Hands `bytes` over and returns how many were taken. An end that sends in place copies them
     /// there.
     ///
@@ -197,6 +206,15 @@ pub trait Endpoint: Send + 'static {
     /// As for [`Endpoint::send`].
     fn send_taken(&mut self) -> Result<(), Errno> {
         Err(Errno::OPNOTSUPP)
+    }
+
+    /// Sends what was taken but held back; called when a party has done its part of a phase, which may
+    /// end with a send. Only where [`Endpoint::LENDS`] may anything be.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::send`].
+    fn flush(&mut self) -> Result<(), Errno> {
+        Ok(())
     }
 
     /// System calls made since this was last asked; `None` where each send and each receive is

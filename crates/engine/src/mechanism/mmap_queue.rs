@@ -6,6 +6,7 @@ mod kernel;
 mod mutex;
 mod semaphore;
 mod shared;
+mod sysv_semaphore;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism,
     Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
 };
+use crate::payload::Way;
 use crate::workload::Kind;
 use crate::{Failure, Mode, Report, RunSpec, worker};
 use shared::{Geometry, Shared, Side, View};
@@ -41,6 +43,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "fcntl-needed",
             "mutex",
             "posix-sem",
+            "sysv-sem",
             "eventfd",
             "pipe",
         ]),
@@ -54,10 +57,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             a yield for each look. fcntl-needed looks without the lock first, and takes it only to \
             look again. mutex: a robust mutex held around each message, and a condition. The others \
             count full and free slots: futex (a call only to sleep and to wake), posix-sem (likewise, \
-            in the C library), eventfd (write and read for each message; a poll and a read more to \
-            sleep) and pipe (a byte for each slot; write and read for each message).",
+            in the C library), sysv-sem (two calls for each message, and it sleeps in them), eventfd \
+            (write and read for each message; a poll and a read more to sleep) and pipe (a byte for \
+            each slot; write and read for each message). A set of System V semaphores outlives its \
+            processes: the party that leaves first removes it, and the command once more.",
         message_boundaries: "Kept.",
-        minimum_kernel: "Linux 3.17 (memfd_create).",
+        minimum_kernel: "Linux 3.17 (memfd_create); sysv-sem needs CONFIG_SYSVIPC.",
         defaults_that_matter: "Record locks are those of an open file (F_OFD_SETLKW, Linux 3.15), \
             since the older kind, which the whole process owns, would keep no thread from another; \
             one costs as much as the other. Whoever sleeps wakes every 100 ms to see whether the \
@@ -67,6 +72,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "man:fcntl_locking(2)",
             "man:pthread_mutexattr_setrobust(3)",
             "man:sem_overview(7)",
+            "man:semop(2)",
             "man:eventfd(2)",
             "man:futex(2)",
         ],
@@ -83,6 +89,7 @@ fn execute(spec: &RunSpec) -> Report {
         "fcntl-needed" => worker::execute::<MmapQueue<fcntl::Needed>>(spec),
         "mutex" => worker::execute::<MmapQueue<mutex::Mutex>>(spec),
         "posix-sem" => worker::execute::<MmapQueue<Counts<semaphore::Semaphore>>>(spec),
+        "sysv-sem" => worker::execute::<MmapQueue<Counts<sysv_semaphore::SysvSemaphore>>>(spec),
         "eventfd" => worker::execute::<MmapQueue<Counts<kernel::EventFd>>>(spec),
         "pipe" => worker::execute::<MmapQueue<Counts<kernel::Pipe>>>(spec),
         _ => worker::execute::<MmapQueue<Counts<futex::Futex>>>(spec),
@@ -105,6 +112,9 @@ trait Wait: Send + Sized + 'static {
 
     /// System calls made since this was last asked.
     fn take_calls(&mut self) -> u64;
+
+    /// Removes what would outlive the processes; nothing, for most.
+    fn retire(&self) {}
 }
 
 /// A count of slots that one side raises and the other lowers.
@@ -126,6 +136,9 @@ trait Count: Send + Sized + 'static {
 
     /// Sleeps until it may have been raised, or a slice of time has passed.
     fn sleep(&self, calls: &mut u64) -> Result<Slept, Errno>;
+
+    /// Removes what would outlive the processes; nothing, for most.
+    fn retire(&self) {}
 }
 
 /// How a sleep ended.
@@ -197,6 +210,11 @@ impl<C: Count> Wait for Counts<C> {
     fn take_calls(&mut self) -> u64 {
         std::mem::take(&mut self.calls)
     }
+
+    fn retire(&self) {
+        self.own.retire();
+        self.others.retire();
+    }
 }
 
 struct MmapQueue<W>(std::marker::PhantomData<W>);
@@ -208,8 +226,8 @@ impl<W: Wait> Channel for MmapQueue<W> {
         let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
         // A stream never goes back: two small slots are all that way needs.
         let back_bytes = if setup.workload == Kind::Stream { 1 } else { message_bytes };
-        let [there, arrives_there] = queue(message_bytes, setup.blocking)?;
-        let [back, arrives_back] = queue(back_bytes, setup.blocking)?;
+        let [there, arrives_there] = queue(message_bytes, Way::There, setup.blocking)?;
+        let [back, arrives_back] = queue(back_bytes, Way::Back, setup.blocking)?;
         Ok(Opened {
             sender: QueueEnd { outgoing: there, incoming: arrives_back },
             receiver: QueueEnd { outgoing: back, incoming: arrives_there },
@@ -219,21 +237,30 @@ impl<W: Wait> Channel for MmapQueue<W> {
 }
 
 /// The producer's and the consumer's half of a new queue.
-fn queue<W: Wait>(message_bytes: usize, blocking: Blocking) -> Result<[Half<W>; 2], Failure> {
+fn queue<W: Wait>(
+    message_bytes: usize,
+    way: Way,
+    blocking: Blocking,
+) -> Result<[Half<W>; 2], Failure> {
     let make = || {
-        let shared = Arc::new(Shared::new(Geometry::of(message_bytes))?);
+        let shared = Arc::new(Shared::new(Geometry::of(message_bytes), way)?);
         let [produces, consumes] = W::both(&shared, blocking)?;
         let half =
             |wait, side| Half { shared: Arc::clone(&shared), wait, side, position: 0, armed: true };
         Ok([half(produces, Side::Producer), half(consumes, Side::Consumer)])
     };
     make().map_err(|errno| {
-        refused("making the queue", errno).with_remedy("free memory, or use smaller messages")
+        let remedy = match errno {
+            Errno::NOSPC => "raise kernel.sem with sysctl, or see ipcs -s",
+            Errno::NOSYS => "choose a wait that this kernel has",
+            _ => "free memory, or use smaller messages",
+        };
+        refused("making the queue", errno).with_remedy(remedy)
     })
 }
 
 /// One side of a queue.
-struct Half<W> {
+struct Half<W: Wait> {
     shared: Arc<Shared>,
     wait: W,
     side: Side,
@@ -258,15 +285,16 @@ impl<W: Wait> Half<W> {
     }
 }
 
-impl<W> Drop for Half<W> {
+impl<W: Wait> Drop for Half<W> {
     fn drop(&mut self) {
         if self.armed {
             self.shared.close();
+            self.wait.retire();
         }
     }
 }
 
-struct QueueEnd<W> {
+struct QueueEnd<W: Wait> {
     outgoing: Half<W>,
     incoming: Half<W>,
 }

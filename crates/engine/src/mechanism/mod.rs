@@ -27,6 +27,7 @@ mod eventfd;
 mod fifo;
 mod file_ref;
 mod futex;
+mod io_uring;
 mod memfd_ref;
 mod mmap_file;
 mod mmap_queue;
@@ -91,6 +92,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &pty::MECHANISM,
     &splice::MECHANISM,
     &process_vm::MECHANISM,
+    &io_uring::MECHANISM,
     &mptcp::MECHANISM,
 ];
 

@@ -153,6 +153,14 @@ impl<E: Endpoint, A: Ask> Endpoint for AskingEnd<E, A> {
         self.end.prepare()
     }
 
+    fn adopt(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+        self.end.adopt(buffers)
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        self.end.flush()
+    }
+
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.when(|descriptors| A::writable(descriptors.write), |end| end.send(bytes))

@@ -53,6 +53,11 @@ pub(super) fn make(
     }
 }
 
+/// Finds, through `get`, the object of this process.
+pub(super) fn find(get: impl Fn(libc::key_t) -> libc::c_int) -> Result<libc::c_int, Errno> {
+    outcome(get(key(getpid().as_raw_nonzero().get())))
+}
+
 /// Removes every System V object that `worker` made.
 pub(super) fn remove_sysv(worker: i32) {
     let key = key(worker);

@@ -103,8 +103,10 @@ impl<E: Endpoint> Party<'_, E> {
             None => Memory::touched(self.spec, self.role, self.end.turns())?,
         };
         let bytes = usize::try_from(self.spec.largest_bytes()).unwrap_or(usize::MAX);
+        let buffers = [memory.outgoing.all(), memory.incoming.all()];
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
-            end.prepare().map_err(|errno| no_memory(bytes, errno))?;
+            let prepared = end.prepare().and_then(|()| end.adopt(&buffers));
+            prepared.map_err(|errno| no_memory(bytes, errno))?;
         }
         // One of the two asks; both would see the same.
         let asks = self.role != Role::Receiver;
@@ -198,6 +200,7 @@ impl<E: Endpoint> Party<'_, E> {
             (Role::Receiver, _) => W::receive(&mut task)?,
             _ => W::send(&mut task)?,
         }
+        task.flush()?;
         Ok((task.meter, task.timed_every))
     }
 

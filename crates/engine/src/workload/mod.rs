@@ -206,6 +206,14 @@ impl<E, P> Task<'_, E, P> {
             Answer::Echo => Way::There,
         }
     }
+
+    /// Has the end send what it still holds back.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure>
+    where
+        E: Endpoint,
+    {
+        self.end.flush().map_err(|errno| transfer::call_failed("send", 0, errno))
+    }
 }
 
 /// A workload: what each party does in one phase. Start and end of the clock go to

@@ -40,6 +40,11 @@ impl Places {
         Ok(Self { memory, stride_bytes, turns: turns as u64 })
     }
 
+    /// The memory that all of them lie in.
+    pub(crate) fn all(&self) -> &[u8] {
+        &self.memory
+    }
+
     /// The place of message `number`, of `bytes`.
     #[inline]
     pub fn of<E: Endpoint>(&mut self, number: u64, bytes: usize) -> &mut [u8] {

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process};
 
 use crate::mechanism::mapping::{Access, Mapping};
+use crate::payload::Way;
 
 /// How long a side sleeps before it sees whether the other lives.
 pub(super) const SLICE: Duration = Duration::from_millis(100);
@@ -77,17 +78,19 @@ pub(super) struct Shared {
     /// Kept for its locks.
     pub(super) file: OwnedFd,
     pub(super) geometry: Geometry,
+    /// Which of the two queues this is.
+    pub(super) way: Way,
 }
 
 impl Shared {
-    pub(super) fn new(geometry: Geometry) -> Result<Self, Errno> {
+    pub(super) fn new(geometry: Geometry, way: Way) -> Result<Self, Errno> {
         let slots_bytes = geometry.slot_bytes.checked_mul(geometry.slots as usize);
         let bytes = slots_bytes.and_then(|slots| slots.checked_add(size_of::<Header>()));
         let bytes = bytes.ok_or(Errno::NOMEM)?;
         let file = memfd_create("ipcperf-queue", MemfdFlags::CLOEXEC)?;
         ftruncate(&file, bytes as u64)?;
         let mapping = Mapping::of(&file, bytes, Access::Write)?;
-        Ok(Self { mapping, file, geometry })
+        Ok(Self { mapping, file, geometry, way })
     }
 
     /// Called by the process that plays `side`: says so, and makes every page present there.

@@ -1,0 +1,140 @@
+//! One end: what is held back to be sent, and when it is.
+
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+
+use super::ring::{Piece, Registered, Ring};
+use crate::mechanism::Endpoint;
+
+/// One end of the socket.
+pub(super) struct UringEnd {
+    /// Made by the party that uses it: queues do not survive a fork.
+    ring: Option<Ring>,
+    socket: OwnedFd,
+    registered: Registered,
+    /// How many sends are carried out together.
+    held_back: usize,
+    /// Those that have not been yet, oldest first.
+    pieces: Vec<Piece>,
+}
+
+impl UringEnd {
+    pub(super) fn new(socket: OwnedFd, held_back: usize, registered: Registered) -> Self {
+        let pieces = Vec::with_capacity(held_back);
+        Self { ring: None, socket, registered, held_back, pieces }
+    }
+
+    /// Sends all that is held back, then receives into `into`, where given: the bytes that came. A send
+    /// that stopped half-way has had the rest of the chain cancelled: another chain goes on there.
+    fn carry_out(&mut self, mut into: Option<&mut [u8]>) -> Result<usize, Errno> {
+        let ring = self.ring.as_mut().ok_or(Errno::BADF)?;
+        loop {
+            let results = ring.carry_out(&self.pieces, into.as_deref_mut());
+            let received = results.get(self.pieces.len()).copied();
+            if let Err(errno) = settle(&mut self.pieces, results) {
+                self.pieces.clear();
+                return Err(errno);
+            }
+            if self.pieces.is_empty() {
+                return received.map_or(Ok(0), |result| outcome(result).map(|got| got as usize));
+            }
+        }
+    }
+}
+
+/// Takes what was sent off `pieces`.
+fn settle(pieces: &mut Vec<Piece>, results: &[i32]) -> Result<(), Errno> {
+    let sent = pieces.iter().zip(results);
+    let whole = sent.take_while(|(piece, result)| outcome(**result) == Ok(piece.bytes)).count();
+    pieces.drain(..whole);
+    if let Some(broken) = pieces.first_mut() {
+        match outcome(results[whole]) {
+            Ok(bytes) => *broken = broken.after(bytes),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+        // Had a later one gone on, it would have overtaken what is left.
+        if results[whole + 1..].iter().any(|result| outcome(*result) != Err(Errno::CANCELED)) {
+            return Err(Errno::BADMSG);
+        }
+    }
+    Ok(())
+}
+
+fn outcome(result: i32) -> Result<u32, Errno> {
+    u32::try_from(result).map_err(|_| Errno::from_raw_os_error(result.saturating_neg()))
+}
+
+impl Endpoint for UringEnd {
+    const KEEPS_BOUNDARIES: bool = false;
+    const LENDS: bool = true;
+
+    fn turns(&self) -> usize {
+        self.held_back
+    }
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        self.ring = Some(Ring::new(&self.socket, self.held_back + 1, self.registered)?);
+        Ok(())
+    }
+
+    fn adopt(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+        match &mut self.ring {
+            Some(ring) if self.registered.buffers() => ring.register(buffers),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        let piece = Piece::of(bytes);
+        self.pieces.push(piece);
+        if self.pieces.len() == self.held_back {
+            self.carry_out(None)?;
+        }
+        Ok(piece.bytes as usize)
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.carry_out(Some(bytes))
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        if self.pieces.is_empty() { Ok(()) } else { self.carry_out(None).map(drop) }
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        Some(self.ring.as_mut().map_or(0, Ring::take_calls))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CANCELED: i32 = -libc::ECANCELED;
+
+    fn settled(results: &[i32]) -> Result<Vec<u32>, Errno> {
+        let bytes = [7_u8; 100];
+        let mut pieces = vec![Piece::of(&bytes); 3];
+        settle(&mut pieces, results)?;
+        Ok(pieces.iter().map(|piece| piece.bytes).collect())
+    }
+
+    #[test]
+    fn what_was_sent_is_taken_off_and_the_rest_stays_in_order() {
+        assert_eq!(settled(&[100, 100, 100]), Ok(vec![]));
+        assert_eq!(settled(&[100, 100, 100, 5]), Ok(vec![]));
+        assert_eq!(settled(&[100, 30, CANCELED, CANCELED]), Ok(vec![70, 100]));
+        assert_eq!(settled(&[-libc::EINTR, CANCELED, CANCELED]), Ok(vec![100, 100, 100]));
+        assert_eq!(settled(&[100, -libc::EPIPE, CANCELED]), Err(Errno::PIPE));
+    }
+
+    #[test]
+    fn what_overtook_a_broken_send_is_an_error() {
+        assert_eq!(settled(&[30, 100, CANCELED]), Err(Errno::BADMSG));
+        assert_eq!(settled(&[100, 100, 30, 5]), Err(Errno::BADMSG));
+    }
+}

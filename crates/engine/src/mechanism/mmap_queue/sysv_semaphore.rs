@@ -1,0 +1,92 @@
+//! System V semaphores: one set of four, two for each queue.
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::shared::Shared;
+use super::{Blocking, Count, Slept, slice_as};
+use crate::mechanism::sysv;
+
+/// Semaphores of the set: full and free slots, there and back.
+const IN_THE_SET: libc::c_int = 4;
+
+/// One end of a semaphore of the set.
+#[derive(Clone, Copy)]
+pub(super) struct SysvSemaphore {
+    set: libc::c_int,
+    number: u16,
+    blocking: Blocking,
+}
+
+impl SysvSemaphore {
+    /// Adds `change`, or waits until that can be done: for a slice of time, where it may.
+    fn add(self, change: i16, calls: &mut u64) -> Result<(), Errno> {
+        *calls += 1;
+        #[allow(clippy::cast_possible_truncation, reason = "IPC_NOWAIT has 12 bits")]
+        let flags = if self.blocking == Blocking::Try { libc::IPC_NOWAIT as i16 } else { 0 };
+        let operation = libc::sembuf { sem_num: self.number, sem_op: change, sem_flg: flags };
+        let slice = slice_as(None);
+        // The C library's function of that name is not in every one of them.
+        // SAFETY: the pointers are to one operation, which is what the call is told of, and to a time;
+        // both outlive it, and neither is written to.
+        let answer = unsafe {
+            let (operation, slice) = (&raw const operation, &raw const slice);
+            libc::syscall(libc::SYS_semtimedop, self.set, operation, 1_usize, slice)
+        };
+        sysv::outcome_of_object(if answer == -1 { -1 } else { 0 }).map(drop)
+    }
+
+    fn set_to(self, initial: u32) -> Result<(), Errno> {
+        let (set, number) = (self.set, libc::c_int::from(self.number));
+        // SAFETY: with SETVAL the call takes numbers alone.
+        sysv::outcome(unsafe { libc::semctl(set, number, libc::SETVAL, initial) }).map(drop)
+    }
+}
+
+/// The set of this process: made by whoever asks for the first of its semaphores.
+fn set_for(number: u16) -> Result<libc::c_int, Errno> {
+    if number == 0 {
+        sysv::remove_when_the_command_dies();
+        // SAFETY: the call takes numbers alone.
+        return sysv::make(|key, flags| unsafe { libc::semget(key, IN_THE_SET, flags) });
+    }
+    // SAFETY: as above.
+    sysv::find(|key| unsafe { libc::semget(key, IN_THE_SET, 0) })
+}
+
+impl Count for SysvSemaphore {
+    fn ends(
+        shared: &Arc<Shared>,
+        line: usize,
+        initial: u32,
+        blocking: Blocking,
+    ) -> Result<[Self; 2], Errno> {
+        let number = u16::try_from(line).map_err(|_| Errno::INVAL)? + 2 * shared.way as u16;
+        let end = Self { set: set_for(number)?, number, blocking };
+        end.set_to(initial)?;
+        Ok([end; 2])
+    }
+
+    fn raise(&self, calls: &mut u64) -> Result<(), Errno> {
+        self.add(1, calls)
+    }
+
+    /// Where it may wait it does so here, for a slice: one call, and no sleep can be missed.
+    fn try_lower(&self, calls: &mut u64) -> Result<bool, Errno> {
+        match self.add(-1, calls) {
+            Ok(()) => Ok(true),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn sleep(&self, _: &mut u64) -> Result<Slept, Errno> {
+        Ok(Slept::WholeSlice)
+    }
+
+    fn retire(&self) {
+        // SAFETY: removing a set takes numbers alone; one that is gone is refused, and that is all.
+        unsafe { libc::semctl(self.set, 0, libc::IPC_RMID) };
+    }
+}
