@@ -44,10 +44,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             need is made once, and used for one message before the clock starts.",
         message_boundaries: "Kept: one receive, one message.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "What is sent decides everything. Messages are one byte repeated unless \
-            they are verified: deflate makes a thousandth of them, lz4 a two hundred and fiftieth, \
-            zstd some twenty bytes, and all are at their fastest. With --verify they are as good as random: nothing is \
-            saved, and they are at their slowest. The largest message is the one that would fit even \
+        defaults_that_matter: "What is sent decides everything, and --payload says what that is. By \
+            default messages are one byte repeated: deflate makes a thousandth of them, lz4 a two \
+            hundred and fiftieth, zstd some twenty bytes, and all are at their fastest. compressible:R \
+            is what text or tables may be. With --verify, and with --payload random, nothing is saved, \
+            and they are at their slowest. The largest message is the one that would fit even \
             if it grew as much as the codec can make it grow: by a tenth with deflate, by less than a \
             hundredth with the others, where it is large.",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],

@@ -130,7 +130,9 @@ pub enum Helper {
 pub enum PayloadFate {
     /// A copy: what the sender does to its buffer afterwards changes nothing.
     Copied,
-    /// The sender's own memory, which must stay as it is meanwhile.
+    /// A copy, made when the receiver reads: until then the sender's own memory must stay as it is.
+    Lent,
+    /// The sender's own memory, in place, which must stay as it is until it is given back.
     HandedOver,
     /// Nothing.
     Nothing,
@@ -142,7 +144,8 @@ impl PayloadFate {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Copied => "copied",
-            Self::HandedOver => "handed over",
+            Self::Lent => "lent until it is copied",
+            Self::HandedOver => "handed over in place",
             Self::Nothing => "dropped",
         }
     }

@@ -278,4 +278,34 @@ mod tests {
         let told = [("pipe", "46ns"), ("tcp", "375ns")].map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(refused.measured, told);
     }
+
+    #[test]
+    fn what_is_handed_over_in_place_is_ranked_only_where_both_touch_it() {
+        let winner = |touch| {
+            let mut samples =
+                [measured("pipe", "46ns", 3_000), measured("tcp", "46ns", 4_000)].to_vec();
+            samples.push(measured("bus-memfd", "46ns", 1));
+            samples.iter_mut().for_each(|sample| sample.run.case.touch = touch);
+            match &compared(&samples)[..] {
+                [Comparison::Ranked(ranking)] => ranking.best.name.clone(),
+                others => panic!("{others:?}"),
+            }
+        };
+        for touch in [Touch::None, Touch::Write, Touch::Read] {
+            assert_eq!(winner(touch), "pipe", "{}", touch.name());
+        }
+        assert_eq!(winner(Touch::Both), "bus-memfd");
+    }
+
+    #[test]
+    fn only_what_is_done_to_messages_alike_is_compared() {
+        let mut samples = [
+            measured("pipe", "46ns", 2_000),
+            measured("tcp", "46ns", 3_000),
+            measured("fifo", "46ns", 1),
+        ];
+        samples[2].run.case.buffers = ipcperf_engine::handling::Reuse::Cold;
+        let [Comparison::Ranked(ranking)] = &compared(&samples)[..] else { panic!("one ranking") };
+        assert_eq!(ranking.best.name, "pipe");
+    }
 }
