@@ -11,23 +11,23 @@
 //! `room` rung. A side that leaves rings both, so that nobody sleeps on; one that is killed rings
 //! nothing, and the worker ends the other.
 
-use std::cell::UnsafeCell;
-use std::os::fd::OwnedFd;
-use std::ptr::{NonNull, null_mut};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+mod lane;
+mod shared;
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+
+pub(super) use lane::Lane;
+use lane::{Header, Line, header_bytes};
+pub(super) use shared::{Shared, memory_available};
 
 use super::descriptor::refused;
-use super::{Blocking, Endpoint, Granted, Opened, Setup, Unavailable};
+use super::{Blocking, Endpoint, Granted, Opened, Setup};
 use crate::Failure;
 use crate::workload::Kind;
-
-/// Set in the word of a slot that holds a message, beside its length.
-const PRESENT: u64 = 1 << 63;
 
 /// A count of rings: ringing adds one, taking waits for one and takes it off.
 pub(super) trait Bell: Clone + Send + 'static {
@@ -59,208 +59,6 @@ impl Spot {
     pub(super) fn address(&self) -> NonNull<BellMemory> {
         // SAFETY: `offset` is that of a bell in a header, which lies inside the mapping.
         unsafe { self.memory.start.add(self.offset) }.cast()
-    }
-}
-
-/// Two cache lines of its own, since CPUs fetch lines in pairs.
-#[derive(Debug)]
-#[repr(C, align(128))]
-struct Line<T>(T);
-
-/// What stands before the payload of a slot. All zero is its initial state.
-#[repr(C)]
-struct Header {
-    /// 0, or [`PRESENT`] and the length of the message.
-    word: Line<AtomicU64>,
-    /// 1 while the sender waits for room or is about to.
-    sleeps: Line<AtomicU32>,
-    /// 1 once either side is gone.
-    closed: Line<AtomicU32>,
-    bells: [Line<BellMemory>; 2],
-}
-
-/// Shared memory, mapped.
-#[derive(Debug)]
-pub(super) struct Shared {
-    start: NonNull<u8>,
-    bytes: usize,
-}
-
-// SAFETY: the memory is shared by design; it is reached through atomics and through the protocol
-// of the slot, which gives the payload to one side at a time.
-unsafe impl Send for Shared {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    /// Maps `bytes` of a new memfd.
-    pub(super) fn memfd(bytes: usize) -> Result<Self, Errno> {
-        Self::of_file(&memfd_create("ipcperf-slot", MemfdFlags::CLOEXEC)?, bytes)
-    }
-
-    /// Maps the first `bytes` of `file`, made so long.
-    pub(super) fn of_file(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
-        ftruncate(file, bytes as u64)?;
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
-        let start = unsafe { mmap(null_mut(), bytes, access, MapFlags::SHARED, file, 0) }?;
-        Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::NOMEM)?, bytes })
-    }
-
-    /// Takes over a mapping.
-    ///
-    /// # Safety
-    /// `start` must be that of a shared mapping of `bytes` zeroes that nobody else will unmap.
-    pub(super) unsafe fn of_mapping(start: NonNull<u8>, bytes: usize) -> Self {
-        Self { start, bytes }
-    }
-
-    /// Its first byte.
-    pub(super) fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-
-    /// Makes every page present in the calling process.
-    fn populate(&self) -> Result<(), Errno> {
-        // SAFETY: the range is this mapping; populating does not change its contents.
-        let done =
-            unsafe { madvise(self.start.as_ptr().cast(), self.bytes, Advice::LinuxPopulateWrite) };
-        if done != Err(Errno::INVAL) {
-            return done;
-        }
-        // Before Linux 5.14 each page is written to by adding nothing to its first word.
-        for at in (0..self.bytes).step_by(rustix::param::page_size()) {
-            // SAFETY: page-aligned and inside the mapping, where the first word of a page is either
-            // an atomic of a header or payload that nobody uses before the parties have met.
-            unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
-                .fetch_add(0, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // SAFETY: the mapping has this length, and both sides, which hold it in an `Arc`, are gone.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
-    }
-}
-
-/// Whether a memfd can be had.
-pub(super) fn memory_available() -> Result<(), Unavailable> {
-    memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
-        reason: format!("memfd_create: {errno}"),
-        remedy: "needs Linux 3.17 and a seccomp filter that lets memfd_create through".to_owned(),
-    })
-}
-
-/// One direction, as one of its sides sees it.
-#[derive(Debug)]
-pub(super) struct Lane<B> {
-    memory: Arc<Shared>,
-    offset: usize,
-    most_bytes: usize,
-    blocking: Blocking,
-    full: B,
-    room: B,
-    calls: u64,
-}
-
-impl<B: Bell> Lane<B> {
-    fn header(&self) -> &Header {
-        // SAFETY: each slot begins with a page-aligned header that is zero at first, which is a
-        // valid one; it is only reached through atomics and bells, and lives as long as `memory`.
-        unsafe { self.memory.start.add(self.offset).cast().as_ref() }
-    }
-
-    fn payload(&self) -> *mut u8 {
-        // SAFETY: `slot_bytes` made room for header and payload from `offset` on.
-        unsafe { self.memory.start.add(self.offset + header_bytes()).as_ptr() }
-    }
-
-    /// Puts a message into the slot, once there is room, and rings.
-    #[inline]
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        if bytes.len() > self.most_bytes {
-            return Err(Errno::MSGSIZE);
-        }
-        self.await_room()?;
-        // SAFETY: the slot is empty, so the payload is the sender's alone until the word is stored,
-        // and it has room for `most_bytes`.
-        unsafe { self.payload().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        self.header().word.0.store(PRESENT | bytes.len() as u64, Ordering::Release);
-        self.full.ring(&mut self.calls)
-    }
-
-    /// Returns once the slot is empty: whatever was put has been used.
-    #[inline]
-    pub(super) fn await_room(&mut self) -> Result<(), Errno> {
-        while self.header().word.0.load(Ordering::Acquire) != 0 {
-            self.sleep_until_room()?;
-        }
-        Ok(())
-    }
-
-    /// Announces, looks once more, sleeps. The fence pairs with the one in [`Lane::get`]: either
-    /// this side sees that there is room, or the other sees the announcement.
-    #[cold]
-    fn sleep_until_room(&mut self) -> Result<(), Errno> {
-        if self.header().closed.0.load(Ordering::Acquire) != 0 {
-            return Err(Errno::PIPE);
-        }
-        if self.blocking == Blocking::Try {
-            return Err(Errno::AGAIN);
-        }
-        self.header().sleeps.0.store(1, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
-        let header = self.header();
-        if header.word.0.load(Ordering::Acquire) == 0
-            || header.closed.0.load(Ordering::Acquire) != 0
-        {
-            header.sleeps.0.store(0, Ordering::Relaxed);
-            return Ok(());
-        }
-        self.room.take(&mut self.calls)
-    }
-
-    /// Takes a ring and has `using` use the message, after which the slot is empty. Returns what
-    /// that returned, or 0 where the sender is gone.
-    #[inline]
-    pub(super) fn get(
-        &mut self,
-        using: impl FnOnce(&[u8]) -> Result<usize, Errno>,
-    ) -> Result<usize, Errno> {
-        match self.full.take(&mut self.calls) {
-            Ok(()) | Err(Errno::PIPE) => {}
-            Err(errno) => return Err(errno),
-        }
-        let word = self.header().word.0.load(Ordering::Acquire);
-        if word == 0 {
-            return Ok(0);
-        }
-        // Checked: the word lies in memory that is shared.
-        let bytes = usize::try_from(word & !PRESENT).map_err(|_| Errno::BADMSG)?;
-        if bytes > self.most_bytes {
-            return Err(Errno::BADMSG);
-        }
-        // SAFETY: the Acquire load saw the sender's Release of this message, so its payload is
-        // complete, fits, and stays until the word is 0.
-        let used = using(unsafe { std::slice::from_raw_parts(self.payload(), bytes) });
-        self.header().word.0.store(0, Ordering::Release);
-        fence(Ordering::SeqCst);
-        let sleeps = &self.header().sleeps.0;
-        if sleeps.load(Ordering::Relaxed) != 0 && sleeps.swap(0, Ordering::Relaxed) != 0 {
-            self.room.ring(&mut self.calls)?;
-        }
-        used
-    }
-
-    fn close(&mut self) {
-        self.header().closed.0.store(1, Ordering::Release);
-        fence(Ordering::SeqCst);
-        // A bell that cannot be rung any more has been retired by the other side.
-        let _ = self.full.ring(&mut self.calls);
-        let _ = self.room.ring(&mut self.calls);
     }
 }
 
@@ -310,10 +108,6 @@ impl<B: Bell> Drop for SlotEnd<B> {
             self.out.full.retire();
         }
     }
-}
-
-fn header_bytes() -> usize {
-    size_of::<Header>().next_multiple_of(rustix::param::page_size())
 }
 
 fn slot_bytes(most_bytes: usize) -> usize {

@@ -1,0 +1,144 @@
+//! One direction: a slot and its two bells.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use rustix::io::Errno;
+
+use super::super::Blocking;
+use super::{Bell, BellMemory, Shared};
+
+/// Set in the word of a slot that holds a message, beside its length.
+const PRESENT: u64 = 1 << 63;
+
+/// Two cache lines of its own, since CPUs fetch lines in pairs.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(super) struct Line<T>(T);
+
+/// What stands before the payload of a slot. All zero is its initial state.
+#[repr(C)]
+pub(super) struct Header {
+    /// 0, or [`PRESENT`] and the length of the message.
+    word: Line<AtomicU64>,
+    /// 1 while the sender waits for room or is about to.
+    sleeps: Line<AtomicU32>,
+    /// 1 once either side is gone.
+    closed: Line<AtomicU32>,
+    pub(super) bells: [Line<BellMemory>; 2],
+}
+
+/// Bytes of a header: whole pages.
+pub(super) fn header_bytes() -> usize {
+    size_of::<Header>().next_multiple_of(rustix::param::page_size())
+}
+
+/// One direction, as one of its sides sees it.
+#[derive(Debug)]
+pub(in super::super) struct Lane<B> {
+    pub(super) memory: Arc<Shared>,
+    pub(super) offset: usize,
+    pub(super) most_bytes: usize,
+    pub(super) blocking: Blocking,
+    pub(super) full: B,
+    pub(super) room: B,
+    pub(super) calls: u64,
+}
+
+impl<B: Bell> Lane<B> {
+    fn header(&self) -> &Header {
+        // SAFETY: each slot begins with a page-aligned header that is zero at first, which is a
+        // valid one; it is only reached through atomics and bells, and lives as long as `memory`.
+        unsafe { self.memory.start.add(self.offset).cast().as_ref() }
+    }
+
+    fn payload(&self) -> *mut u8 {
+        // SAFETY: `slot_bytes` made room for header and payload from `offset` on.
+        unsafe { self.memory.start.add(self.offset + header_bytes()).as_ptr() }
+    }
+
+    /// Puts a message into the slot, once there is room, and rings.
+    #[inline]
+    pub(in super::super) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        if bytes.len() > self.most_bytes {
+            return Err(Errno::MSGSIZE);
+        }
+        self.await_room()?;
+        // SAFETY: the slot is empty, so the payload is the sender's alone until the word is stored,
+        // and it has room for `most_bytes`.
+        unsafe { self.payload().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        self.header().word.0.store(PRESENT | bytes.len() as u64, Ordering::Release);
+        self.full.ring(&mut self.calls)
+    }
+
+    /// Returns once the slot is empty: whatever was put has been used.
+    #[inline]
+    pub(in super::super) fn await_room(&mut self) -> Result<(), Errno> {
+        while self.header().word.0.load(Ordering::Acquire) != 0 {
+            self.sleep_until_room()?;
+        }
+        Ok(())
+    }
+
+    /// Announces, looks once more, sleeps. The fence pairs with the one in [`Lane::get`]: either
+    /// this side sees that there is room, or the other sees the announcement.
+    #[cold]
+    fn sleep_until_room(&mut self) -> Result<(), Errno> {
+        if self.header().closed.0.load(Ordering::Acquire) != 0 {
+            return Err(Errno::PIPE);
+        }
+        if self.blocking == Blocking::Try {
+            return Err(Errno::AGAIN);
+        }
+        self.header().sleeps.0.store(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let header = self.header();
+        if header.word.0.load(Ordering::Acquire) == 0
+            || header.closed.0.load(Ordering::Acquire) != 0
+        {
+            header.sleeps.0.store(0, Ordering::Relaxed);
+            return Ok(());
+        }
+        self.room.take(&mut self.calls)
+    }
+
+    /// Takes a ring and has `using` use the message, after which the slot is empty. Returns what
+    /// that returned, or 0 where the sender is gone.
+    #[inline]
+    pub(in super::super) fn get(
+        &mut self,
+        using: impl FnOnce(&[u8]) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        match self.full.take(&mut self.calls) {
+            Ok(()) | Err(Errno::PIPE) => {}
+            Err(errno) => return Err(errno),
+        }
+        let word = self.header().word.0.load(Ordering::Acquire);
+        if word == 0 {
+            return Ok(0);
+        }
+        // Checked: the word lies in memory that is shared.
+        let bytes = usize::try_from(word & !PRESENT).map_err(|_| Errno::BADMSG)?;
+        if bytes > self.most_bytes {
+            return Err(Errno::BADMSG);
+        }
+        // SAFETY: the Acquire load saw the sender's Release of this message, so its payload is
+        // complete, fits, and stays until the word is 0.
+        let used = using(unsafe { std::slice::from_raw_parts(self.payload(), bytes) });
+        self.header().word.0.store(0, Ordering::Release);
+        fence(Ordering::SeqCst);
+        let sleeps = &self.header().sleeps.0;
+        if sleeps.load(Ordering::Relaxed) != 0 && sleeps.swap(0, Ordering::Relaxed) != 0 {
+            self.room.ring(&mut self.calls)?;
+        }
+        used
+    }
+
+    pub(super) fn close(&mut self) {
+        self.header().closed.0.store(1, Ordering::Release);
+        fence(Ordering::SeqCst);
+        // A bell that cannot be rung any more has been retired by the other side.
+        let _ = self.full.ring(&mut self.calls);
+        let _ = self.room.ring(&mut self.calls);
+    }
+}
