@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::output::Form;
 use crate::peers::PROGRAMS;
 use crate::sampling::Cap;
+use crate::zbus_calls::CallsArguments;
 
 /// Holds the figures of ipcperf against bars, side by side with what they are compared to.
 #[derive(Debug, Parser)]
@@ -27,6 +28,8 @@ missing; 3 none can be tested here.";
 pub(crate) enum Bench {
     /// Pipe and unix-stream against plain C loops, on one CPU
     CLoops(CapArguments),
+    /// D-Bus calls against a plain program that makes the same with zbus, on one CPU
+    Dbus(CapArguments),
     /// What the harness itself costs a message
     Null,
     /// Other tools' round trips and streams beside ours, on one CPU
@@ -45,6 +48,9 @@ pub(crate) enum Bench {
     Trust,
     /// All of them, one after another
     All(CapArguments),
+    /// The plain program of `dbus`, for it to start
+    #[command(hide = true)]
+    ZbusCalls(CallsArguments),
 }
 
 /// How long `ring` waits for a distance of the CPUs that has not shown.
@@ -55,7 +61,7 @@ pub(crate) struct RingArguments {
     pub(crate) patience: u64,
 }
 
-/// When to stop looking for a narrower interval in `c-loops` and `shapes`.
+/// When to stop looking for a narrower interval in `c-loops`, `shapes` and `dbus`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CapArguments {
     /// Most pairs of runs for a case

@@ -10,6 +10,7 @@
 mod arguments;
 mod c_loops;
 mod c_program;
+mod dbus;
 mod estimate;
 mod finding;
 mod null;
@@ -26,6 +27,7 @@ mod startup;
 mod survey;
 mod trouble;
 mod trust;
+mod zbus_calls;
 
 use std::process::ExitCode;
 
@@ -35,9 +37,13 @@ use arguments::{Arguments, Bench, PeersArguments, RingArguments};
 use finding::{Bar, Finding, Verdict};
 use program::Ipcperf;
 use trouble::Trouble;
+use zbus_calls::CallsArguments;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Bench::ZbusCalls(told) = &arguments.bench {
+        return play(told);
+    }
     let measured = Ipcperf::find().and_then(|ipcperf| measure(&ipcperf, &arguments));
     match measured.and_then(|findings| output::present(&findings, arguments.form())) {
         Ok(findings) => exit_code(&findings),
@@ -48,10 +54,25 @@ fn main() -> ExitCode {
     }
 }
 
+/// The plain program of `dbus`, which this one starts: it prints how long its calls took, ns.
+fn play(told: &CallsArguments) -> ExitCode {
+    match zbus_calls::play(told) {
+        Ok(elapsed_ns) => {
+            elapsed_ns.iter().for_each(output::answer);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            output::tell(&format!("zbus-calls: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Trouble> {
     output::tell(&ipcperf.version()?);
     Ok(match &arguments.bench {
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
+        Bench::Dbus(cap) => dbus::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
         Bench::Peers(arguments) => peers::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
@@ -60,6 +81,8 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
+        // Played before.
+        Bench::ZbusCalls(_) => Vec::new(),
         Bench::All(cap) => [
             startup::measure(ipcperf),
             reading::measure(ipcperf),
@@ -67,6 +90,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             ring::measure(ipcperf, RingArguments::default()),
             c_loops::measure(ipcperf, *cap),
             shapes::measure(ipcperf, *cap),
+            dbus::measure(ipcperf, *cap),
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),
             trust::measure(ipcperf),

@@ -22,6 +22,12 @@ pub(crate) fn tell(words: &str) {
     let _ = writeln!(std::io::stderr(), "{words}");
 }
 
+/// Prints `answer` for whoever started this program.
+pub(crate) fn answer(answer: &u64) {
+    // A starter that no longer listens has given the answer up.
+    let _ = writeln!(std::io::stdout(), "{answer}");
+}
+
 /// Tells of a finding as soon as it is made, and returns it.
 pub(crate) fn announce(finding: Finding) -> Finding {
     let question = &finding.question;

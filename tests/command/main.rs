@@ -1,6 +1,7 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod container;
+mod dbus;
 mod export;
 mod full_disk;
 mod interruption;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
+use ipcperf_engine::mechanism::Helper;
 use serde_json::Value;
 
 use crate::carried::carried;
@@ -225,8 +226,8 @@ fn every_party_reports_the_calls_it_makes() {
             skip(mechanism.name, "not available here");
             continue;
         }
-        if mechanism.name == "posix-sem" {
-            // The C library alone knows when it enters the kernel; the mechanism's page says so.
+        if mechanism.name == "posix-sem" || mechanism.helper == Helper::Broker {
+            // A library alone knows when it enters the kernel; the mechanism's page says so.
             continue;
         }
         for mode in mechanism.modes {

@@ -1,12 +1,14 @@
 //! Descriptors: none piles up from run to run, and each party holds its own ends only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
+use ipcperf_engine::Mode;
+
 use crate::carried::carried;
 use crate::laboratory::{GRACE, HANG, Laboratory};
-use crate::mechanisms::for_each;
+use crate::mechanisms::{for_each, processes};
 use crate::processes::{descendants, wait_for};
 use crate::results::runs_told;
 
@@ -45,15 +47,16 @@ fn each_end_is_held_by_one_party_only() {
         let arguments =
             format!("-m {name} -b {bytes} --total 1000000GB --deadline 5 --repetitions 1");
         let command = laboratory.begin(&arguments);
-        let whole = || Some(descendants(command.id())).filter(|all| all.len() == 3);
+        let number = processes(mechanism, Mode::TwoProcesses);
+        let whole = || Some(descendants(command.id())).filter(|all| all.len() == number);
         let all = wait_for("all processes", GRACE, whole);
         std::thread::sleep(Duration::from_millis(100));
-        let mut holders: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        let mut holders: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
         // What the tests themselves inherited belongs to no party.
         let inherited = ends(std::process::id());
         for pid in all {
             for end in ends(pid).into_iter().filter(|end| !inherited.contains(end)) {
-                holders.entry(end).or_default().push(pid);
+                holders.entry(end).or_default().insert(pid);
             }
         }
         let shared: Vec<_> = holders.iter().filter(|(_, holders)| holders.len() > 1).collect();

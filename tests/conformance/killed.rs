@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::carried::carried;
 use crate::laboratory::{HANG, Laboratory, Started};
-use crate::mechanisms::for_each;
+use crate::mechanisms::{for_each, processes};
 use crate::processes::{children, descendants, signal, wait_for};
 use crate::results::{ResultsFile, runs_told};
 
@@ -29,17 +29,19 @@ fn a_killed_process_fails_its_run_at_once_and_the_rest_goes_on() {
 /// Kills, run by run, each of the processes of `mode` once.
 fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
     let laboratory = Laboratory::open();
-    let processes = if mode == Mode::TwoProcesses { 3 } else { 1 };
+    let processes = processes(mechanism, mode);
+    let runs = processes.max(3);
     let arguments = format!(
-        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --deadline {} --repetitions 2",
+        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --deadline {} --repetitions {}",
         mechanism.name,
         carried(mechanism, 64),
         mode.name(),
         DEADLINE.as_secs(),
+        runs - 1,
     );
     let command = laboratory.begin(&arguments);
     let mut worker_before = 0;
-    for run in 0..3 {
+    for run in 0..runs {
         worker_before = await_worker(&command, worker_before);
         let all = wait_for("run under way", HANG, || {
             Some(descendants(command.id())).filter(|all| is_under_way(all, processes))
@@ -49,7 +51,7 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
         wait_for(&format!("end of run {run}"), DEADLINE / 2, told);
     }
     command.finish(HANG).expect(4);
-    assert_told(&laboratory);
+    assert_told(&laboratory, runs);
 }
 
 /// Whether all processes are there and have worked for longer than setting up takes.
@@ -75,9 +77,9 @@ pub(crate) fn await_worker(command: &Started, before: u32) -> u32 {
     worker
 }
 
-fn assert_told(laboratory: &Laboratory) {
+fn assert_told(laboratory: &Laboratory, runs: usize) {
     let file = ResultsFile::read(&laboratory.results());
-    assert_eq!(file.failure_kinds(), ["died"; 3], "{:?}", file.failures);
+    assert_eq!(file.failure_kinds(), vec!["died"; runs], "{:?}", file.failures);
     for failure in &file.failures {
         assert!(failure["where"].as_str().is_some_and(|place| place.contains("signal 9")));
     }

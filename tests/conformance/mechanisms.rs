@@ -1,11 +1,15 @@
 //! The list of mechanisms, as the tests go through it.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use ipcperf_engine::mechanism::{Delivery, MECHANISMS, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::Mode;
+use ipcperf_engine::mechanism::{
+    Delivery, Helper, MECHANISMS, Mechanism, OptionSpec, OptionValues,
+};
 use ipcperf_engine::placement::{Placement, Topology};
 
 use crate::skip::skip;
@@ -28,14 +32,26 @@ pub(crate) fn for_each(check: impl Fn(&'static Mechanism) + Sync) {
     let (failed, mechanisms) = (Mutex::new(Vec::new()), under_test());
     in_parallel(mechanisms.len(), |index| {
         let mechanism = mechanisms[index];
-        if let Err(why) = (mechanism.availability)() {
-            skip(mechanism.name, &why.reason);
+        if let Some(reason) = missing(mechanism) {
+            skip(mechanism.name, &reason);
         } else if catch_unwind(AssertUnwindSafe(|| check(mechanism))).is_err() {
             failed.lock().expect("no one panics with it").push(mechanism.name);
         }
     });
     let failed = failed.into_inner().expect("no one panics with it");
     assert!(failed.is_empty(), "failed for {failed:?}: see above");
+}
+
+/// Why `mechanism`, its options left as they are, cannot be used here.
+fn missing(mechanism: &Mechanism) -> Option<String> {
+    let lack = || mechanism.lack(&BTreeMap::new()).map(|lack| lack.missing);
+    (mechanism.availability)().err().or_else(lack).map(|why| why.reason)
+}
+
+/// The processes of a run of `mechanism` in `mode`, its options left as they are.
+pub(crate) fn processes(mechanism: &Mechanism, mode: Mode) -> usize {
+    let parties = if mode == Mode::TwoProcesses { 2 } else { 0 };
+    1 + parties + usize::from(mechanism.helper == Helper::Broker)
 }
 
 /// As [`for_each`], but without those that move nothing.
@@ -83,6 +99,12 @@ pub(crate) fn every_option(mechanism: &Mechanism) -> String {
 pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
     match &option.values {
         OptionValues::OneOf(words) => owned(*words),
+        OptionValues::Choices(choices) => choices
+            .iter()
+            .map(|choice| choice.word)
+            .filter(|word| is_here(option, word))
+            .map(str::to_owned)
+            .collect(),
         OptionValues::Bytes => owned(&[option.default, "4KiB", "1MiB"]),
         OptionValues::BytesOr(words) => owned(words.iter().chain(&["4KiB"])),
         // Where the default is a word, numbers are for those who know what they do.
@@ -92,6 +114,14 @@ pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
         OptionValues::Number(range) => vec![option.default.to_owned(), range.end().to_string()],
         OptionValues::Folder => owned(&[option.default, "/dev/shm"]),
     }
+}
+
+fn is_here(option: &OptionSpec, value: &str) -> bool {
+    let lack = option.lacks().into_iter().find(|lack| lack.value == value);
+    if let Some(lack) = &lack {
+        skip(&format!("{}={value}", option.name), &lack.missing.reason);
+    }
+    lack.is_none()
 }
 
 fn owned<'a>(words: impl IntoIterator<Item = &'a &'a str>) -> Vec<String> {

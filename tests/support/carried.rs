@@ -12,6 +12,7 @@ pub(crate) fn carried(mechanism: &Mechanism, bytes: u64) -> u64 {
         buffer_bytes: bytes,
         kernel_buffer_asked_bytes: None,
         nearness: Nearness::Unpinned,
+        cpus: None,
         blocking: Blocking::Wait,
         workload: Kind::Stream,
     };

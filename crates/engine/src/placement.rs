@@ -198,12 +198,21 @@ impl Topology {
 /// # Errors
 /// `EINVAL` where the cpuset does not have it, or the system's refusal.
 pub fn pin(cpu: u32) -> Result<(), Errno> {
-    let number = cpu as usize;
-    if number >= CpuSet::MAX_CPU {
-        return Err(Errno::INVAL);
-    }
+    confine(&[cpu])
+}
+
+/// Keeps the calling thread on `cpus`. It makes one system call and allocates nothing.
+///
+/// # Errors
+/// As for [`pin`].
+pub fn confine(cpus: &[u32]) -> Result<(), Errno> {
     let mut set = CpuSet::new();
-    set.set(number);
+    for number in cpus.iter().map(|&cpu| cpu as usize) {
+        if number >= CpuSet::MAX_CPU {
+            return Err(Errno::INVAL);
+        }
+        set.set(number);
+    }
     sched_setaffinity(None, &set)
 }
 

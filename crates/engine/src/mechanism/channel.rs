@@ -39,6 +39,8 @@ pub struct Setup<'a> {
     pub kernel_buffer_asked_bytes: Option<u64>,
     /// Where the parties will run.
     pub nearness: Nearness,
+    /// The CPUs of sender and receiver; `None` leaves both to the scheduler.
+    pub cpus: Option<[u32; 2]>,
     /// Whether calls wait.
     pub blocking: Blocking,
     /// What the parties will do.

@@ -1,5 +1,6 @@
 //! What is known of a mechanism before it is used.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::mechanism::Setup;
@@ -213,6 +214,8 @@ pub struct OptionSpec {
 pub enum OptionValues {
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// One of these words, which need what may not be everywhere.
+    Choices(&'static [Choice]),
     /// A number of bytes, or the word that is the default.
     Bytes,
     /// A number of bytes, or one of these words.
@@ -221,6 +224,52 @@ pub enum OptionValues {
     Number(RangeInclusive<u64>),
     /// The absolute path of a folder, or the word that is the default.
     Folder,
+}
+
+/// A value of an option that may not be had here.
+#[derive(Debug)]
+pub struct Choice {
+    /// The word for it.
+    pub word: &'static str,
+    /// Whether it can be used on this machine.
+    pub availability: fn() -> Result<(), Unavailable>,
+}
+
+/// A value of an option that cannot be had here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// The option.
+    pub option: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// What is missing.
+    pub missing: Unavailable,
+}
+
+impl OptionSpec {
+    /// Its values that cannot be had here.
+    #[must_use]
+    pub fn lacks(&self) -> Vec<Lack> {
+        let OptionValues::Choices(choices) = &self.values else { return Vec::new() };
+        let lack = |choice: &Choice| {
+            let missing = (choice.availability)().err()?;
+            Some(Lack { option: self.name, value: choice.word, missing })
+        };
+        choices.iter().filter_map(lack).collect()
+    }
+}
+
+impl Mechanism {
+    /// The first of `options` that cannot be had here; those left out have their defaults.
+    #[must_use]
+    pub fn lack(&self, options: &BTreeMap<String, String>) -> Option<Lack> {
+        let is_chosen = |option: &OptionSpec, value: &str| {
+            options.get(option.name).map_or(option.default, String::as_str) == value
+        };
+        self.options.iter().find_map(|option| {
+            option.lacks().into_iter().find(|lack| is_chosen(option, lack.value))
+        })
+    }
 }
 
 /// The largest message a mechanism carries, and why.

@@ -1,6 +1,6 @@
 //! Files mapped into memory that both parties share.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::ptr::{NonNull, null_mut};
 
 use rustix::io::Errno;
@@ -32,7 +32,7 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Maps `bytes` (at least 1) of `file`.
-    pub(super) fn of(file: &OwnedFd, bytes: usize, access: Access) -> Result<Self, Errno> {
+    pub(super) fn of(file: impl AsFd, bytes: usize, access: Access) -> Result<Self, Errno> {
         let (rights, kind) = match access {
             Access::Read => (ProtFlags::READ, MapFlags::SHARED | MapFlags::POPULATE),
             Access::ReadLater => (ProtFlags::READ, MapFlags::SHARED),

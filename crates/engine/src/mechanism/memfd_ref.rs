@@ -129,7 +129,7 @@ fn message_bytes(setup: &Setup<'_>) -> usize {
 }
 
 /// A memfd of fixed size that can be written to through the mapping made here, and no other.
-fn lasting_memfd(bytes: usize) -> Result<([OwnedFd; 1], Mapping), Errno> {
+pub(super) fn lasting_memfd(bytes: usize) -> Result<([OwnedFd; 1], Mapping), Errno> {
     let file = memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     ftruncate(&file, bytes as u64)?;
     let mapping = Mapping::of(&file, bytes, Access::Write)?;
@@ -233,7 +233,7 @@ impl MemfdEnd {
 }
 
 /// A new memfd that holds `bytes` for good.
-fn sealed(bytes: &[u8], calls: &mut u64) -> Result<OwnedFd, Errno> {
+pub(super) fn sealed(bytes: &[u8], calls: &mut u64) -> Result<OwnedFd, Errno> {
     let file = memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     *calls += 2;
     let mut rest = bytes;

@@ -7,6 +7,7 @@
 
 mod bus;
 mod channel;
+mod dbus;
 mod descriptor;
 mod facts;
 mod lasting;
@@ -21,6 +22,8 @@ mod sysv;
 
 mod bus_copy;
 mod bus_memfd;
+mod dbus_copy;
+mod dbus_memfd;
 mod dgram_compressed;
 mod dgram_fds;
 mod eventfd;
@@ -54,8 +57,8 @@ mod unix_stream_named;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
-    Boundaries, Delivery, Documentation, Helper, Limit, Mechanism, OptionSpec, OptionValues,
-    PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
+    Boundaries, Choice, Delivery, Documentation, Helper, Lack, Limit, Mechanism, OptionSpec,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
 pub use names::remove_names;
 pub use scratch::Scratch;
@@ -94,6 +97,8 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &process_vm::MECHANISM,
     &io_uring::MECHANISM,
     &mptcp::MECHANISM,
+    &dbus_copy::MECHANISM,
+    &dbus_memfd::MECHANISM,
 ];
 
 /// What a survey measures, in the order of [`MECHANISMS`]: what a reader would pick today, and no more

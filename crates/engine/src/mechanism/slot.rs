@@ -198,6 +198,7 @@ mod tests {
             buffer_bytes,
             kernel_buffer_asked_bytes: None,
             nearness: Nearness::Unpinned,
+            cpus: None,
             blocking,
             workload: Kind::RoundTrip,
         };

@@ -65,6 +65,7 @@ impl RunSpec {
             buffer_bytes: self.largest_bytes(),
             kernel_buffer_asked_bytes: self.kernel_buffer.asked_bytes(self.buffer_bytes),
             nearness: self.nearness(),
+            cpus: self.cpus,
             blocking: match self.mode {
                 Mode::OneThread => Blocking::Try,
                 Mode::TwoThreads | Mode::TwoProcesses => Blocking::Wait,

@@ -1,6 +1,6 @@
 //! Lists of what there is, made from the registries.
 
-use ipcperf_engine::mechanism::{MECHANISMS, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::mechanism::{Lack, MECHANISMS, Mechanism, OptionSpec, OptionValues};
 use ipcperf_engine::workload::WORKLOADS;
 use serde_json::{Value, json};
 
@@ -12,20 +12,28 @@ pub(crate) fn mechanism_list() -> String {
     let mut table = new_table();
     table.set_header(["mechanism", "about", "boundaries", "options", "here"]);
     for mechanism in MECHANISMS {
-        let here = match (mechanism.availability)() {
-            Ok(()) => "yes".to_owned(),
-            Err(why) => format!("no: {} ({})", why.reason, why.remedy),
-        };
         let options: Vec<String> = mechanism.options.iter().map(option_words).collect();
         table.add_row([
             mechanism.name,
             mechanism.about,
             mechanism.boundaries.name(),
             &options.join("\n"),
-            &here,
+            &here(mechanism),
         ]);
     }
     table.to_string()
+}
+
+/// Whether `mechanism` can be used on this machine, all of it or some.
+fn here(mechanism: &Mechanism) -> String {
+    if let Err(why) = (mechanism.availability)() {
+        return format!("no: {} ({})", why.reason, why.remedy);
+    }
+    let lacks = mechanism.options.iter().flat_map(OptionSpec::lacks);
+    let lacks = lacks.map(|Lack { option, value, missing }| {
+        format!("not {option}={value}: {} ({})", missing.reason, missing.remedy)
+    });
+    std::iter::once("yes".to_owned()).chain(lacks).collect::<Vec<_>>().join("; ")
 }
 
 /// Workloads, as a table.
@@ -55,6 +63,9 @@ fn option_words(option: &OptionSpec) -> String {
 fn values_words(option: &OptionSpec) -> String {
     match &option.values {
         OptionValues::OneOf(words) => words.join("|"),
+        OptionValues::Choices(choices) => {
+            choices.iter().map(|choice| choice.word).collect::<Vec<_>>().join("|")
+        }
         OptionValues::Bytes => format!("{}|BYTES", option.default),
         OptionValues::BytesOr(words) => format!("{}|BYTES", words.join("|")),
         OptionValues::Number(range) => {
@@ -84,6 +95,7 @@ fn mechanism_json(mechanism: &Mechanism) -> Value {
                 "about": option.about,
                 "values": values_words(option),
                 "default": option.default,
+                "unavailable": unavailable_values(option),
             })
         })
         .collect();
@@ -104,6 +116,12 @@ fn mechanism_json(mechanism: &Mechanism) -> Value {
         "options": options,
         "minimum_kernel": mechanism.documentation.minimum_kernel,
     })
+}
+
+/// The values of an option that cannot be had here, for scripts.
+fn unavailable_values(option: &OptionSpec) -> Vec<Value> {
+    let entry = |Lack { value, missing, .. }| json!({ "value": value, "reason": missing.reason, "remedy": missing.remedy });
+    option.lacks().into_iter().map(entry).collect()
 }
 
 /// Workloads, for scripts.

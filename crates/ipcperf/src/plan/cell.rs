@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ipcperf_engine::mechanism::{self, Delivery, Mechanism};
+use ipcperf_engine::mechanism::{self, Delivery, Lack, Mechanism, Unavailable};
 use ipcperf_engine::placement::{Placement, PlacementError, Topology};
 use ipcperf_engine::workload::places_bytes;
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
@@ -62,6 +62,7 @@ pub(super) fn resolve(
 fn refusal(spec: &RunSpec) -> Option<String> {
     let mechanism = mechanism::find(&spec.mechanism)?;
     refused_by_mode(mechanism, spec)
+        .or_else(|| refused_by_lack(mechanism, spec))
         .or_else(|| refused_by_memory(spec))
         .or_else(|| refused_by_limit(mechanism, spec))
 }
@@ -79,6 +80,12 @@ fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn refused_by_lack(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+    let Lack { option, value, missing } = mechanism.lack(&spec.options)?;
+    let (name, Unavailable { reason, remedy }) = (mechanism.name, missing);
+    Some(format!("{name} with {option}={value}: {reason} ({remedy})"))
 }
 
 /// Two parties with two buffers each, and as much again for what the mechanism maps.

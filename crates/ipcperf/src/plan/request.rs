@@ -205,6 +205,10 @@ fn parse_values(
     };
     match &spec.values {
         OptionValues::OneOf(known) => words::list(values, |word| one_of(word, known)),
+        OptionValues::Choices(known) => {
+            let known: Vec<&str> = known.iter().map(|choice| choice.word).collect();
+            words::list(values, |word| one_of(word, &known))
+        }
         OptionValues::Bytes => byte_sizes(&full, values, &[spec.default]),
         OptionValues::BytesOr(known) => byte_sizes(&full, values, known),
         OptionValues::Number(range) => words::list(values, |word| match word.parse::<u64>() {

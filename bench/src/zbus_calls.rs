@@ -1,0 +1,174 @@
+//! A program as one would write it with zbus: a caller, a callee, method calls with an array of bytes.
+//!
+//! It knows nothing of ipcperf but the numbers it is given. Caller and callee are two processes, this
+//! program again for the callee; the caller starts the dbus-daemon that is between them, if one is,
+//! from the package's own `session.conf`. All stay on the CPU that the caller was started on.
+
+use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use futures_lite::StreamExt;
+use serde::{Serialize, Serializer};
+use zbus::connection::Builder;
+use zbus::message::Type;
+use zbus::zvariant::{self, Signature};
+use zbus::{Connection, Guid, Message, MessageStream};
+
+type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+
+const SERVICE: &str = "org.example.Service";
+
+/// What the program is told.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CallsArguments {
+    part: Part,
+    /// The bus's address; none where caller and callee speak to each other
+    #[arg(long)]
+    bus: Option<String>,
+    #[arg(long)]
+    bytes: usize,
+    /// Bytes of each reply
+    #[arg(long)]
+    reply: usize,
+    #[arg(long)]
+    calls: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Starts a dbus-daemon for the two, then calls
+    Daemon,
+    /// Calls
+    Peer,
+    /// Is called
+    Callee,
+}
+
+/// An array of bytes that is written at once; a slice would be, byte by byte.
+struct Bytes<'a>(&'a [u8]);
+
+impl zvariant::Type for Bytes<'_> {
+    const SIGNATURE: &'static Signature = <&[u8]>::SIGNATURE;
+}
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+/// A child that is killed when this is dropped.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // One that is gone needs no signal.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Plays the part it was given; the caller returns how long all calls took, ns.
+pub(crate) fn play(arguments: &CallsArguments) -> Anything<Option<u64>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    match arguments.part {
+        Part::Callee => {
+            let socket = UnixStream::from(rustix::io::dup(std::io::stdin())?);
+            runtime.block_on(serve(arguments, socket)).map(|()| None)
+        }
+        Part::Peer => {
+            let (socket, its) = UnixStream::pair()?;
+            let _callee = callee(arguments, its)?;
+            runtime
+                .block_on(async { call(arguments, peer(socket)?.build().await?).await })
+                .map(Some)
+        }
+        Part::Daemon => {
+            let (_daemon, address) = daemon()?;
+            let arguments = CallsArguments { bus: Some(address.clone()), ..arguments.clone() };
+            let (ready, its) = UnixStream::pair()?;
+            let _callee = callee(&arguments, its)?;
+            // The callee says when it can be called.
+            BufReader::new(ready).read_line(&mut String::new())?;
+            let bus = Builder::address(address.as_str())?;
+            runtime.block_on(async { call(&arguments, bus.build().await?).await }).map(Some)
+        }
+    }
+}
+
+fn callee(arguments: &CallsArguments, socket: UnixStream) -> Anything<Killed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["zbus-calls", "callee"]);
+    command.args(["--bytes", &arguments.bytes.to_string()]);
+    command.args(["--reply", &arguments.reply.to_string()]);
+    command.args(["--calls", &arguments.calls.to_string()]);
+    if let Some(address) = &arguments.bus {
+        command.args(["--bus", address]);
+    }
+    Ok(Killed(command.stdin(OwnedFd::from(socket)).spawn()?))
+}
+
+fn daemon() -> Anything<(Killed, String)> {
+    let mut command = Command::new("dbus-daemon");
+    command.args(["--session", "--nofork", "--nopidfile", "--print-address"]);
+    let mut daemon = Killed(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?);
+    let output = daemon.0.stdout.take().ok_or("no output")?;
+    let mut address = String::new();
+    BufReader::new(output).read_line(&mut address)?;
+    Ok((daemon, address.trim().to_owned()))
+}
+
+fn peer(socket: UnixStream) -> Anything<Builder<'static>> {
+    socket.set_nonblocking(true)?;
+    Ok(Builder::unix_stream(tokio::net::UnixStream::from_std(socket)?).p2p())
+}
+
+/// Calls and waits for the reply, again and again.
+async fn call(arguments: &CallsArguments, connection: Connection) -> Anything<u64> {
+    let mut messages = MessageStream::from(&connection);
+    let (payload, mut answer) = (vec![0x5A; arguments.bytes], vec![0; arguments.reply]);
+    let start = Instant::now();
+    for _ in 0..arguments.calls {
+        let mut call = Message::method_call("/org/example", "Take")?;
+        if arguments.bus.is_some() {
+            call = call.destination(SERVICE)?;
+        }
+        connection.send(&call.build(&Bytes(&payload))?).await?;
+        let reply = next(&mut messages, Type::MethodReturn).await?;
+        answer.copy_from_slice(reply.body().deserialize()?);
+    }
+    Ok(u64::try_from(start.elapsed().as_nanos())?)
+}
+
+/// Answers each call.
+async fn serve(arguments: &CallsArguments, socket: UnixStream) -> Anything<()> {
+    let connection = match &arguments.bus {
+        Some(address) => Builder::address(address.as_str())?.name(SERVICE)?.build().await?,
+        None => peer(socket.try_clone()?)?.server(Guid::generate())?.build().await?,
+    };
+    let mut messages = MessageStream::from(&connection);
+    if arguments.bus.is_some() {
+        rustix::io::write(&socket, b"ready\n")?;
+    }
+    let (mut asked, payload) = (vec![0; arguments.bytes], vec![0xA5; arguments.reply]);
+    for _ in 0..arguments.calls {
+        let call = next(&mut messages, Type::MethodCall).await?;
+        asked.copy_from_slice(call.body().deserialize()?);
+        let reply = Message::method_return(&call.header())?.build(&Bytes(&payload))?;
+        connection.send(&reply).await?;
+    }
+    Ok(())
+}
+
+async fn next(messages: &mut MessageStream, wanted: Type) -> Anything<Message> {
+    loop {
+        let message = messages.next().await.ok_or("the connection was closed")??;
+        if message.message_type() == wanted {
+            return Ok(message);
+        }
+    }
+}

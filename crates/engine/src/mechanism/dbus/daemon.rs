@@ -1,0 +1,97 @@
+//! `via=daemon`: a dbus-daemon of the run's own.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::link::{Link, failed, to_bus};
+use super::process::{self, Program};
+use crate::mechanism::{Scratch, Setup, Unavailable};
+use crate::{Failure, FailureKind};
+
+const PROGRAM: Program = Program { name: "dbus-daemon", package: "dbus-daemon" };
+
+/// Whether the program is here.
+pub(super) fn available() -> Result<(), Unavailable> {
+    PROGRAM.available()
+}
+
+/// Starts it, waits until it listens, and connects both parties.
+pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
+    // Once both are connected nobody needs a name in the file system any more.
+    let folder = Scratch::new()?;
+    let (socket, configuration) = (folder.path("bus"), folder.path("bus.conf"));
+    std::fs::write(&configuration, configured(&socket))
+        .map_err(|error| failed("writing the configuration of dbus-daemon", &error))?;
+    let mut command = Command::new(PROGRAM.name);
+    command.arg("--config-file").arg(&configuration);
+    command.args(["--nofork", "--nopidfile", "--nosyslog", "--print-address"]);
+    command.stdout(Stdio::piped());
+    let log = folder.path("log");
+    let pid = process::start(command, setup.cpus, &log, None, |child| {
+        // It prints its address when it listens.
+        let mut address = String::new();
+        let output = child.stdout.take();
+        output.map(|output| BufReader::new(output).read_line(&mut address));
+        if address.is_empty() { Err(silent(&log)) } else { Ok(()) }
+    })?;
+    to_bus(&socket, pid)
+}
+
+fn silent(log: &Path) -> Failure {
+    let said = process::last_words(log);
+    Failure::new(FailureKind::SetUp, format!("dbus-daemon ended before it listened: {said}"))
+}
+
+/// Anyone who can reach the socket may do anything, and nothing is scarce: a message may have the 128
+/// MiB of the specification, and all that the parties let gather fits.
+fn configured(socket: &Path) -> String {
+    let path = escaped(socket);
+    format!(
+        r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path={path}</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow send_destination="*"/>
+    <allow receive_sender="*"/>
+    <allow own="*"/>
+  </policy>
+  <limit name="max_incoming_bytes">1000000000</limit>
+  <limit name="max_outgoing_bytes">1000000000</limit>
+  <limit name="max_message_size">134217728</limit>
+  <limit name="max_incoming_unix_fds">4096</limit>
+  <limit name="max_outgoing_unix_fds">4096</limit>
+  <limit name="max_message_unix_fds">64</limit>
+  <limit name="auth_timeout">60000</limit>
+</busconfig>
+"#
+    )
+}
+
+/// `path` as an address of D-Bus has it: all but some bytes as `%` and two digits. So none is left
+/// that means something to XML.
+fn escaped(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_/.*".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes
+        .map(
+            |&byte| {
+                if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") }
+            },
+        )
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_may_hold_anything() {
+        assert_eq!(escaped(Path::new("/tmp/a-b_c.1/bus")), "/tmp/a-b_c.1/bus");
+        assert_eq!(escaped(Path::new("/tmp/a b&<é,%")), "/tmp/a%20b%26%3c%c3%a9%2c%25");
+    }
+}

@@ -1,0 +1,113 @@
+//! One party's side of a conversation: a connection of zbus, and the loop that drives it on the
+//! party's own thread.
+
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+
+use futures_lite::StreamExt;
+use rustix::io::Errno;
+use tokio::runtime::{self, Runtime};
+use zbus::connection::Builder;
+use zbus::message::{self, Type};
+use zbus::{Connection, Error, Guid, Message, MessageStream};
+
+use super::RECEIVER;
+use super::link::Seat;
+
+/// A connection that was taken up, and what drives it.
+#[derive(Debug)]
+pub(super) struct Party {
+    // Dropped before what they are driven by.
+    messages: MessageStream,
+    connection: Connection,
+    runtime: Runtime,
+    /// Whom its calls go to, where there is a bus.
+    receiver: Option<&'static str>,
+}
+
+impl Party {
+    /// Takes up the conversation on `socket`: the handshake, and on a bus its greeting.
+    pub(super) fn join(socket: UnixStream, seat: Seat) -> Result<Self, Errno> {
+        let runtime = current_thread().map_err(|error| io_errno(&error))?;
+        let connection = runtime.block_on(connect(socket, seat)).map_err(errno)?;
+        let messages = MessageStream::from(&connection);
+        let receiver = (seat == Seat::Caller).then_some(RECEIVER);
+        Ok(Self { messages, connection, runtime, receiver })
+    }
+
+    /// A call to the other party, still without a body.
+    pub(super) fn call(
+        &self,
+        object: &'static str,
+        method: &'static str,
+    ) -> zbus::Result<message::Builder<'static>> {
+        let call = Message::method_call(object, method)?;
+        match self.receiver {
+            Some(receiver) => call.destination(receiver),
+            None => Ok(call),
+        }
+    }
+
+    /// Sends `message`; what arrives meanwhile is taken in.
+    #[inline]
+    pub(super) fn send(&self, message: &Message) -> Result<(), Errno> {
+        self.runtime.block_on(self.connection.send(message)).map_err(errno)
+    }
+
+    /// Waits for the next message of type `wanted`. Signals, with which a bus tells of names, are
+    /// passed over.
+    #[inline]
+    pub(super) fn next(&mut self, wanted: Type) -> Result<Message, Errno> {
+        let Self { messages, runtime, .. } = self;
+        runtime.block_on(async {
+            loop {
+                let message = messages.next().await.ok_or(Errno::CONNRESET)?.map_err(errno)?;
+                match message.message_type() {
+                    got if got == wanted => return Ok(message),
+                    Type::Signal => {}
+                    // The bus says that the other party has left it.
+                    Type::Error => return Err(Errno::CONNRESET),
+                    Type::MethodCall | Type::MethodReturn => return Err(Errno::PROTO),
+                }
+            }
+        })
+    }
+}
+
+/// A runtime without a thread of its own.
+pub(super) fn current_thread() -> std::io::Result<Runtime> {
+    runtime::Builder::new_current_thread().enable_io().build()
+}
+
+async fn connect(socket: UnixStream, seat: Seat) -> zbus::Result<Connection> {
+    let builder = on(socket)?;
+    match seat {
+        Seat::Caller => builder.build().await,
+        Seat::Callee => builder.name(RECEIVER)?.build().await,
+        Seat::PeerCaller => builder.p2p().build().await,
+        Seat::PeerCallee => builder.p2p().server(Guid::generate())?.build().await,
+    }
+}
+
+/// A connection to be made on `socket`, within a runtime.
+pub(super) fn on(socket: UnixStream) -> zbus::Result<Builder<'static>> {
+    socket.set_nonblocking(true)?;
+    Ok(Builder::unix_stream(tokio::net::UnixStream::from_std(socket)?))
+}
+
+/// What comes nearest to `error` among the system's numbers.
+#[cold]
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
+pub(in crate::mechanism) fn errno(error: Error) -> Errno {
+    match error {
+        Error::InputOutput(error) => io_errno(&error),
+        Error::MethodError(..) => Errno::CONNRESET,
+        Error::ExcessData => Errno::MSGSIZE,
+        _ => Errno::PROTO,
+    }
+}
+
+fn io_errno(error: &std::io::Error) -> Errno {
+    let gone = matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof);
+    Errno::from_io_error(error).unwrap_or(if gone { Errno::PIPE } else { Errno::IO })
+}

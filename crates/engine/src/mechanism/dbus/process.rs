@@ -1,0 +1,152 @@
+//! The process between the parties: started by the worker, on the parties' CPUs, gone with it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+
+use super::broker::Controller;
+use super::link::failed;
+use crate::mechanism::Unavailable;
+use crate::placement::confine;
+use crate::{Failure, FailureKind, Report, Role};
+
+/// How long a process gets to be gone, once its sockets are closed.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// A program that may not be installed.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) name: &'static str,
+    /// The package of Debian and its like that has it.
+    pub(super) package: &'static str,
+}
+
+impl Program {
+    pub(super) fn available(&self) -> Result<(), Unavailable> {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let is_here =
+            std::env::split_paths(&folders).any(|folder| is_program(&folder.join(self.name)));
+        if is_here {
+            return Ok(());
+        }
+        Err(Unavailable {
+            reason: format!("{} is not installed", self.name),
+            remedy: format!("apt install {}", self.package),
+        })
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    let is_executable = |mode: u32| mode & 0o111 != 0;
+    path.metadata().is_ok_and(|file| file.is_file() && is_executable(file.permissions().mode()))
+}
+
+/// A process that is killed and reaped when this is dropped.
+#[derive(Debug)]
+struct Broker {
+    child: Child,
+    controller: Option<Controller>,
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        // One that is gone needs no signal; it is reaped all the same.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// There is one run in a worker, and so one broker. It outlives both ends, which the parties drop.
+static BROKER: Mutex<Option<Broker>> = Mutex::new(None);
+
+fn broker() -> MutexGuard<'static, Option<Broker>> {
+    BROKER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts `command` on `cpus`, its complaints going to the file `log`, and returns its number once
+/// `await_ready` has. A `socket` is handed down as its controller.
+pub(super) fn start(
+    mut command: Command,
+    cpus: Option<[u32; 2]>,
+    log: &Path,
+    socket: Option<OwnedFd>,
+    await_ready: impl FnOnce(&mut Child) -> Result<(), Failure>,
+) -> Result<u32, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let log = File::create(log).map_err(|error| failed("making a log", &error))?;
+    command.stdin(Stdio::null()).stderr(log);
+    if let Some(socket) = &socket {
+        command.arg("--controller").arg(socket.as_raw_fd().to_string()).stdout(Stdio::null());
+    }
+    let worker = getpid();
+    // SAFETY: between fork and exec the closure makes system calls alone and allocates nothing.
+    unsafe { command.pre_exec(move || become_broker(worker, cpus, socket.as_ref())) };
+    let child = command.spawn().map_err(|error| failed(&format!("starting {name}"), &error))?;
+    let pid = child.id();
+    let broker = &mut *broker();
+    await_ready(&mut broker.insert(Broker { child, controller: None }).child)?;
+    Ok(pid)
+}
+
+/// In the new process: it dies with the worker, whatever happens, and stays on its CPUs.
+fn become_broker(worker: Pid, cpus: Option<[u32; 2]>, socket: Option<&OwnedFd>) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid() != Some(worker) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    if let Some(cpus) = cpus {
+        confine(&cpus)?;
+    }
+    if let Some(socket) = socket {
+        fcntl_setfd(socket, FdFlags::empty())?;
+    }
+    Ok(())
+}
+
+/// Keeps the socket on which the broker is driven open until it is ended.
+pub(super) fn keep(controller: Controller) {
+    if let Some(broker) = &mut *broker() {
+        broker.controller = Some(controller);
+    }
+}
+
+/// Ends the broker of the run, if it had one. Where the broker died, that explains what the parties
+/// met.
+pub(super) fn end(report: Report) -> Report {
+    match (report, broker().take()) {
+        (Report::Failed(failure), Some(mut broker)) if failure.what != FailureKind::Died => {
+            Report::Failed(broker.death().unwrap_or(failure))
+        }
+        (report, _) => report,
+    }
+}
+
+impl Broker {
+    /// How it died, where it did by a signal, or will within a moment.
+    fn death(&mut self) -> Option<Failure> {
+        let end = Instant::now() + GRACE;
+        let mut status = None;
+        while status.is_none() && Instant::now() < end {
+            status = self.child.try_wait().ok()?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let signal = status.as_ref().and_then(ExitStatus::signal)?;
+        let place = format!("the broker was killed by signal {signal}");
+        Some(Failure::new(FailureKind::Died, place).by(Role::Broker))
+    }
+}
+
+/// The last line of `log`, which tells why a process ended.
+pub(super) fn last_words(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    text.trim_end().lines().next_back().unwrap_or("without a word").to_owned()
+}
