@@ -51,6 +51,7 @@ mod unix_dgram;
 mod unix_seqpacket;
 mod unix_stream;
 mod unix_stream_named;
+mod vsock;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
@@ -94,6 +95,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &process_vm::MECHANISM,
     &io_uring::MECHANISM,
     &mptcp::MECHANISM,
+    &vsock::MECHANISM,
 ];
 
 /// What a survey measures, in the order of [`MECHANISMS`]: what a reader would pick today, and no more
