@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::thread;
 
 use ipcperf_engine::Mode;
@@ -25,6 +25,14 @@ pub(crate) fn under_test() -> Vec<&'static Mechanism> {
         }
         Err(_) => all().collect(),
     }
+}
+
+/// Those under test that are available here; [`for_each`] says which are not.
+pub(crate) fn available() -> &'static [&'static Mechanism] {
+    static AVAILABLE: LazyLock<Vec<&'static Mechanism>> = LazyLock::new(|| {
+        under_test().into_iter().filter(|mechanism| (mechanism.availability)().is_ok()).collect()
+    });
+    &AVAILABLE
 }
 
 /// Holds `check` against each mechanism that is available here, and names all that fail.

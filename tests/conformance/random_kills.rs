@@ -29,7 +29,7 @@ fn runs_whose_process_is_killed_at_random_end_typed_and_clean() {
     in_parallel(usize::try_from(kills).expect("a count"), |index| {
         // Streams of the generator beyond those of the random cases.
         let mut random = generator(seed, (1 << 32) + index);
-        let mut case = draw(&mut random);
+        let Some(mut case) = draw(&mut random) else { return };
         // Touching a GiB can take longer than the deadline of a run that is to be killed.
         case.arguments = case.arguments.replace("--buffers cold", "--buffers rotate");
         let what = format!("kill {index} of seed {seed}: {}", case.arguments);

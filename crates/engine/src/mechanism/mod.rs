@@ -54,6 +54,7 @@ mod unix_dgram;
 mod unix_seqpacket;
 mod unix_stream;
 mod unix_stream_named;
+mod vsock;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
@@ -99,6 +100,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &mptcp::MECHANISM,
     &dbus_copy::MECHANISM,
     &dbus_memfd::MECHANISM,
+    &vsock::MECHANISM,
 ];
 
 /// What a survey measures, in the order of [`MECHANISMS`]: what a reader would pick today, and no more

@@ -1,0 +1,149 @@
+//! `vsock`: a stream of the virtual machines' socket family, over its loopback transport.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
+    listen, socket_with,
+};
+
+use super::descriptor::refused;
+use super::socket::{SocketEnd, flags};
+use super::sysv::outcome;
+use super::{
+    Blocking, Boundaries, Channel, Delivery, Documentation, Granted, Helper, Mechanism, Opened,
+    PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+};
+use crate::{Failure, Mode, worker};
+
+/// What `vsock` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "vsock",
+    about: "stream socket of virtual machines, over its loopback transport",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::Told,
+    unrelated: Unrelated::Yes,
+    helper: Helper::KernelThread("kworker"),
+    options: &[],
+    modes: &Mode::ALL,
+    documentation: Documentation {
+        how_it_works: "Bytes are copied into packets of up to 64 KiB, which a kernel worker \
+            (kworker, whose CPU time is nobody's here) hands to the receiving socket, where a \
+            hypervisor would carry them. What that has room for goes back the same way.",
+        message_boundaries: "None: a read returns what has arrived, up to what it asked for.",
+        minimum_kernel: "Linux 5.6, with CONFIG_VSOCKETS_LOOPBACK.",
+        defaults_that_matter: "The receiving socket holds 256 KiB. --kernel-buffer sets \
+            SO_VM_SOCKETS_BUFFER_SIZE and raises its maximum, which needs no privilege; less than \
+            128 bytes are not asked for. The worker cannot be told from others: runs are not judged \
+            by CPU time that is missing or waited for.",
+        references: &["man:vsock(7)"],
+    },
+    availability: || bound().map(drop).map_err(unavailable),
+    limit: |_| None,
+    execute: worker::execute::<Vsock>,
+};
+
+fn unavailable(errno: Errno) -> Unavailable {
+    let reason = match errno {
+        Errno::AFNOSUPPORT => "the kernel has no AF_VSOCK",
+        Errno::ADDRNOTAVAIL => "AF_VSOCK has no loopback transport",
+        _ => "no socket of AF_VSOCK",
+    };
+    let remedy = "modprobe vsock_loopback, for a container on its host; needs Linux 5.6 with \
+        CONFIG_VSOCKETS_LOOPBACK, and a seccomp filter that lets it through";
+    Unavailable { reason: format!("{reason}: {errno}"), remedy: remedy.to_owned() }
+}
+
+struct Vsock;
+
+impl Channel for Vsock {
+    type End = SocketEnd<false>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        connected(setup).map_err(|e| refused("connecting on CID 1 of AF_VSOCK", e))
+    }
+}
+
+/// Both ends of a connection. In making it each tells the other what it has room for, so buffers are
+/// asked for before; the accepted socket takes the listener's.
+fn connected(setup: &Setup<'_>) -> Result<Opened<SocketEnd<false>>, Errno> {
+    let (listener, sender) = (bound()?, made()?);
+    if let Some(bytes) = setup.kernel_buffer_asked_bytes {
+        ask(&listener, bytes)?;
+        ask(&sender, bytes)?;
+    }
+    listen(&listener, 1)?;
+    connect(&sender, &getsockname(&listener)?)?;
+    ioctl_fionbio(&sender, setup.blocking == Blocking::Try)?;
+    let receiver = accept_with(&listener, flags(setup))?;
+    let granted = Granted { kernel_buffer_bytes: Some(granted(&receiver)?) };
+    let [sender, receiver] = [sender, receiver].map(|socket| SocketEnd { socket });
+    Ok(Opened { sender, receiver, granted })
+}
+
+fn made() -> Result<OwnedFd, Errno> {
+    socket_with(AddressFamily::VSOCK, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+}
+
+/// A socket on the loopback transport, bound to a port that the kernel chose.
+fn bound() -> Result<OwnedFd, Errno> {
+    let address = libc::sockaddr_vm {
+        svm_family: AddressFamily::VSOCK.as_raw(),
+        svm_reserved1: 0,
+        svm_port: libc::VMADDR_PORT_ANY,
+        svm_cid: libc::VMADDR_CID_LOCAL,
+        svm_zero: [0; 4],
+    };
+    const { assert!(size_of::<libc::sockaddr_vm>() == 16) };
+    // SAFETY: it copies 16 bytes, which are the whole of `address`.
+    let address = unsafe { SocketAddrAny::read((&raw const address).cast(), 16) };
+    let socket = made()?;
+    bind(&socket, &address)?;
+    Ok(socket)
+}
+
+/// `SO_VM_SOCKETS_BUFFER_SIZE` and `SO_VM_SOCKETS_BUFFER_MAX_SIZE` of `linux/vm_sockets.h`.
+const BUFFER_SIZE: libc::c_int = 0;
+const BUFFER_MAX_SIZE: libc::c_int = 2;
+
+/// The least that is asked for, and the kernel's own minimum: with 1 byte a receive fails with `ENOMEM`.
+const LEAST_BYTES: u64 = 128;
+
+/// Asks for a buffer of `bytes`, and first for a maximum that lets it through.
+fn ask(socket: &OwnedFd, bytes: u64) -> Result<(), Errno> {
+    let bytes = bytes.max(LEAST_BYTES);
+    let (socket, value) = (socket.as_raw_fd(), (&raw const bytes).cast());
+    for option in [BUFFER_MAX_SIZE, BUFFER_SIZE] {
+        // SAFETY: the kernel reads 8 bytes, which are the whole of `bytes`.
+        outcome(unsafe { libc::setsockopt(socket, libc::AF_VSOCK, option, value, 8) })?;
+    }
+    Ok(())
+}
+
+fn granted(socket: &OwnedFd) -> Result<u64, Errno> {
+    let (mut bytes, mut length) = (0_u64, 8);
+    let (socket, value) = (socket.as_raw_fd(), (&raw mut bytes).cast());
+    let length = &raw mut length;
+    // SAFETY: the kernel writes at most 8 bytes, the whole of `bytes`, and how many to `length`.
+    outcome(unsafe { libc::getsockopt(socket, libc::AF_VSOCK, BUFFER_SIZE, value, length) })?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Buffers need no transport. A kernel without the family has none.
+    #[test]
+    fn a_buffer_is_granted_beyond_its_usual_maximum_but_not_below_its_minimum() {
+        let Ok(socket) = made() else { return };
+        for (asked, given) in [(4096, 4096), (1 << 20, 1 << 20), (1, LEAST_BYTES)] {
+            ask(&socket, asked).unwrap();
+            assert_eq!(granted(&socket), Ok(given));
+        }
+    }
+}
