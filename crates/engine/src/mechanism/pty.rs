@@ -23,7 +23,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
-    helper: Helper::Nobody,
+    helper: Helper::KernelThread("kworker"),
     options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
