@@ -16,35 +16,39 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// Where the sources are.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
 
-/// Both programs, compiled.
+/// The programs, compiled.
 #[derive(Debug)]
 pub(crate) struct CLoops {
     stream: PathBuf,
+    borrow: PathBuf,
     round_trip: PathBuf,
 }
 
 impl CLoops {
-    /// Compiles both into the target folder.
+    /// Compiles them into the target folder.
     pub(crate) fn compile() -> Result<Self, Trouble> {
         let folder = own_folder()?.join("c-loops");
         std::fs::create_dir_all(&folder)
             .map_err(|error| Trouble::File { path: folder.clone(), error })?;
         Ok(Self {
             stream: compile("stream", &folder)?,
+            borrow: compile("borrow", &folder)?,
             round_trip: compile("round_trip", &folder)?,
         })
     }
 
     /// Carries out what `spec` says and returns how long it took, ns.
     pub(crate) fn elapsed_ns(&self, spec: &RunSpec) -> Result<u64, Trouble> {
-        let program = match spec.workload {
-            Kind::Stream => &self.stream,
-            Kind::RoundTrip | Kind::RequestReply => &self.round_trip,
+        let (program, opened) = match (spec.workload, spec.mechanism.as_str()) {
+            // It is a pipe that is opened, whatever is done with it.
+            (Kind::Stream, "pipe-borrow") => (&self.borrow, "pipe"),
+            (Kind::Stream, opened) => (&self.stream, opened),
+            (Kind::RoundTrip | Kind::RequestReply, opened) => (&self.round_trip, opened),
         };
         let cpu = spec.cpus.map_or(0, |[cpu, _]| cpu);
         let mut command = Command::new(program);
         command
-            .arg(&spec.mechanism)
+            .arg(opened)
             .arg(spec.buffer_bytes.to_string())
             .arg(spec.total_bytes.unwrap_or(spec.buffer_bytes).to_string())
             .arg(cpu.to_string());
@@ -57,7 +61,7 @@ impl CLoops {
     }
 }
 
-/// Compiles `name.c` and what is common to both with `$CC`, which may hold arguments, or `cc`.
+/// Compiles `name.c` and what is common to all with `$CC`, which may hold arguments, or `cc`.
 fn compile(name: &str, folder: &Path) -> Result<PathBuf, Trouble> {
     let compiler = std::env::var("CC").unwrap_or_default();
     let mut words = compiler.split_whitespace();

@@ -3,18 +3,24 @@
 //!
 //! A pair is one run of each of two cases, fresh processes both; who goes first takes turns.
 
+use std::time::Duration;
+
 use ipcperf_engine::handling::{Handling, Reply};
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Measurement, RunSpec};
 
 use crate::arguments::CapArguments;
+use crate::c_program::CLoops;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::{announce, bytes};
 use crate::program::{Ipcperf, cpus, spec};
 use crate::sampling::{Cap, in_turn, until_decided};
 use crate::trouble::Trouble;
+
+/// What a run in C is aimed at.
+const AIM: Duration = Duration::from_millis(40);
 
 /// What a message costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +44,7 @@ struct Shape {
 
 type Side = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Where the bars of a shape that crosses over are, the crossing may lie anywhere between.
+/// Of a shape that crosses over, the bars say between which sizes.
 const SHAPES: [Shape; 4] = [
     Shape {
         what: "pipe / pipe-borrow",
@@ -88,8 +94,50 @@ const SHAPES: [Shape; 4] = [
     },
 ];
 
-/// Measures every shape.
+/// Measures every shape, and how large the first of them is in C.
 pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+    let mut findings = shapes(ipcperf, cap);
+    findings.extend(in_c(ipcperf, cap));
+    findings
+}
+
+/// What lending pages to a pipe gains in plain C loops: what cannot be had there cannot be had here.
+fn in_c(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+    let compiled = CLoops::compile();
+    let sizes = SHAPES[0].sizes.iter().map(|(buffer_bytes, _)| *buffer_bytes);
+    sizes
+        .map(|buffer_bytes| {
+            let case = format!("pipe / pipe-borrow, {}, both in C", bytes(buffer_bytes));
+            let question = Question { bench: "shapes", case, unit: Unit::Ratio, bar: Bar::None };
+            announce(match (&compiled, cpus(Placement::Same)) {
+                (Err(trouble), _) => question.failed(trouble),
+                (_, Err(why)) => question.untestable(why),
+                (Ok(c), Ok(cpus)) => {
+                    question.answer(ratio_in_c(ipcperf, c, cpus, buffer_bytes, cap))
+                }
+            })
+        })
+        .collect()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]
+fn ratio_in_c(
+    ipcperf: &Ipcperf,
+    c: &CLoops,
+    cpus: [u32; 2],
+    buffer_bytes: u64,
+    cap: CapArguments,
+) -> Result<Estimate, Trouble> {
+    let pipe = ipcperf.sized(spec("pipe", Kind::Stream, cpus, buffer_bytes), AIM)?;
+    let borrow = RunSpec { mechanism: "pipe-borrow".to_owned(), ..pipe.clone() };
+    until_decided(Bar::None, cap.into(), |number| {
+        let run = |spec: &RunSpec| c.elapsed_ns(spec);
+        let (over_ns, under_ns) = in_turn(number, || run(&pipe), || run(&borrow))?;
+        Ok(over_ns as f64 / under_ns.max(1) as f64)
+    })
+}
+
+fn shapes(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     let all = SHAPES.iter().flat_map(|shape| shape.sizes.iter().map(move |size| (shape, *size)));
     all.map(|(shape, (buffer_bytes, bar))| {
         let case = format!("{}, {}", shape.what, bytes(buffer_bytes));

@@ -1,0 +1,59 @@
+/* The plain loop of a stream whose sender lends its pages to the pipe: what pipe-borrow does. */
+
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include "party.h"
+
+/* A pipe of 64 KiB refers to one message of that size or more, one is being read, one is lent next. */
+#define TURNS 3
+
+static char *touched_buffers(size_t bytes)
+{
+    char *start = mmap(NULL, TURNS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        give_up("mmap");
+    return memset(start, 0x5a, TURNS * bytes);
+}
+
+static void lend_whole(int fd, char *bytes, size_t left)
+{
+    while (left > 0) {
+        struct iovec rest = { bytes, left };
+        ssize_t sent = vmsplice(fd, &rest, 1, 0);
+        if (sent < 0 && errno != EINTR)
+            give_up("vmsplice");
+        if (sent > 0) {
+            bytes += sent;
+            left -= (size_t)sent;
+        }
+    }
+}
+
+void play_sender(struct task *task)
+{
+    char *buffers = touched_buffers(task->buffer_bytes);
+    uint64_t left = task->total_bytes;
+    unsigned turn = 0;
+    task->shared->begin_ns = now_ns();
+    while (left > 0) {
+        size_t bytes = left < task->buffer_bytes ? (size_t)left : task->buffer_bytes;
+        lend_whole(task->write_fd, buffers + turn * task->buffer_bytes, bytes);
+        turn = (turn + 1) % TURNS;
+        left -= bytes;
+    }
+}
+
+void play_receiver(struct task *task)
+{
+    uint64_t left = task->total_bytes;
+    while (left > 0) {
+        size_t bytes = left < task->buffer_bytes ? (size_t)left : task->buffer_bytes;
+        read_whole(task->read_fd, task->incoming, bytes);
+        left -= bytes;
+    }
+    task->shared->end_ns = now_ns();
+}
