@@ -6,7 +6,7 @@
 //!
 //! | | a stream, for each message | a round trip |
 //! |---|---|---|
-//! | copy | one copy of the message, hot | one of the message and one of its answer |
+//! | copy | one copy of the message, hot; none where it is handed over in place | one of the message and one of its answer |
 //! | system call | one on each CPU that a party has to itself, two where they share one; none through shared memory, unless each message is told of by one; the receiver's alone, where it reads the sender's memory | two after each other on two CPUs, four on one |
 //! | switch | | two, where two parties share a CPU |
 //! | cache line | | one there and back, on two CPUs |
@@ -16,7 +16,7 @@
 
 use ipcperf_engine::Mode;
 use ipcperf_engine::limits::{CopyLimit, Limits};
-use ipcperf_engine::mechanism::{PayloadWay, find};
+use ipcperf_engine::mechanism::{PayloadFate, PayloadWay, find};
 use ipcperf_engine::workload::Kind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -88,11 +88,14 @@ enum Seats {
 pub(crate) fn roof(summary: &CaseSummary, limits: &Limits) -> Option<Roof> {
     let way = find(&summary.case.mechanism)?.way;
     let cost_ns = cost_ns(summary)?;
-    let bounds = match (way, summary.case.workload) {
+    let mut bounds = match (way, summary.case.workload) {
         (PayloadWay::Nowhere, _) => return None,
         (_, Kind::Stream) => stream(summary, way, limits),
         (_, Kind::RoundTrip | Kind::RequestReply) => round_trip(summary, way, limits),
     };
+    if find(&summary.case.mechanism)?.payload == PayloadFate::HandedOver {
+        bounds.retain(|(bound, _)| *bound != Bound::Copy);
+    }
     let largest = bounds.into_iter().filter_map(|(bound, ns)| Some((bound, ns?)));
     let (bound, least_ns) = largest.max_by(|one, other| one.1.total_cmp(&other.1))?;
     Some(Roof { bound, least_ns, share: least_ns / cost_ns })
@@ -214,6 +217,13 @@ mod tests {
     fn shared_memory_needs_no_call() {
         let roof = roofed("shm-ring", Kind::Stream, 64, 64, [0, 1]);
         assert_roof(roof, Bound::Copy, 6.4, 0.1);
+    }
+
+    #[test]
+    fn what_is_handed_over_in_place_need_not_be_copied() {
+        let stream = |mechanism| roofed(mechanism, Kind::Stream, 65_536, 20_000, [0, 0]).bound;
+        assert_eq!(stream("bus-copy"), Bound::Copy);
+        assert_eq!(stream("bus-memfd"), Bound::SystemCall);
     }
 
     #[test]
