@@ -88,7 +88,7 @@ fn what_is_not_installed_is_named_with_its_package() {
     for (via, program) in WAYS {
         let mut plan = laboratory.command(&format!("plan -m dbus-copy --set dbus-copy.via={via}"));
         plan.env("PATH", laboratory.path("tmp"));
-        let planned = laboratory.finish(plan).expect(2);
+        let planned = laboratory.finish(plan).expect(3);
         let said = planned.stdout + &planned.stderr;
         let expected = format!("{program} is not installed (apt install {program})");
         assert!(said.contains(&expected), "{said}");

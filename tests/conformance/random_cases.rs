@@ -2,7 +2,7 @@
 //!
 //! `IPCPERF_RANDOM_CASES` says how many, `IPCPERF_SEED` which; both are printed when one fails.
 
-use ipcperf_engine::mechanism::{Delivery, Mechanism};
+use ipcperf_engine::mechanism::{Delivery, Mechanism, PayloadFate};
 use ipcperf_engine::workload;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -69,7 +69,7 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
          {} --repetitions 1",
         mechanism.name,
         random_options(mechanism, random),
-        random_handling(mechanism, workload, random),
+        random_handling(mechanism, mode, workload, random),
     );
     Some(RandomCase { arguments, messages })
 }
@@ -89,7 +89,12 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> String {
 }
 
 /// What else is done with messages: all are verified, but what moves nothing.
-fn random_handling(mechanism: &Mechanism, workload: &str, random: &mut ChaCha8Rng) -> String {
+fn random_handling(
+    mechanism: &Mechanism,
+    mode: &str,
+    workload: &str,
+    random: &mut ChaCha8Rng,
+) -> String {
     let touched = ["none", "write", "read", "both"].map(|who| format!("--touch {who}"));
     let verify = ["--verify".to_owned()];
     let checks = if mechanism.delivery == Delivery::Nothing { &touched[..] } else { &verify[..] };
@@ -98,9 +103,13 @@ fn random_handling(mechanism: &Mechanism, workload: &str, random: &mut ChaCha8Rn
         "cold" => 1,
         _ => 5,
     });
-    words.push(format!("--buffers {}", buffers.expect("words")));
+    if mechanism.payload != PayloadFate::HandedOver {
+        words.push(format!("--buffers {}", buffers.expect("words")));
+    }
     let first = ["after-fork", "before-fork"].choose(random).expect("words");
-    words.push(format!("--first-touch {first}"));
+    if mode == "2proc" {
+        words.push(format!("--first-touch {first}"));
+    }
     if workload == "request-reply" {
         let bytes = random_bytes(random).to_string();
         let reply = ["echo", &bytes].choose(random).copied().expect("words").to_owned();

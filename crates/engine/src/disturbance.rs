@@ -35,6 +35,9 @@ pub enum Disturbance {
 /// in ticks longer than a run, is for whoever sees more than one.
 #[must_use]
 pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance> {
+    if waits_for_others(spec, measured) {
+        return None;
+    }
     let is_long = measured.elapsed_ns >= JUDGED_FROM_NS;
     match spec.nearness() {
         Nearness::Apart if is_long && waited(spec, measured) => Some(Disturbance::Waited),
@@ -42,6 +45,15 @@ pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance
         Nearness::OneCpu if is_long && is_missing(spec, measured) => Some(Disturbance::Missing),
         Nearness::OneCpu | Nearness::Unpinned => None,
     }
+}
+
+/// Whether the parties wait for a broker or a disk: then their own figures say nothing of the machine.
+fn waits_for_others(spec: &RunSpec, measured: &Measurement) -> bool {
+    find(&spec.mechanism).is_some_and(|known| match known.helper {
+        Helper::Broker => measured.roles.iter().any(|role| role.role == Role::Broker),
+        Helper::Disk => true,
+        Helper::Nobody | Helper::KernelThread(_) => false,
+    })
 }
 
 /// A party that waits while the kernel's own thread works for the mechanism waits for its own case.
@@ -62,14 +74,11 @@ fn is_missing(spec: &RunSpec, measured: &Measurement) -> bool {
 }
 
 /// CPU time of the kernel's own threads that worked for the mechanism; 0 for one that has none.
-/// `None` where they cannot be seen, and where the parties wait for a broker or a disk: then nothing
-/// can be said of missing or awaited CPU time.
+/// `None` where they cannot be seen: then nothing can be said of missing or awaited CPU time.
 fn helped_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
     match find(&spec.mechanism)?.helper {
         Helper::KernelThread(_) => measured.kernel_thread_ns,
-        Helper::Broker if measured.roles.iter().any(|role| role.role == Role::Broker) => None,
-        Helper::Disk => None,
-        Helper::Nobody | Helper::Broker => Some(0),
+        Helper::Nobody | Helper::Broker | Helper::Disk => Some(0),
     }
 }
 
@@ -184,6 +193,8 @@ mod tests {
         let waited = measured([(RUN_NS / 10, 0), (RUN_NS / 10, RUN_NS / 2)], None);
         assert_eq!(disturbance(&spec("file-ref", [0, 0]), &waited), None);
         assert_eq!(disturbance(&spec("dgram-fds", [0, 0]), &waited), Some(Disturbance::Missing));
+        let moved = measured([(0, 0), (0, 0)], Some([46.0, 375.0]));
+        assert_eq!(disturbance(&spec("file-ref", [0, 1]), &moved), None);
     }
 
     #[test]

@@ -284,16 +284,22 @@ pub enum WordError {
 const STRETCH_BYTES: usize = 1024;
 
 impl Content {
-    /// Puts itself into `memory`, which holds messages of `message_bytes` one after another and is
+    /// Puts itself into `memory`, which holds a message of `message_bytes` every `stride_bytes` and is
     /// constant so far.
-    pub(crate) fn fill(self, memory: &mut [u8], message_bytes: usize) {
+    pub(crate) fn fill(self, memory: &mut [u8], message_bytes: usize, stride_bytes: usize) {
         let mut words = Words(message_bytes as u64);
-        let stretch = message_bytes.clamp(1, STRETCH_BYTES);
+        for place in memory.chunks_mut(stride_bytes) {
+            let bytes = message_bytes.min(place.len());
+            self.fill_one(&mut place[..bytes], &mut words);
+        }
+    }
+
+    fn fill_one(self, message: &mut [u8], words: &mut Words) {
         match self {
             Self::Constant => {}
-            Self::Random => words.fill(memory),
+            Self::Random => words.fill(message),
             Self::Compressible(ratio) => {
-                for part in memory.chunks_mut(stretch) {
+                for part in message.chunks_mut(STRETCH_BYTES) {
                     let random = ratio.of(part.len());
                     words.fill(&mut part[..random]);
                 }
@@ -333,7 +339,7 @@ mod tests {
     #[allow(clippy::cast_precision_loss, reason = "bytes of a message")]
     fn factor(content: &str, message_bytes: usize) -> f64 {
         let mut memory = vec![0x5A; 1 << 20];
-        content.parse::<Content>().unwrap().fill(&mut memory, message_bytes);
+        content.parse::<Content>().unwrap().fill(&mut memory, message_bytes, message_bytes);
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&memory).unwrap();
         memory.len() as f64 / encoder.finish().unwrap().len() as f64

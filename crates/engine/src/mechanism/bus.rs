@@ -145,10 +145,18 @@ impl Line {
         if let Some(descriptor) = &descriptor {
             control.push(SendAncillaryMessage::ScmRights(std::slice::from_ref(descriptor)));
         }
-        self.calls += 1;
-        sendmsg(&self.socket, &[IoSlice::new(&notice)], &mut control, SendFlags::NOSIGNAL)?;
-        self.freed = 0;
-        Ok(())
+        // Made again here: what an end has done by now it cannot do once more.
+        loop {
+            self.calls += 1;
+            let notice = &[IoSlice::new(&notice)];
+            match sendmsg(&self.socket, notice, &mut control, SendFlags::NOSIGNAL) {
+                Err(Errno::INTR) => {}
+                told => {
+                    self.freed = 0;
+                    return told.map(drop);
+                }
+            }
+        }
     }
 
     /// Waits for what the peer tells; `None` when it is gone.
@@ -157,9 +165,14 @@ impl Line {
         let mut notice = [0; NOTICE];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1), ScmCredentials(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        self.calls += 1;
-        let into = &mut [IoSliceMut::new(&mut notice)];
-        let got = recvmsg(&self.socket, into, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+        let got = loop {
+            self.calls += 1;
+            let into = &mut [IoSliceMut::new(&mut notice)];
+            match recvmsg(&self.socket, into, &mut control, RecvFlags::CMSG_CLOEXEC) {
+                Err(Errno::INTR) => {}
+                heard => break heard?,
+            }
+        };
         if got.bytes == 0 {
             return Ok(None);
         }

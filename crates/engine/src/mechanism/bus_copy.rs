@@ -101,13 +101,12 @@ impl CopyEnd {
         Self { line, theirs, places, own, place_bytes, taken }
     }
 
-    /// The message that was taken. A call for its place makes a peer that keeps to the protocol leave
-    /// it alone until it is given back.
+    /// The message that was taken; empty once its place is given back.
     #[inline]
     fn message(&self) -> &[u8] {
         let (at, bytes) = self.taken;
-        // SAFETY: the place is ours until `release` or `send_taken` tells the peer of it, and both
-        // need this end for themselves; nothing in this process writes to our own pool.
+        // SAFETY: by the protocol the peer, which alone writes to our pool, leaves the place alone until
+        // it is told that it is free; from then on `bytes` is 0.
         unsafe { self.own.borrow(at, bytes) }
     }
 }
@@ -149,6 +148,7 @@ impl Endpoint for CopyEnd {
 
     #[inline]
     fn release(&mut self) -> Result<(), Errno> {
+        self.taken = (0, 0);
         self.line.give_back()
     }
 
@@ -157,6 +157,7 @@ impl Endpoint for CopyEnd {
         let bytes = self.message();
         let length = bytes.len();
         self.theirs.copy_in(place * self.place_bytes, bytes);
+        self.taken = (0, 0);
         self.line.give_back()?;
         self.line.tell(News::Message(place), length, None)?;
         self.places.sent(place);

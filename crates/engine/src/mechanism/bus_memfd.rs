@@ -257,12 +257,13 @@ impl Endpoint for MemfdEnd {
         let (place, bytes) = self.loan;
         let memfd = self.fresh.as_mut().or_else(|| self.own.get_mut(place));
         // SAFETY: the peer has no descriptor of a fresh memfd yet, and has given a reused one back, or
-        // never had it; nothing else in this process writes to ours.
+        // never had it; once it is told of the message, `bytes` is 0.
         memfd.map_or(&mut [], |memfd| unsafe { memfd.mapping.borrow_mut(0, bytes) })
     }
 
     fn send_loan(&mut self) -> Result<(), Errno> {
-        let (place, bytes) = self.loan;
+        // From here on the peer reads there: nothing is lent any more.
+        let (place, bytes) = std::mem::take(&mut self.loan);
         match self.fresh.take() {
             Some(fresh) => self.send_fresh(fresh, place, bytes)?,
             None => {
@@ -299,8 +300,8 @@ impl Endpoint for MemfdEnd {
             Lies::Kept => self.theirs[*number].as_ref(),
             Lies::Own => self.own.get(*number).map(|memfd| &memfd.mapping),
         };
-        // SAFETY: the memfd is ours to read until `release` or `send_taken` tells its sender of it, and
-        // both need this end for themselves; one of our own that came back is not lent again before.
+        // SAFETY: the memfd is ours to read until `release` or `send_taken` tells its sender of it; both
+        // let go of what was taken first. One of our own that came back is not lent again before.
         mapping.map_or(&[], |mapping| unsafe { mapping.borrow(0, *bytes) })
     }
 

@@ -162,7 +162,8 @@ pub trait Endpoint: Send + 'static {
     /// are taken.
     ///
     /// # Errors
-    /// As for [`Endpoint::send`]; `EOPNOTSUPP` for an end that does not send in place.
+    /// As for [`Endpoint::send`]; `EOPNOTSUPP` for an end that does not send in place. Of these calls and
+    /// those below none is made again: an end that is interrupted goes on by itself.
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
         let _ = bytes;
         Err(Errno::OPNOTSUPP)

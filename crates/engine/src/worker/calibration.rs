@@ -58,9 +58,11 @@ pub(super) struct Calibration {
 impl Calibration {
     /// Starts from the total that was given, or from a few messages.
     pub(super) fn start(spec: &RunSpec) -> Self {
-        let buffer_bytes = usize::try_from(spec.buffer_bytes.max(1)).unwrap_or(usize::MAX);
+        let length = |bytes: u64| usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
+        let (buffer_bytes, largest_bytes) =
+            (length(spec.buffer_bytes), length(spec.largest_bytes()));
         let given = spec.total_bytes.map(|total| spec.workload.extent(buffer_bytes, total.max(1)));
-        let messages = (FIRST_BYTES / buffer_bytes).clamp(1, FIRST_MESSAGES) as u64;
+        let messages = (FIRST_BYTES / largest_bytes).clamp(1, FIRST_MESSAGES) as u64;
         match given {
             Some(extent) => Self::from(extent, Total::Given, spec.warm_up),
             None => Self::from(Extent::whole(buffer_bytes, messages), Total::Sought, spec.warm_up),

@@ -183,6 +183,7 @@ impl<E: Endpoint> Party<'_, E> {
         payload: P,
         kit: &mut Kit,
     ) -> Result<(Meter, u64), Failure> {
+        let messages = extent.messages;
         let mut task = Task {
             end: &mut self.end,
             outgoing: &mut kit.memory.outgoing,
@@ -201,7 +202,10 @@ impl<E: Endpoint> Party<'_, E> {
             _ => W::send(&mut task)?,
         }
         task.flush()?;
-        Ok((task.meter, task.timed_every))
+        let counted = (task.meter, task.timed_every);
+        kit.memory.outgoing.go_on(messages);
+        kit.memory.incoming.go_on(messages);
+        Ok(counted)
     }
 
     fn take_calls(&mut self) -> Option<u64> {

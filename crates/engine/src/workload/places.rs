@@ -23,6 +23,8 @@ pub struct Places {
     stride_bytes: usize,
     /// How many there are; a power of two, unless the mechanism lends them.
     turns: u64,
+    /// The turn of message 0.
+    first: u64,
 }
 
 impl Places {
@@ -36,8 +38,8 @@ impl Places {
         let turns = turns(stride_bytes, handling.buffers).max(least);
         let all = turns.checked_mul(stride_bytes).ok_or(Errno::NOMEM)?;
         let mut memory = Buffer::touched(all, FILLER)?;
-        handling.content.fill(&mut memory, stride_bytes);
-        Ok(Self { memory, stride_bytes, turns: turns as u64 })
+        handling.content.fill(&mut memory, bytes, stride_bytes);
+        Ok(Self { memory, stride_bytes, turns: turns as u64, first: 0 })
     }
 
     /// The memory that all of them lie in.
@@ -48,11 +50,20 @@ impl Places {
     /// The place of message `number`, of `bytes`.
     #[inline]
     pub fn of<E: Endpoint>(&mut self, number: u64, bytes: usize) -> &mut [u8] {
+        let number = self.first + number;
         // A remainder takes longer than a short message through shared memory.
         let turn = if E::LENDS { number % self.turns } else { number & (self.turns - 1) };
         #[allow(clippy::cast_possible_truncation, reason = "below the number of places")]
         let start = turn as usize * self.stride_bytes;
         &mut self.memory[start..start + bytes]
+    }
+}
+
+impl Places {
+    /// After a phase of `messages` the next one goes on with the places that follow, so that no phase
+    /// finds in the caches what the one before left there.
+    pub fn go_on(&mut self, messages: u64) {
+        self.first = (self.first + messages) % self.turns;
     }
 }
 
@@ -120,6 +131,29 @@ mod tests {
         assert_eq!(places_bytes(1 << 30, Reuse::Cold), 2 << 30);
         assert!(places_bytes(u64::MAX, Reuse::Cold) > 1 << 60);
         Places::touched(usize::MAX / 2, 1, &Handling::default()).unwrap_err();
+    }
+
+    #[test]
+    fn the_next_phase_goes_on_where_the_last_one_ended() {
+        let cold = Handling { buffers: Reuse::Cold, ..Handling::default() };
+        let mut places = Places::touched(100, 1, &cold).unwrap();
+        let all = starts::<Plain>(&mut places, 7);
+        places.go_on(5);
+        assert_eq!(starts::<Plain>(&mut places, 2), all[5..]);
+        places.go_on(places.turns - 5);
+        assert_eq!(starts::<Plain>(&mut places, 7), all);
+    }
+
+    #[test]
+    fn small_messages_are_as_compressible_as_large_ones() {
+        let content = "compressible:4".parse().unwrap();
+        let handling = Handling { content, buffers: Reuse::Rotate, ..Handling::default() };
+        for bytes in [16, 100, 1000] {
+            let mut places = Places::touched(bytes, 1, &handling).unwrap();
+            let message = places.of::<Plain>(3, bytes);
+            let constant = message.iter().rev().take_while(|&&byte| byte == FILLER).count();
+            assert!(constant >= bytes / 2, "{bytes}: {constant}");
+        }
     }
 
     #[test]

@@ -16,10 +16,11 @@ pub(super) fn send<E: Endpoint, P: Payload>(
     meter: &mut Meter,
 ) -> Result<(), Failure> {
     if E::SENDS_IN_PLACE {
-        until_done("send", bytes, || task.end.loan(bytes))?;
+        let refused = |errno| call_failed("send", bytes, errno);
+        task.end.loan(bytes).map_err(refused)?;
         task.payload.stamp(task.end.loaned(), number, way);
         meter.transfers += 1;
-        return until_done("send", bytes, || task.end.send_loan());
+        return task.end.send_loan().map_err(refused);
     }
     let message = task.outgoing.of::<E>(number, bytes);
     task.payload.stamp(message, number, way);
@@ -37,7 +38,7 @@ pub(super) fn receive<E: Endpoint, P: Payload>(
     if E::RECEIVES_IN_PLACE {
         take(task.end, bytes, meter)?;
         task.payload.check(task.end.taken(), number, way)?;
-        return until_done("receive", bytes, || task.end.release());
+        return task.end.release().map_err(|errno| call_failed("receive", bytes, errno));
     }
     let message = task.incoming.of::<E>(number, bytes);
     receive_message(task.end, message, meter)?;
@@ -55,7 +56,7 @@ pub(super) fn echo<E: Endpoint, P: Payload>(
         take(task.end, bytes, meter)?;
         task.payload.check(task.end.taken(), number, Way::There)?;
         meter.transfers += 1;
-        return until_done("send", bytes, || task.end.send_taken());
+        return task.end.send_taken().map_err(|errno| call_failed("send", bytes, errno));
     }
     let message = task.outgoing.of::<E>(number, bytes);
     receive_message(task.end, message, meter)?;
@@ -67,25 +68,10 @@ pub(super) fn echo<E: Endpoint, P: Payload>(
 #[inline]
 fn take<E: Endpoint>(end: &mut E, bytes: usize, meter: &mut Meter) -> Result<(), Failure> {
     meter.transfers += 1;
-    match until_done("receive", bytes, || end.take())? {
+    match end.take().map_err(|errno| call_failed("receive", bytes, errno))? {
         got if got == bytes => Ok(()),
         0 => Err(peer_gone(bytes)),
         got => Err(boundary_lost(bytes, got)),
-    }
-}
-
-/// Makes a call again that a signal interrupted.
-#[inline]
-fn until_done<T>(
-    what: &str,
-    bytes: usize,
-    mut call: impl FnMut() -> Result<T, Errno>,
-) -> Result<T, Failure> {
-    loop {
-        match call() {
-            Err(Errno::INTR) => {}
-            done => return done.map_err(|errno| call_failed(what, bytes, errno)),
-        }
     }
 }
 

@@ -91,16 +91,8 @@ impl Heading {
         }
     }
 
-    /// `, kernel buffer match, touch both`.
     fn conditions_in_words(&self) -> String {
-        let words = self.conditions.iter().map(|(flag, value)| {
-            let value = match value.parse() {
-                Ok(bytes) => Bytes(bytes).to_string(),
-                Err(_) => value.clone(),
-            };
-            format!(", {} {value}", flag.replace('-', " "))
-        });
-        words.collect()
+        in_words(&self.conditions)
     }
 
     /// What is in a table, above it.
@@ -120,6 +112,18 @@ impl Heading {
     pub(super) fn text(&self, repetitions: &str, beside: Beside) -> String {
         format!("{}, n = {repetitions}", self.about(beside))
     }
+}
+
+/// `, kernel buffer match, touch both`: what is not as usual.
+pub(super) fn in_words(conditions: &[(&str, String)]) -> String {
+    let words = conditions.iter().map(|(flag, value)| {
+        let value = match value.parse() {
+            Ok(bytes) => Bytes(bytes).to_string(),
+            Err(_) => value.clone(),
+        };
+        format!(", {} {value}", flag.replace('-', " "))
+    });
+    words.collect()
 }
 
 /// What stands beside a median.

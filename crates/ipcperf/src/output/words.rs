@@ -2,6 +2,7 @@
 
 use ipcperf_engine::workload::Kind;
 
+use super::heading::in_words;
 use super::units;
 use crate::plan::Bytes;
 use crate::results::{FailedRun, UnavailableRecord};
@@ -29,8 +30,8 @@ pub(crate) fn survey_words(summaries: &[CaseSummary]) -> String {
 fn ranked(ranking: &Ranking) -> String {
     let (size, place) = (Bytes(ranking.buffer_bytes), &ranking.placement);
     let class = ranking.class.as_ref().map_or_else(String::new, |class| format!(" ({class})"));
-    let what = superlative(ranking.workload);
-    format!("{what} at {size}, placement {place}{class}: {}", best_of(ranking))
+    let (what, asked) = (superlative(ranking.workload), in_words(&ranking.handling.conditions()));
+    format!("{what} at {size}, placement {place}{class}{asked}: {}", best_of(ranking))
 }
 
 const fn superlative(workload: Kind) -> &'static str {
@@ -53,9 +54,10 @@ pub(crate) fn place_of(ranking: &Ranking) -> String {
         "split" => "A CPU for each party".to_owned(),
         other => format!("Placement {other}"),
     };
+    let asked = in_words(&ranking.handling.conditions());
     match &ranking.class {
-        Some(class) => format!("{place} ({class} apart, a cache line there and back)"),
-        None => place,
+        Some(class) => format!("{place} ({class} apart, a cache line there and back){asked}"),
+        None => format!("{place}{asked}"),
     }
 }
 
@@ -103,9 +105,10 @@ fn figure(contender: &Contender, workload: Kind) -> String {
 fn not_compared(refused: &Refused) -> String {
     let (size, place, workload) =
         (Bytes(refused.buffer_bytes), &refused.placement, refused.workload.name());
+    let asked = in_words(&refused.handling.conditions());
     let measured = refused.measured.iter().map(|(name, class)| format!("{name} at {class}"));
     format!(
-        "Not compared, {workload} at {size}, placement {place}: no two were measured at the same \
+        "Not compared, {workload} at {size}, placement {place}{asked}: no two were measured at the same \
          distance of the CPUs ({}).",
         measured.collect::<Vec<_>>().join(", ")
     )

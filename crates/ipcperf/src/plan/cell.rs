@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use ipcperf_engine::mechanism::{self, Delivery, Lack, Mechanism, Unavailable};
+use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reuse};
+use ipcperf_engine::mechanism::{self, Delivery, Lack, Mechanism, PayloadFate, Unavailable};
 use ipcperf_engine::placement::{Placement, PlacementError, Topology};
 use ipcperf_engine::workload::places_bytes;
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
@@ -27,6 +28,17 @@ pub(crate) struct Refused {
     pub(crate) spec: RunSpec,
     pub(crate) placement: Placement,
     pub(crate) reason: String,
+    /// Whether it is the machine that lacks something.
+    pub(crate) cause: Cause,
+}
+
+/// Why a cell cannot be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// It is more than mechanism, mode or machine can carry.
+    Limit,
+    /// Something is not installed here.
+    Missing,
 }
 
 impl fmt::Display for Refused {
@@ -45,24 +57,26 @@ pub(super) fn resolve(
     topology: &Topology,
 ) -> Result<Result<Case, Refused>, Error> {
     let id = identify(&spec, placement);
-    let refused = |spec, reason| Ok(Err(Refused { id: id.clone(), spec, placement, reason }));
+    let refused =
+        |spec, reason, cause| Ok(Err(Refused { id: id.clone(), spec, placement, reason, cause }));
     match topology.resolve(placement) {
         Ok(cpus) => spec.cpus = cpus,
         Err(error @ PlacementError::OutsideCpuset { .. }) => {
             return Err(Error::usage(error.to_string()));
         }
-        Err(error) => return refused(spec, error.to_string()),
+        Err(error) => return refused(spec, error.to_string(), Cause::Limit),
     }
-    match refusal(&spec) {
-        Some(reason) => refused(spec, reason),
-        None => Ok(Ok(Case { id, placement, spec })),
+    match (refusal(&spec), missing(&spec)) {
+        (Some(reason), _) => refused(spec, reason, Cause::Limit),
+        (None, Some(reason)) => refused(spec, reason, Cause::Missing),
+        (None, None) => Ok(Ok(Case { id, placement, spec })),
     }
 }
 
 fn refusal(spec: &RunSpec) -> Option<String> {
     let mechanism = mechanism::find(&spec.mechanism)?;
     refused_by_mode(mechanism, spec)
-        .or_else(|| refused_by_lack(mechanism, spec))
+        .or_else(|| refused_by_place(mechanism, spec))
         .or_else(|| refused_by_memory(spec))
         .or_else(|| refused_by_limit(mechanism, spec))
 }
@@ -74,6 +88,9 @@ fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     if mechanism.delivery == Delivery::Nothing && spec.check == TouchCheck::Verify {
         return Some(format!("{} moves nothing that could be verified", mechanism.name));
     }
+    if spec.handling.first_touch == FirstTouch::BeforeFork && spec.mode != Mode::TwoProcesses {
+        return Some(format!("{} forks nothing: --first-touch says nothing", spec.mode.name()));
+    }
     match spec.cpus {
         Some([sender, receiver]) if spec.mode == Mode::OneThread && sender != receiver => {
             Some("one thread cannot be on two CPUs".to_owned())
@@ -82,10 +99,22 @@ fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     }
 }
 
-fn refused_by_lack(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+/// What an option needs that is not here.
+fn missing(spec: &RunSpec) -> Option<String> {
+    let mechanism = mechanism::find(&spec.mechanism)?;
     let Lack { option, value, missing } = mechanism.lack(&spec.options)?;
     let (name, Unavailable { reason, remedy }) = (mechanism.name, missing);
     Some(format!("{name} with {option}={value}: {reason} ({remedy})"))
+}
+
+/// What is handed over in place lies in memory of the mechanism's own.
+fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+    let Handling { content, buffers, .. } = spec.handling;
+    let is_elsewhere = content != Content::default() || buffers != Reuse::default();
+    (mechanism.payload == PayloadFate::HandedOver && is_elsewhere).then(|| {
+        let name = mechanism.name;
+        format!("{name} has messages in memory of its own: --payload and --buffers do not apply")
+    })
 }
 
 /// Two parties with two buffers each, and as much again for what the mechanism maps.

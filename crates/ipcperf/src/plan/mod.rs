@@ -9,7 +9,7 @@ mod request;
 mod size;
 mod words;
 
-pub(crate) use cell::{Case, Refused};
+pub(crate) use cell::{Case, Cause, Refused};
 pub(crate) use enough::{Enough, Precision};
 pub(crate) use handling::TypedHandling;
 pub(crate) use order::block_order;
@@ -92,16 +92,21 @@ impl Plan {
         if !self.cases.is_empty() {
             return Ok(self);
         }
-        if let Some(refused) = self.refused.first() {
+        let is_missing = |refused: &&Refused| refused.cause == Cause::Missing;
+        let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);
+        if let Some(refused) = limited.first() {
             let count = self.refused.len();
             let words = format!("every cell is refused ({count}); the first: {refused}");
             return Err(Error::usage(words));
         }
-        let reasons = self
+        let absent = self
             .unavailable
             .iter()
             .map(|absent| format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
-        Err(Error::NothingRuns(reasons.collect::<Vec<_>>().join("; ")))
+        let mut reasons: Vec<String> =
+            absent.chain(missing.iter().map(|refused| refused.reason.clone())).collect();
+        reasons.dedup();
+        Err(Error::NothingRuns(reasons.join("; ")))
     }
 
     /// Blocks: the one set aside and one for each repetition; with `--until-ci`, the most.

@@ -14,6 +14,9 @@ const MOST_ELSEWHERE: usize = 32;
 /// No machine has its CPUs at more distances; a file that somebody made may.
 const MOST_CLASSES: usize = 16;
 
+/// So many handlings are compared, each for itself; more are left to the tables.
+const MOST_HANDLINGS: usize = 16;
+
 /// What came of comparing the mechanisms at one placement and size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Comparison {
@@ -29,6 +32,8 @@ pub(crate) struct Refused {
     pub(crate) workload: Kind,
     pub(crate) placement: String,
     pub(crate) buffer_bytes: u64,
+    /// What was done with messages.
+    pub(crate) handling: Handling,
     /// Each with the class in which it was measured.
     pub(crate) measured: Vec<(String, String)>,
 }
@@ -41,6 +46,8 @@ pub(crate) struct Ranking {
     /// The class of CPU pair in which they were measured.
     pub(crate) class: Option<String>,
     pub(crate) buffer_bytes: u64,
+    /// What was done with messages.
+    pub(crate) handling: Handling,
     pub(crate) best: Contender,
     pub(crate) second: Contender,
     /// By what factor the best is ahead of the second; `None` where either has several modes.
@@ -62,8 +69,8 @@ pub(crate) struct Contender {
 
 /// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
 /// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
-/// other than the default, in another mode than the first, with something else done to messages, or
-/// with payload that nobody touched where it was left, are left to the tables.
+/// other than the default, in another mode than the first, or with payload that nobody touched where it
+/// was left, are left to the tables.
 pub(crate) fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
     let comparable = comparable(summaries);
     let sides = [
@@ -87,21 +94,14 @@ pub(crate) fn advice(summaries: &[CaseSummary], side: Side) -> Vec<Comparison> {
     all.flat_map(|(workload, place)| compare(&comparable, workload, side, place)).collect()
 }
 
-/// Cases that may be compared: in the first mode, with the kernel's own buffers, with the same done to
-/// messages as in the first of the workload, and with payload that is where it can be read.
+/// Cases that may be compared with others of the same handling: in the first mode, with the kernel's own
+/// buffers, and with payload that is where it can be read.
 fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
     let mode = summaries.first().map(|summary| summary.case.mode);
-    let mut handlings: Vec<(Kind, Handling)> = Vec::new();
-    for CaseSummary { case, .. } in summaries {
-        if !handlings.iter().any(|(workload, _)| *workload == case.workload) {
-            handlings.push((case.workload, case.handling()));
-        }
-    }
     summaries
         .iter()
         .filter(|case| Some(case.case.mode) == mode)
         .filter(|case| case.case.kernel_buffer_asked_bytes.is_none())
-        .filter(|case| handlings.contains(&(case.case.workload, case.case.handling())))
         .filter(|case| is_delivered(case))
         .filter(|case| !moves_nothing(&case.case.mechanism) && case.main().is_some())
         .collect()
@@ -134,12 +134,26 @@ pub(crate) enum Side {
     Largest,
 }
 
-/// One ranking for each class in which two or more were measured.
+/// The rankings of each handling: only what is done to messages alike is compared.
 fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> Vec<Comparison> {
-    let here = cases
-        .iter()
-        .copied()
-        .filter(|case| case.case.workload == workload && case.case.placement == placement);
+    let mut alike: Vec<(Handling, Vec<&CaseSummary>)> = Vec::new();
+    for case in cases.iter().copied() {
+        if case.case.workload != workload || case.case.placement != placement {
+            continue;
+        }
+        let handling = case.case.handling();
+        match alike.iter().position(|(known, _)| *known == handling) {
+            Some(known) => alike[known].1.push(case),
+            None if alike.len() < MOST_HANDLINGS => alike.push((handling, vec![case])),
+            None => {}
+        }
+    }
+    alike.iter().flat_map(|(_, cases)| compare_alike(cases, side)).collect()
+}
+
+/// One ranking for each class in which two or more were measured.
+fn compare_alike(cases: &[&CaseSummary], side: Side) -> Vec<Comparison> {
+    let here = cases.iter().copied();
     let sizes: BTreeSet<u64> = here.clone().map(|case| case.case.buffer_bytes).collect();
     let wanted = match side {
         Side::Smallest => sizes.first(),
@@ -169,6 +183,7 @@ fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
         workload: first.case.workload,
         placement: first.case.placement.clone(),
         buffer_bytes: first.case.buffer_bytes,
+        handling: first.case.handling(),
         measured: cases.iter().map(|case| (case.series(), class(case))).collect(),
     }))
 }
@@ -192,6 +207,7 @@ fn rank_class(inside: &[&CaseSummary], all: &[&CaseSummary]) -> Option<Ranking> 
         placement: first.placement.clone(),
         class: class.clone(),
         buffer_bytes: first.buffer_bytes,
+        handling: first.handling(),
         factor: factor(first.workload, &best, &second),
         best,
         second,
@@ -299,13 +315,21 @@ mod tests {
 
     #[test]
     fn only_what_is_done_to_messages_alike_is_compared() {
-        let mut samples = [
-            measured("pipe", "46ns", 2_000),
-            measured("tcp", "46ns", 3_000),
-            measured("fifo", "46ns", 1),
-        ];
-        samples[2].run.case.buffers = ipcperf_engine::handling::Reuse::Cold;
-        let [Comparison::Ranked(ranking)] = &compared(&samples)[..] else { panic!("one ranking") };
-        assert_eq!(ranking.best.name, "pipe");
+        let mut samples: Vec<Sample> = Vec::new();
+        for (touch, bus_us) in [(Touch::None, 1), (Touch::Both, 2)] {
+            for (mechanism, us) in [("pipe", 3_000), ("tcp", 4_000), ("bus-memfd", bus_us)] {
+                let mut one = measured(mechanism, "46ns", us);
+                one.run.case.touch = touch;
+                one.run.case.case_id += touch.name();
+                samples.push(one);
+            }
+        }
+        let compared = compared(&samples);
+        let told = compared.iter().map(|one| match one {
+            Comparison::Ranked(ranking) => (ranking.handling.touch, ranking.best.name.as_str()),
+            Comparison::Refused(refused) => panic!("{refused:?}"),
+        });
+        let expected = [(Touch::None, "pipe"), (Touch::Both, "bus-memfd")];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
     }
 }
