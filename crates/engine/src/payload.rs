@@ -17,6 +17,9 @@ pub enum Way {
 
 /// What a workload does to each message before sending and after receiving it.
 pub trait Payload: Copy {
+    /// Whether [`Payload::check`] looks at messages.
+    const LOOKS: bool = true;
+
     /// Prepares message `number` (from 0) for sending.
     fn stamp(self, message: &mut [u8], number: u64, way: Way);
 
@@ -35,6 +38,8 @@ pub trait Payload: Copy {
 pub struct Unchecked;
 
 impl Payload for Unchecked {
+    const LOOKS: bool = false;
+
     #[inline(always)]
     fn stamp(self, _: &mut [u8], _: u64, _: Way) {}
 
