@@ -99,6 +99,7 @@ pub(super) fn carry<E: Endpoint, P: Payload>(
     Ok(arrived)
 }
 
+#[inline(always)]
 fn send_step<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
@@ -124,6 +125,7 @@ fn send_step<E: Endpoint, P: Payload>(
     }
 }
 
+#[inline(always)]
 fn receive_step<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
@@ -155,6 +157,7 @@ fn receive_step<E: Endpoint, P: Payload>(
 }
 
 /// Moves the cursor past `got` received bytes and checks the message they complete.
+#[inline(always)]
 fn arrive<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     at: &mut Cursor,
@@ -169,6 +172,7 @@ fn arrive<E: Endpoint, P: Payload>(
     Ok(())
 }
 
+#[inline(always)]
 fn advance(at: &mut Cursor, moved: usize, rest: usize) {
     if moved == rest {
         *at = Cursor { number: at.number + 1, offset: 0 };
