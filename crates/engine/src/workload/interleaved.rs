@@ -37,10 +37,9 @@ enum Remaining {
     Nothing,
 }
 
-/// Messages that are carried one way.
-#[derive(Clone, Debug)]
+/// Which way messages are carried. By value, so that it is known where the loop is compiled.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
-    numbers: Range<u64>,
     /// From the task's end to the other, or back.
     way: Way,
     /// What they are stamped as.
@@ -49,35 +48,32 @@ pub(super) struct Leg {
 
 impl Leg {
     /// From the task's end to the other.
-    pub(super) fn there(numbers: Range<u64>) -> Self {
-        Self { numbers, way: Way::There, stamped_as: Way::There }
-    }
+    pub(super) const THERE: Self = Self { way: Way::There, stamped_as: Way::There };
 
-    /// The answer to message `number`.
-    pub(super) fn back(number: u64, stamped_as: Way) -> Self {
-        Self { numbers: number..number + 1, way: Way::Back, stamped_as }
+    /// The answers to what came that way.
+    pub(super) const fn back(stamped_as: Way) -> Self {
+        Self { way: Way::Back, stamped_as }
     }
 
     /// Whether messages are written before they are sent: an echo, in one thread, lies where it was
     /// sent from before.
-    fn is_composed(&self) -> bool {
+    fn is_composed(self) -> bool {
         self.way == self.stamped_as
     }
 }
 
-/// Carries the messages of `leg` over and returns how many arrived: all of them, unless the mechanism
-/// loses messages. `on_arrival` is called after each.
+/// Carries the messages `numbers` over, as `leg` says, and returns the number after the last that
+/// arrived: their end, unless the mechanism loses messages. `on_arrival` is called after each.
 pub(super) fn carry<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
-    leg: &Leg,
+    numbers: Range<u64>,
+    leg: Leg,
     mut on_arrival: impl FnMut(),
 ) -> Result<u64, Failure> {
-    let numbers = &leg.numbers;
     let mut out = Cursor { number: numbers.start, offset: 0 };
     let mut into = out;
-    let (wanted, mut arrived) = (numbers.end - numbers.start, 0);
-    while arrived < wanted {
+    while into.number < numbers.end {
         let remaining = if out.number < numbers.end { Remaining::Some } else { Remaining::Nothing };
         let sent = match remaining {
             Remaining::Some => send_step(task, other, &mut out, leg)?,
@@ -87,7 +83,6 @@ pub(super) fn carry<E: Endpoint, P: Payload>(
         let received = receive_step(task, other, &mut into, leg)?;
         if into.number > before {
             on_arrival();
-            arrived += 1;
         }
         if sent == Step::Stuck
             && received == Step::Stuck
@@ -96,7 +91,7 @@ pub(super) fn carry<E: Endpoint, P: Payload>(
             break;
         }
     }
-    Ok(arrived)
+    Ok(into.number)
 }
 
 #[inline(always)]
@@ -104,7 +99,7 @@ fn send_step<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     at: &mut Cursor,
-    leg: &Leg,
+    leg: Leg,
 ) -> Result<Step, Failure> {
     let bytes = task.bytes_of(at.number, leg.way);
     let message = task.outgoing.of::<E>(at.number, bytes);
@@ -130,7 +125,7 @@ fn receive_step<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     at: &mut Cursor,
-    leg: &Leg,
+    leg: Leg,
 ) -> Result<Step, Failure> {
     let bytes = task.bytes_of(at.number, leg.way);
     let end = if leg.way == Way::There { other } else { &mut *task.end };
@@ -162,7 +157,7 @@ fn arrive<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     at: &mut Cursor,
     got: usize,
-    leg: &Leg,
+    leg: Leg,
 ) -> Result<(), Failure> {
     let (number, bytes) = (at.number, task.bytes_of(at.number, leg.way));
     advance(at, got, bytes - at.offset);

@@ -70,9 +70,10 @@ impl Workload for RoundTrip {
         receiver: &mut E,
     ) -> Result<(), Failure> {
         timed(task, |task, number| {
-            let there = carry(task, receiver, &Leg::there(number..number + 1), || {})?;
-            let back = carry(task, receiver, &Leg::back(number, task.answered_as()), || {})?;
-            if there + back == 2 { Ok(()) } else { Err(lost(number)) }
+            let (one, answered_as) = (number..number + 1, task.answered_as());
+            let there = carry(task, receiver, one.clone(), Leg::THERE, || {})?;
+            let back = carry(task, receiver, one.clone(), Leg::back(answered_as), || {})?;
+            if (there, back) == (one.end, one.end) { Ok(()) } else { Err(lost(number)) }
         })
     }
 }

@@ -66,12 +66,13 @@ impl Workload for Stream {
         task.control.begin(now_ns());
         if E::LOSES {
             let mut arrivals = Arrivals::none_yet();
-            carry(task, receiver, &Leg::there(numbers), || arrivals.one_more())?;
+            carry(task, receiver, numbers, Leg::THERE, || arrivals.one_more())?;
             arrivals.finish(task.control);
             return Ok(());
         }
-        let arrived = carry(task, receiver, &Leg::there(numbers), || {})?;
-        task.control.finish(now_ns(), arrived);
+        // Numbers begin at 0, so the one after the last is how many there are.
+        let messages = carry(task, receiver, numbers, Leg::THERE, || {})?;
+        task.control.finish(now_ns(), messages);
         Ok(())
     }
 }
