@@ -34,7 +34,7 @@ impl Memory {
 }
 
 /// That there is no memory for messages of `bytes`.
-pub(super) fn no_memory(bytes: usize, errno: Errno) -> Failure {
+fn no_memory(bytes: usize, errno: Errno) -> Failure {
     Failure::from_errno(FailureKind::SetUp, format!("a buffer of {bytes} bytes"), errno)
         .with_remedy("use smaller messages")
 }

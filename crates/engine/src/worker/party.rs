@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::control::Control;
 use super::kernel_threads::KernelThreads;
-use super::memory::{Memory, no_memory};
+use super::memory::Memory;
 use super::others::{Others, OthersUsage};
 use super::usage::{Usage, cpu_ns, run_delay_ns};
 use crate::handling::{Handling, Touch};
@@ -102,11 +103,10 @@ impl<E: Endpoint> Party<'_, E> {
             Some(memory) => memory,
             None => Memory::touched(self.spec, self.role, self.end.turns())?,
         };
-        let bytes = usize::try_from(self.spec.largest_bytes()).unwrap_or(usize::MAX);
         let buffers = [memory.outgoing.all(), memory.incoming.all()];
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
             let prepared = end.prepare().and_then(|()| end.adopt(&buffers));
-            prepared.map_err(|errno| no_memory(bytes, errno))?;
+            prepared.map_err(|errno| unprepared(&self.spec.mechanism, errno))?;
         }
         // One of the two asks; both would see the same.
         let asks = self.role != Role::Receiver;
@@ -242,5 +242,14 @@ impl<E: Endpoint> Party<'_, E> {
             round_trips,
             cacheline_round_trip_ns: probes,
         })
+    }
+}
+
+/// That the end of `mechanism` could not be prepared by the party that is to use it.
+fn unprepared(mechanism: &str, errno: Errno) -> Failure {
+    let failure = Failure::from_errno(FailureKind::SetUp, format!("preparing {mechanism}"), errno);
+    match errno {
+        Errno::NOMEM => failure.with_remedy("use smaller messages, or raise ulimit -l"),
+        _ => failure,
     }
 }

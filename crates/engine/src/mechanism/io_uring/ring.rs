@@ -3,6 +3,8 @@
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::thread;
+use std::time::Duration;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, Probe, opcode, types};
@@ -64,6 +66,10 @@ pub(super) const MOST: u32 = 1 << 30;
 fn addresses_of(start: *const u8, bytes: usize) -> Range<usize> {
     start.addr()..start.addr() + bytes
 }
+
+/// How often, and how far apart, buffers are offered that the kernel says it has no memory for.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The result of an operation that has none yet.
 const UNDER_WAY: i32 = i32::MIN;
@@ -147,12 +153,24 @@ impl Ring {
             iov_len: buffer.len(),
         };
         let addresses: Vec<libc::iovec> = parts.iter().map(address).collect();
-        // SAFETY: the kernel holds the pages from now on; it reads and writes them in operations
-        // alone, and each of those is given memory that is borrowed until it is over.
-        let registered = unsafe { self.queues.submitter().register_buffers(&addresses) };
-        registered.map_err(|error| errno(&error))?;
+        self.register_addresses(&addresses)?;
         self.buffers = parts.iter().map(|part| addresses_of(part.as_ptr(), part.len())).collect();
         Ok(())
+    }
+
+    /// A process that has ended is charged with what it had registered until the kernel finds time to
+    /// take its queues apart: a run right after it is told that there is no memory, for a moment.
+    fn register_addresses(&self, addresses: &[libc::iovec]) -> Result<(), Errno> {
+        for _ in 0..TRIES {
+            // SAFETY: the kernel holds the pages from now on; it reads and writes them in operations
+            // alone, and each of those is given memory that is borrowed until it is over.
+            let registered = unsafe { self.queues.submitter().register_buffers(addresses) };
+            match registered.map_err(|error| errno(&error)) {
+                Err(Errno::NOMEM) => thread::sleep(PAUSE),
+                other => return other,
+            }
+        }
+        Err(Errno::NOMEM)
     }
 
     /// The number of the registered buffer in which all of `bytes` from `start` lie.
