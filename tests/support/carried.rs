@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ipcperf_engine::handling::Reuse;
 use ipcperf_engine::mechanism::{Blocking, Mechanism, Nearness, Setup};
 use ipcperf_engine::workload::Kind;
 
@@ -15,6 +16,7 @@ pub(crate) fn carried(mechanism: &Mechanism, bytes: u64) -> u64 {
         cpus: None,
         blocking: Blocking::Wait,
         workload: Kind::Stream,
+        buffers: Reuse::Hot,
     };
     (mechanism.limit)(&setup).map_or(bytes, |limit| limit.bytes.min(bytes))
 }

@@ -23,6 +23,11 @@ use crate::clock::now_ns;
 /// which one is on its way at a time, all lie in the same place.
 pub(super) const PLACES: usize = 8;
 
+/// Places of a pool, or memfds, in both directions.
+pub(super) fn held(_: &Setup<'_>) -> u64 {
+    2 * PLACES as u64
+}
+
 /// The option of both mechanisms that says what is told of each message beside its length.
 pub(super) const METADATA: OptionSpec = OptionSpec {
     name: "metadata",

@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-use super::bus::{Line, METADATA, News, PLACES, Places, lasting_memfd, lines, place_bytes};
+use super::bus::{self, Line, METADATA, News, PLACES, Places, lasting_memfd, lines, place_bytes};
 use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
 use super::shm_ring::available;
@@ -49,6 +49,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
+    holds: bus::held,
     execute: worker::execute::<BusCopy>,
 };
 

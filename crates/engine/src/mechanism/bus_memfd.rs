@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{SealFlags, fcntl_add_seals};
 use rustix::io::Errno;
 
-use super::bus::{Line, METADATA, News, PLACES, Places, lasting_memfd, lines, place_bytes};
+use super::bus::{self, Line, METADATA, News, PLACES, Places, lasting_memfd, lines, place_bytes};
 use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
 use super::passing::close;
@@ -69,6 +69,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
+    holds: bus::held,
     execute: worker::execute::<BusMemfd>,
 };
 

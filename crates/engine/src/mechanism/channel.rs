@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use rustix::io::Errno;
 
 use crate::Failure;
+use crate::handling::Reuse;
 use crate::workload::Kind;
 
 /// Where the parties run in relation to each other.
@@ -45,6 +46,8 @@ pub struct Setup<'a> {
     pub blocking: Blocking,
     /// What the parties will do.
     pub workload: Kind,
+    /// Which buffers they do it with.
+    pub buffers: Reuse,
 }
 
 impl Setup<'_> {

@@ -52,6 +52,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: longest_array,
+    holds: |_| 4,
     execute: dbus::execute::<Copied>,
 };
 

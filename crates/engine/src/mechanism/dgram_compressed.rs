@@ -55,6 +55,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit,
+    holds: |_| 2,
     execute,
 };
 

@@ -44,6 +44,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
+    holds: |_| 0,
     execute: polled::execute::<DgramFds, Select>,
 };
 

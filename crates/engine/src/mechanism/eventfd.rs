@@ -41,6 +41,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
+    holds: |_| 2,
     execute: worker::execute::<Eventfd>,
 };
 

@@ -37,6 +37,9 @@ pub struct Mechanism {
     pub availability: fn() -> Result<(), Unavailable>,
     /// The largest message it carries when set up so; `None` where there is no limit.
     pub limit: fn(&Setup<'_>) -> Option<Limit>,
+    /// How many messages of the largest size it has memory for, besides those that the parties send from
+    /// and receive into.
+    pub holds: fn(&Setup<'_>) -> u64,
     /// Runs one case of it in this process, which must be a fresh worker.
     pub execute: fn(&RunSpec) -> Report,
 }

@@ -15,7 +15,7 @@ use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Limit, Mechanism, Opened, OptionSpec,
     OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
-use crate::workload::Kind;
+use crate::workload::{Kind, places_bytes};
 use crate::{Failure, Mode, worker};
 use end::UringEnd;
 use ring::Registered;
@@ -77,6 +77,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit,
+    holds: held,
     execute: worker::execute::<Uring>,
 };
 
@@ -124,11 +125,28 @@ fn limit(setup: &Setup<'_>) -> Option<Limit> {
         return None;
     }
     let locked = getrlimit(Resource::Memlock).current?;
-    // What both parties send from and receive into, and a page more for each, that may lie askew.
-    let buffers = 2 * (held_back(setup) as u64 + 1);
+    let (bytes, because) = registrable(setup, locked);
+    Some(Limit { bytes, because: format!("RLIMIT_MEMLOCK is {locked} bytes, for {because}") })
+}
+
+/// The largest message, where `locked` bytes may be registered in all, and what they are needed for.
+fn registrable(setup: &Setup<'_>, locked: u64) -> (u64, String) {
+    let most = (0..u64::BITS).rev().map(|bit| 1 << bit).fold(0, |most, more| {
+        if registered_bytes(setup, most + more) <= locked { most + more } else { most }
+    });
+    (most, format!("{} of registered buffers", registered_bytes(setup, setup.buffer_bytes)))
+}
+
+/// What both parties send messages of `bytes` from and receive them into, in whole pages.
+fn registered_bytes(setup: &Setup<'_>, bytes: u64) -> u64 {
     let page = rustix::param::page_size() as u64;
-    let because = format!("RLIMIT_MEMLOCK is {locked} bytes, for {buffers} registered buffers");
-    Some(Limit { bytes: locked / buffers / page * page, because })
+    let pages = |turns| places_bytes(bytes, turns, setup.buffers).div_ceil(page);
+    pages(held_back(setup)).saturating_add(pages(1)).saturating_mul(2 * page)
+}
+
+/// Messages that are sent from buffers besides the first: in a stream by one party, else by both.
+fn held(setup: &Setup<'_>) -> u64 {
+    2 * (held_back(setup) as u64 - 1)
 }
 
 /// Whether this process has `CAP_IPC_LOCK`.
@@ -167,7 +185,11 @@ impl Channel for Uring {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::{Blocking, Nearness};
     use super::*;
+    use crate::handling::Reuse;
 
     #[test]
     fn each_refusal_has_its_remedy() {
@@ -184,5 +206,29 @@ mod tests {
             assert!(told.reason.contains(reason), "{}", told.reason);
             assert!(told.remedy.contains(remedy), "{}", told.remedy);
         }
+    }
+
+    #[test]
+    fn buffers_that_can_be_registered_are_those_that_will_be() {
+        let (depth, locked) = (BTreeMap::from([("depth".to_owned(), "4".to_owned())]), 8 << 20);
+        let setup = |buffers| Setup {
+            options: &depth,
+            buffer_bytes: 4096,
+            kernel_buffer_asked_bytes: None,
+            nearness: Nearness::Apart,
+            cpus: None,
+            blocking: Blocking::Wait,
+            workload: Kind::Stream,
+            buffers,
+        };
+        let most = |buffers| registrable(&setup(buffers), locked).0;
+        assert_eq!(
+            most(Reuse::Hot),
+            locked / (2 * 5) / 4096 * 4096,
+            "four to send from, one to receive into"
+        );
+        assert_eq!(most(Reuse::Rotate), locked / (2 * 32), "sixteen each");
+        assert_eq!(most(Reuse::Cold), 0);
+        assert!(registrable(&setup(Reuse::Cold), u64::MAX).0 > 1 << 40);
     }
 }

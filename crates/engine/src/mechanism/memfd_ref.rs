@@ -64,6 +64,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
+    holds: held,
     execute: worker::execute::<MemfdRef>,
 };
 
@@ -122,6 +123,12 @@ impl Supply {
         })?;
         Ok(Self::Reused(Turns { memfds, next: 0, out: 0 }))
     }
+}
+
+/// Reused memfds of both directions, or what a queue of datagrams holds (sysctl
+/// `net.unix.max_dgram_qlen`, 10 by default, and those that are being sent and received).
+fn held(setup: &Setup<'_>) -> u64 {
+    if setup.option("memfd", "reused") == "reused" { 2 * TURNS as u64 } else { 12 }
 }
 
 fn message_bytes(setup: &Setup<'_>) -> usize {

@@ -79,6 +79,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
+    holds: |_| 4,
     execute,
 };
 

@@ -34,6 +34,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |_| None,
+    holds: |_| 0,
     execute: worker::execute::<Null>,
 };
 

@@ -66,6 +66,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |_| None,
+    holds: |_| 4,
     execute: worker::execute::<PipeBorrow>,
 };
 

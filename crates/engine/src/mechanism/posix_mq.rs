@@ -44,6 +44,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| Some(limit()),
+    holds: |_| 0,
     execute: worker::execute::<PosixMq>,
 };
 

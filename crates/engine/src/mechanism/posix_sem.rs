@@ -38,6 +38,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: memory_available,
     limit: |_| None,
+    holds: |_| 2,
     execute: worker::execute::<PosixSem>,
 };
 

@@ -39,6 +39,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
+    holds: |_| 0,
     execute: worker::execute::<Pty>,
 };
 

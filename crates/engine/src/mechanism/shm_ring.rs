@@ -47,6 +47,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
+    holds: |_| 4,
     execute: worker::execute::<ShmRing>,
 };
 

@@ -191,6 +191,7 @@ mod tests {
     use super::super::Nearness;
     use super::super::futex::FutexBell;
     use super::*;
+    use crate::handling::Reuse;
 
     fn opened(blocking: Blocking, buffer_bytes: u64) -> Opened<SlotEnd<FutexBell>> {
         let setup = Setup {
@@ -201,6 +202,7 @@ mod tests {
             cpus: None,
             blocking,
             workload: Kind::RoundTrip,
+            buffers: Reuse::Hot,
         };
         ends(&setup, memory(&setup).unwrap(), |spot| Ok(FutexBell { spot })).unwrap()
     }

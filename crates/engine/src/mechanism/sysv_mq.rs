@@ -39,6 +39,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     // SAFETY: the call takes numbers alone.
     availability: || sysv::available("msgget", |key| unsafe { libc::msgget(key, 0) }),
     limit: |setup| Some(limit(setup)),
+    holds: |_| 0,
     execute: worker::execute::<SysvMq>,
 };
 

@@ -40,6 +40,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     // SAFETY: the call takes numbers alone.
     availability: || sysv::available("shmget", |key| unsafe { libc::shmget(key, 0, 0) }),
     limit: |_| None,
+    holds: |_| 2,
     execute: worker::execute::<SysvShm>,
 };
 

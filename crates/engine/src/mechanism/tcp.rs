@@ -50,6 +50,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || available(SocketType::STREAM),
     limit: |_| None,
+    holds: |_| 0,
     execute: worker::execute::<Tcp>,
 };
 

@@ -34,6 +34,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
+    holds: |_| 0,
     execute: worker::execute::<UnixDgram>,
 };
 

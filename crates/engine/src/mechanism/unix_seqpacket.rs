@@ -33,6 +33,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::SEQPACKET, setup),
+    holds: |_| 0,
     execute: worker::execute::<UnixSeqpacket>,
 };
 

@@ -37,6 +37,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: |_| None,
+    holds: |_| 0,
     execute: polled::execute::<UnixStream, Poll>,
 };
 

@@ -71,6 +71,7 @@ impl RunSpec {
                 Mode::TwoThreads | Mode::TwoProcesses => Blocking::Wait,
             },
             workload: self.workload,
+            buffers: self.handling.buffers,
         }
     }
 }

@@ -71,12 +71,12 @@ impl Places {
     }
 }
 
-/// Bytes that places for messages of `bytes` take in all.
+/// Bytes that places for messages of `bytes` take in all, at least `least` of them.
 #[must_use]
-pub fn places_bytes(bytes: u64, buffers: Reuse) -> u64 {
+pub fn places_bytes(bytes: u64, least: usize, buffers: Reuse) -> u64 {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX / 4);
-    let stride_bytes = stride_bytes(bytes, 1);
-    turns(stride_bytes, buffers).saturating_mul(stride_bytes) as u64
+    let stride_bytes = stride_bytes(bytes, least);
+    turns(stride_bytes, buffers).max(least).saturating_mul(stride_bytes) as u64
 }
 
 /// What is lent is lent by the page.
@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn cold_is_more_than_caches_hold_and_an_absurd_size_an_error() {
-        assert_eq!(places_bytes(1 << 20, Reuse::Cold), COLD_BYTES as u64);
-        assert_eq!(places_bytes(1 << 30, Reuse::Cold), 2 << 30);
-        assert!(places_bytes(u64::MAX, Reuse::Cold) > 1 << 60);
+        assert_eq!(places_bytes(1 << 20, 1, Reuse::Cold), COLD_BYTES as u64);
+        assert_eq!(places_bytes(1 << 30, 1, Reuse::Cold), 2 << 30);
+        assert!(places_bytes(u64::MAX, 1, Reuse::Cold) > 1 << 60);
         Places::touched(usize::MAX / 2, 1, &Handling::default()).unwrap_err();
     }
 

@@ -77,7 +77,7 @@ fn refusal(spec: &RunSpec) -> Option<String> {
     let mechanism = mechanism::find(&spec.mechanism)?;
     refused_by_mode(mechanism, spec)
         .or_else(|| refused_by_place(mechanism, spec))
-        .or_else(|| refused_by_memory(spec))
+        .or_else(|| refused_by_memory(mechanism, spec))
         .or_else(|| refused_by_limit(mechanism, spec))
 }
 
@@ -117,18 +117,25 @@ fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     })
 }
 
-/// Two parties with two buffers each, and as much again for what the mechanism maps.
-fn refused_by_memory(spec: &RunSpec) -> Option<String> {
+/// Buffers of both parties: each may send and receive.
+const BUFFERS: u64 = 4;
+
+/// The parties' buffers and what the mechanism holds, or as much again where that is more.
+fn refused_by_memory(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     let available = machine::available_memory_bytes()?;
-    let largest = available / 8;
-    if spec.largest_bytes() > largest {
-        let largest = Bytes(largest >> 20 << 20);
-        return Some(format!("this machine has memory for messages of at most {largest}"));
+    let (bytes, held) = (spec.largest_bytes(), (mechanism.holds)(&spec.setup()).max(BUFFERS));
+    let most = available / (BUFFERS + held);
+    if bytes > most {
+        let (name, most, times) = (mechanism.name, Bytes(most >> 20 << 20), BUFFERS + held);
+        return Some(format!(
+            "this machine has memory for messages of at most {most} ({name}: {times} times that)"
+        ));
     }
     let buffers = spec.handling.buffers;
-    (places_bytes(spec.largest_bytes(), buffers) > largest).then(|| {
-        let (name, needed) =
-            (buffers.name(), Bytes(8 * places_bytes(spec.largest_bytes(), buffers)));
+    let places = places_bytes(bytes, 1, buffers).saturating_mul(BUFFERS);
+    let needed = places.saturating_add(held * bytes);
+    (buffers != Reuse::Hot && needed > available).then(|| {
+        let (name, needed) = (buffers.name(), Bytes(needed));
         format!("--buffers {name} needs {needed} of memory here, of which there is less")
     })
 }

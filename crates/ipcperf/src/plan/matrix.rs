@@ -212,6 +212,16 @@ mod tests {
         assert!(words(&typed).contains("memory"));
     }
 
+    #[test]
+    fn what_a_mechanism_holds_counts_as_memory() {
+        let Some(available) = crate::machine::available_memory_bytes() else { return };
+        let tenth = format!("{}", available / 10);
+        let plan = plan(&Typed { mechanisms: "pipe,bus-copy", buffers: &tenth, ..NULL }).unwrap();
+        assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
+        let reason = plan.refused[0].to_string();
+        assert!(reason.ends_with("(bus-copy: 20 times that)"), "{reason}");
+    }
+
     fn handled(workloads: &'static str, handling: TypedHandling<'static>) -> Typed<'static> {
         Typed { mechanisms: "pipe", workloads, handling, ..NULL }
     }
