@@ -2,6 +2,8 @@
 //!
 //! `IPCPERF_RANDOM_CASES` says how many, `IPCPERF_SEED` which; both are printed when one fails.
 
+use std::collections::BTreeMap;
+
 use ipcperf_engine::mechanism::{Delivery, Mechanism, PayloadFate};
 use ipcperf_engine::workload;
 use rand::seq::IndexedRandom;
@@ -64,12 +66,15 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
     let bytes = random_bytes(random);
     let messages = random.random_range(1..=(TOTAL_BYTES / bytes).clamp(2, MOST_MESSAGES));
     let total = bytes * messages - random.random_range(0..bytes);
+    let options = random_options(mechanism, random);
+    let settings =
+        options.iter().map(|(name, value)| format!("--set {}.{name}={value}", mechanism.name));
     let arguments = format!(
         "-m {} {} --mode {mode} -w {workload} --placement {placement} -b {bytes} --total {total} \
          {} --repetitions 1",
         mechanism.name,
-        random_options(mechanism, random),
-        random_handling(mechanism, mode, workload, random),
+        settings.collect::<Vec<_>>().join(" "),
+        random_handling((mechanism, &options), mode, workload, random),
     );
     Some(RandomCase { arguments, messages })
 }
@@ -79,18 +84,18 @@ fn random_bytes(random: &mut ChaCha8Rng) -> u64 {
     random.random_range(0.0..=LARGEST).exp2().round() as u64
 }
 
-fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> String {
-    let settings = mechanism.options.iter().map(|option| {
+fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> BTreeMap<String, String> {
+    let chosen = mechanism.options.iter().map(|option| {
         let values = values(option);
         let value = values.choose(random).expect("values");
-        format!("--set {}.{}={value}", mechanism.name, option.name)
+        (option.name.to_owned(), value.to_string())
     });
-    settings.collect::<Vec<_>>().join(" ")
+    chosen.collect()
 }
 
 /// What else is done with messages: all are verified, but what moves nothing.
 fn random_handling(
-    mechanism: &Mechanism,
+    (mechanism, options): (&Mechanism, &BTreeMap<String, String>),
     mode: &str,
     workload: &str,
     random: &mut ChaCha8Rng,
@@ -103,7 +108,7 @@ fn random_handling(
         "cold" => 1,
         _ => 5,
     });
-    if mechanism.payload != PayloadFate::HandedOver {
+    if mechanism.fate(options) != PayloadFate::HandedOver {
         words.push(format!("--buffers {}", buffers.expect("words")));
     }
     let first = ["after-fork", "before-fork"].choose(random).expect("words");

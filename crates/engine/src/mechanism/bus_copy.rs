@@ -50,6 +50,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| None,
     holds: bus::held,
+    library: None,
     execute: worker::execute::<BusCopy>,
 };
 

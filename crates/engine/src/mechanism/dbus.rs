@@ -19,13 +19,18 @@ use zbus::Message;
 use zbus::message::{Body, Builder, Flags, Type};
 
 use super::{
-    Channel, Choice, Endpoint, Granted, Opened, OptionSpec, OptionValues, Setup, Unavailable,
+    Channel, Choice, Endpoint, Granted, Library, Opened, OptionSpec, OptionValues, Setup,
+    Unavailable,
 };
 use crate::{Failure, Mode, Report, RunSpec, worker};
 use link::{Link, Seat};
 use party::Party;
 pub(super) use party::errno;
 use window::Window;
+
+/// The client.
+pub(super) const ZBUS: Library =
+    Library { name: "zbus", version: env!("VERSION_OF_ZBUS"), licence: "MIT" };
 
 /// The option of both mechanisms.
 pub(super) const VIA: OptionSpec = OptionSpec {

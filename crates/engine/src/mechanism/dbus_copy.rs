@@ -53,6 +53,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || Ok(()),
     limit: longest_array,
     holds: |_| 4,
+    library: Some(dbus::ZBUS),
     execute: dbus::execute::<Copied>,
 };
 

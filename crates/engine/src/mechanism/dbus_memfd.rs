@@ -72,6 +72,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| None,
     holds: |_| 4,
+    library: Some(dbus::ZBUS),
     execute: dbus::execute::<Referred>,
 };
 

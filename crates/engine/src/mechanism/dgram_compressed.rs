@@ -56,6 +56,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || Ok(()),
     limit,
     holds: |_| 2,
+    library: None,
     execute,
 };
 

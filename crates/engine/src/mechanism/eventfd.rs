@@ -42,6 +42,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| None,
     holds: |_| 2,
+    library: None,
     execute: worker::execute::<Eventfd>,
 };
 

@@ -40,6 +40,8 @@ pub struct Mechanism {
     /// How many messages of the largest size it has memory for, besides those that the parties send from
     /// and receive into.
     pub holds: fn(&Setup<'_>) -> u64,
+    /// The library that does the work, where one does.
+    pub library: Option<Library>,
     /// Runs one case of it in this process, which must be a fresh worker.
     pub execute: fn(&RunSpec) -> Report,
 }
@@ -138,6 +140,13 @@ pub enum PayloadFate {
     Lent,
     /// The sender's own memory, in place, which must stay as it is until it is given back.
     HandedOver,
+    /// A copy, or, where the option of that name has that value, the sender's own memory.
+    Chosen {
+        /// The option.
+        option: &'static str,
+        /// The value with which payload is handed over.
+        handed_over: &'static str,
+    },
     /// Nothing.
     Nothing,
 }
@@ -150,6 +159,7 @@ impl PayloadFate {
             Self::Copied => "copied",
             Self::Lent => "lent until it is copied",
             Self::HandedOver => "handed over in place",
+            Self::Chosen { .. } => "copied, or handed over in place: an option says",
             Self::Nothing => "dropped",
         }
     }
@@ -263,6 +273,17 @@ impl OptionSpec {
 }
 
 impl Mechanism {
+    /// What the receiver gets of the payload with these options.
+    #[must_use]
+    pub fn fate(&self, options: &BTreeMap<String, String>) -> PayloadFate {
+        let PayloadFate::Chosen { option, handed_over } = self.payload else { return self.payload };
+        let default = self.options.iter().find(|known| known.name == option).map(|it| it.default);
+        match options.get(option).map(String::as_str).or(default) {
+            Some(value) if value == handed_over => PayloadFate::HandedOver,
+            _ => PayloadFate::Copied,
+        }
+    }
+
     /// The first of `options` that cannot be had here; those left out have their defaults.
     #[must_use]
     pub fn lack(&self, options: &BTreeMap<String, String>) -> Option<Lack> {
@@ -273,6 +294,17 @@ impl Mechanism {
             option.lacks().into_iter().find(|lack| is_chosen(option, lack.value))
         })
     }
+}
+
+/// A library that a mechanism is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Its name, as its authors write it.
+    pub name: &'static str,
+    /// The version that was built in.
+    pub version: &'static str,
+    /// Its licence, as an SPDX expression.
+    pub licence: &'static str,
 }
 
 /// The largest message a mechanism carries, and why.

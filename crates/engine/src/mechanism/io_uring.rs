@@ -78,6 +78,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit,
     holds: held,
+    library: None,
     execute: worker::execute::<Uring>,
 };
 

@@ -65,6 +65,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| None,
     holds: held,
+    library: None,
     execute: worker::execute::<MemfdRef>,
 };
 

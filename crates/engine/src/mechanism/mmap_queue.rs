@@ -80,6 +80,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| None,
     holds: |_| 4,
+    library: None,
     execute,
 };
 

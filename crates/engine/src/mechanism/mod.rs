@@ -58,8 +58,8 @@ mod vsock;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
-    Boundaries, Choice, Delivery, Documentation, Helper, Lack, Limit, Mechanism, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
+    Boundaries, Choice, Delivery, Documentation, Helper, Lack, Library, Limit, Mechanism,
+    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
 pub use names::remove_names;
 pub use scratch::Scratch;

@@ -67,6 +67,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || Ok(()),
     limit: |_| None,
     holds: |_| 4,
+    library: None,
     execute: worker::execute::<PipeBorrow>,
 };
 

@@ -45,6 +45,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| Some(limit()),
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<PosixMq>,
 };
 

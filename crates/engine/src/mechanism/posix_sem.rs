@@ -39,6 +39,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: memory_available,
     limit: |_| None,
     holds: |_| 2,
+    library: None,
     execute: worker::execute::<PosixSem>,
 };
 

@@ -43,6 +43,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| None,
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<ProcessVm>,
 };
 

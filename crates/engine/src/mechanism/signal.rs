@@ -54,6 +54,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit: |_| Some(Limit { bytes: WORD as u64, because: "a signal's value is a word".to_owned() }),
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<Signal>,
 };
 

@@ -40,6 +40,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || sysv::available("msgget", |key| unsafe { libc::msgget(key, 0) }),
     limit: |setup| Some(limit(setup)),
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<SysvMq>,
 };
 

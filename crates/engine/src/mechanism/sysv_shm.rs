@@ -41,6 +41,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || sysv::available("shmget", |key| unsafe { libc::shmget(key, 0, 0) }),
     limit: |_| None,
     holds: |_| 2,
+    library: None,
     execute: worker::execute::<SysvShm>,
 };
 

@@ -51,6 +51,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || available(SocketType::STREAM),
     limit: |_| None,
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<Tcp>,
 };
 

@@ -42,6 +42,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || available(SocketType::DGRAM),
     limit: |_| Some(Limit { bytes: 65_507, because: "UDP over IPv4 carries no more".to_owned() }),
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<Udp>,
 };
 

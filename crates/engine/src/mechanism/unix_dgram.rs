@@ -35,6 +35,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<UnixDgram>,
 };
 

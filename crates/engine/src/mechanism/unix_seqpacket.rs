@@ -34,6 +34,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::SEQPACKET, setup),
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<UnixSeqpacket>,
 };
 

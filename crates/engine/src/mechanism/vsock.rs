@@ -45,6 +45,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || bound().map(drop).map_err(unavailable),
     limit: |_| None,
     holds: |_| 0,
+    library: None,
     execute: worker::execute::<Vsock>,
 };
 

@@ -110,6 +110,11 @@ fn mechanism_json(mechanism: &Mechanism) -> Value {
         "delivery": mechanism.delivery.name(),
         "way": mechanism.way.name(),
         "payload": mechanism.payload.name(),
+        "library": mechanism.library.map(|library| json!({
+            "name": library.name,
+            "version": library.version,
+            "licence": library.licence,
+        })),
         "peer_death": mechanism.peer_death.name(),
         "unrelated_users": mechanism.unrelated.words(),
         "modes": modes,
@@ -163,6 +168,10 @@ pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
         ("Minimum kernel", text.minimum_kernel),
         ("Defaults that matter", text.defaults_that_matter),
     ];
+    if let Some(library) = mechanism.library {
+        let (name, licence) = (library.name, library.licence);
+        page += &format!("\n**Library.** {name} ({licence}); its version stands in the results.\n");
+    }
     for (title, words) in sections {
         page += &format!("\n**{title}.** {words}\n");
     }

@@ -111,7 +111,7 @@ fn missing(spec: &RunSpec) -> Option<String> {
 fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     let Handling { content, buffers, .. } = spec.handling;
     let is_elsewhere = content != Content::default() || buffers != Reuse::default();
-    (mechanism.payload == PayloadFate::HandedOver && is_elsewhere).then(|| {
+    (mechanism.fate(&spec.options) == PayloadFate::HandedOver && is_elsewhere).then(|| {
         let name = mechanism.name;
         format!("{name} has messages in memory of its own: --payload and --buffers do not apply")
     })

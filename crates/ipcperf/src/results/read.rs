@@ -259,6 +259,7 @@ mod tests {
             cases: Vec::new(),
             refused: Vec::new(),
             unavailable: Vec::new(),
+            libraries: std::collections::BTreeMap::new(),
         };
         let header = Header {
             schema: SCHEMA,

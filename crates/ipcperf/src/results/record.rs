@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_engine::limits::Limits;
+use ipcperf_engine::mechanism::find;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Failure, FailureKind, Mode, Role, RunSpec, TouchCheck};
@@ -78,6 +79,9 @@ pub(crate) struct PlanRecord {
     pub(crate) refused: Vec<RefusedRecord>,
     /// Mechanisms that cannot be used on this machine.
     pub(crate) unavailable: Vec<UnavailableRecord>,
+    /// Versions of the libraries that mechanisms of the plan are made of.
+    #[serde(default)]
+    pub(crate) libraries: BTreeMap<String, String>,
 }
 
 const fn one() -> u32 {
@@ -270,8 +274,15 @@ impl PlanRecord {
             specs: plan.cases.iter().map(SpecRecord::of).collect(),
             refused: plan.refused.iter().map(RefusedRecord::of).collect(),
             unavailable: plan.unavailable.iter().map(UnavailableRecord::of).collect(),
+            libraries: plan.cases.iter().filter_map(library).collect(),
         }
     }
+}
+
+/// The library that the case's mechanism is made of, and its version.
+fn library(case: &Case) -> Option<(String, String)> {
+    let library = find(&case.spec.mechanism)?.library?;
+    Some((library.name.to_owned(), library.version.to_owned()))
 }
 
 impl PlanRecord {

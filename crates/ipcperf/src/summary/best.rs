@@ -110,9 +110,10 @@ fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
 /// Whether what the figure is about is payload that the receiver has: of what is handed over in place
 /// nothing need have been moved, unless both parties touch it.
 fn is_delivered(case: &CaseSummary) -> bool {
-    let is_handed_over =
-        find(&case.case.mechanism).is_some_and(|known| known.payload == PayloadFate::HandedOver);
-    !is_handed_over || case.case.touch == Touch::Both
+    let identity = &case.case;
+    let is_handed_over = find(&identity.mechanism)
+        .is_some_and(|known| known.fate(&identity.options) == PayloadFate::HandedOver);
+    !is_handed_over || identity.touch == Touch::Both
 }
 
 fn placements<'a>(cases: &[&'a CaseSummary]) -> Vec<&'a str> {

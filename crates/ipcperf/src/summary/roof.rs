@@ -93,7 +93,7 @@ pub(crate) fn roof(summary: &CaseSummary, limits: &Limits) -> Option<Roof> {
         (_, Kind::Stream) => stream(summary, way, limits),
         (_, Kind::RoundTrip | Kind::RequestReply) => round_trip(summary, way, limits),
     };
-    if find(&summary.case.mechanism)?.payload == PayloadFate::HandedOver {
+    if find(&summary.case.mechanism)?.fate(&summary.case.options) == PayloadFate::HandedOver {
         bounds.retain(|(bound, _)| *bound != Bound::Copy);
     }
     let largest = bounds.into_iter().filter_map(|(bound, ns)| Some((bound, ns?)));

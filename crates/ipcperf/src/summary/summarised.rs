@@ -70,6 +70,7 @@ pub(crate) mod tests {
             specs: Vec::new(),
             refused,
             unavailable: Vec::new(),
+            libraries: std::collections::BTreeMap::new(),
         };
         let header = Header {
             schema: SCHEMA,
