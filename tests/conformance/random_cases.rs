@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use ipcperf_engine::mechanism::{Delivery, Mechanism, PayloadFate};
-use ipcperf_engine::workload;
-use rand::seq::IndexedRandom;
+use ipcperf_engine::{Mode, workload};
+use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -59,14 +59,16 @@ pub(crate) fn generator(seed: u64, index: usize) -> ChaCha8Rng {
 /// Draws a case, where any mechanism is available; sizes are even on a logarithmic scale.
 pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
     let mechanism = *available().choose(random)?;
-    let mode = mechanism.modes.choose(random).expect("modes").name();
+    let options = random_options(mechanism, random);
+    let hands_over = mechanism.fate(&options) == PayloadFate::HandedOver;
+    let modes = mechanism.modes.iter().filter(|&&mode| mode != Mode::OneThread || !hands_over);
+    let mode = modes.choose(random).expect("modes").name();
     let workload = workload::WORKLOADS.choose(random).expect("workloads").name;
     let placement = *placements().choose(random).expect("placements");
     let placement = if mode == "1thread" && placement == "split" { "same" } else { placement };
     let bytes = random_bytes(random);
     let messages = random.random_range(1..=(TOTAL_BYTES / bytes).clamp(2, MOST_MESSAGES));
     let total = bytes * messages - random.random_range(0..bytes);
-    let options = random_options(mechanism, random);
     let settings =
         options.iter().map(|(name, value)| format!("--set {}.{name}={value}", mechanism.name));
     let arguments = format!(

@@ -22,7 +22,6 @@ pub mod mechanism;
 pub mod payload;
 pub mod placement;
 mod report;
-pub mod ring;
 mod spec;
 pub mod worker;
 pub mod workload;

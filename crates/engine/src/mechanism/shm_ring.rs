@@ -1,7 +1,8 @@
 //! `shm-ring`: a ring in shared memory for each direction.
 
-use std::collections::BTreeMap;
+use std::io;
 
+use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 
@@ -11,27 +12,41 @@ use super::{
     Nearness, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
     Unavailable, Unrelated,
 };
-use crate::ring::{Consumer, Continuation, Producer, Waiting, capacity_for, ring};
+use crate::payload::Way;
 use crate::workload::Kind;
-use crate::{Failure, Mode, worker};
+use crate::{Failure, Mode, Report, RunSpec, worker};
 
 /// What `shm-ring` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "shm-ring",
-    about: "ring of records in shared memory, one in each direction; copies in and out",
+    about: "ring of messages in shared memory, one in each direction; copied, or written and read in place",
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::NotTold,
+    payload: PayloadFate::Chosen { option: "api", handed_over: "loan" },
+    peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[OptionSpec {
-        name: "wait",
-        about: "look for 20 us then sleep, sleep at once, or give way and look again",
-        values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
-        default: "spin-futex",
-    }],
+    options: &[
+        OptionSpec {
+            name: "api",
+            about: "copy messages in and out, or write and read them where they lie",
+            values: OptionValues::OneOf(&["copy", "loan"]),
+            default: "copy",
+        },
+        OptionSpec {
+            name: "wait",
+            about: "look for 20 us then sleep, sleep at once, or give way and look again",
+            values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
+            default: "spin-futex",
+        },
+        OptionSpec {
+            name: "batch",
+            about: "bytes of messages that a stream shows its receiver all at once; 0: each as it is sent",
+            values: OptionValues::Number(0..=1 << 20),
+            default: "0",
+        },
+    ],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A memfd, mapped twice back to back so that no record wraps. The length of \
@@ -47,9 +62,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| None,
-    holds: |_| 4,
+    holds: |_| 2 * SLOTS as u64,
     library: None,
-    execute: worker::execute::<ShmRing>,
+    execute,
 };
 
 /// Whether a memfd can be made.
@@ -60,103 +75,216 @@ pub(super) fn available() -> Result<(), Unavailable> {
     })
 }
 
-/// How large the ring is, and how much of a message goes into one record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Geometry {
-    capacity_bytes: usize,
-    chunk_bytes: usize,
-}
+/// Above this a loan lies in the pool, where the place freed last is lent next; a ring goes through all of
+/// its memory.
+const LONGEST_IN_RING: usize = 16 << 10;
+/// Loans from the pool that there may be at once.
+const SLOTS: u32 = 4;
 
-fn geometry(setup: &Setup<'_>) -> Geometry {
+fn options(setup: &Setup<'_>, there: Way) -> Options {
     const KIB: usize = 1024;
+    let message = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
     let (capacity_bytes, chunk_bytes) = match setup.workload {
         Kind::Stream => (1024 * KIB, 64 * KIB),
         Kind::RoundTrip | Kind::RequestReply => (256 * KIB, 32 * KIB),
     };
-    if setup.nearness != Nearness::OneCpu && setup.blocking == Blocking::Wait {
-        return Geometry { capacity_bytes, chunk_bytes };
+    let whole = Options {
+        capacity_bytes,
+        chunk_bytes,
+        batch_bytes: batch_bytes(setup),
+        longest_in_ring_bytes: LONGEST_IN_RING,
+        waiting: waiting(setup),
+        ..Options::default()
+    };
+    match (there, Api::of(setup)) {
+        // A stream never goes back: one page is all that way needs.
+        (Way::Back, _) if setup.workload == Kind::Stream => Options { capacity_bytes: 1, ..whole },
+        (_, Api::Loan) if message > LONGEST_IN_RING => {
+            Options { slots: SLOTS, slot_bytes: message, ..whole }
+        }
+        (_, Api::Loan) => whole,
+        (_, Api::Copy)
+            if setup.nearness != Nearness::OneCpu && setup.blocking == Blocking::Wait =>
+        {
+            whole
+        }
+        // Two that take turns gain nothing by pieces.
+        (_, Api::Copy) => Options {
+            capacity_bytes: capacity_bytes.max(Options::capacity_for(message)),
+            chunk_bytes: message,
+            ..whole
+        },
     }
-    let message = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
-    Geometry { capacity_bytes: capacity_bytes.max(capacity_for(message)), chunk_bytes: message }
 }
 
-fn waiting(options: &BTreeMap<String, String>, setup: &Setup<'_>) -> Waiting {
+/// Only a stream has several messages to show at once.
+fn batch_bytes(setup: &Setup<'_>) -> usize {
+    match (setup.workload, setup.number("batch")) {
+        (Kind::Stream, Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
+        _ => 0,
+    }
+}
+
+fn waiting(setup: &Setup<'_>) -> Waiting {
     if setup.blocking == Blocking::Try {
         return Waiting::Never;
     }
-    match options.get("wait").map_or("spin-futex", String::as_str) {
+    match setup.option("wait", "spin-futex") {
         "yield" => Waiting::Yield,
         "spin-futex" if setup.nearness != Nearness::OneCpu => Waiting::SpinThenFutex,
         _ => Waiting::Futex,
     }
 }
 
-struct ShmRing;
+/// How messages get in and out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Api {
+    Copy,
+    Loan,
+}
 
-impl Channel for ShmRing {
-    type End = RingEnd;
-
-    fn open(setup: &Setup<'_>) -> Result<Opened<RingEnd>, Failure> {
-        let Geometry { capacity_bytes, chunk_bytes } = geometry(setup);
-        let waiting = waiting(setup.options, setup);
-        // A stream never goes back: one page is all that way needs.
-        let back_bytes = if setup.workload == Kind::Stream { 1 } else { capacity_bytes };
-        let (there, arrives_there) = ring(capacity_bytes, waiting).map_err(no_memory)?;
-        let (back, arrives_back) = ring(back_bytes, waiting).map_err(no_memory)?;
-        Ok(Opened {
-            sender: RingEnd { outgoing: there, incoming: arrives_back, chunk_bytes },
-            receiver: RingEnd { outgoing: back, incoming: arrives_there, chunk_bytes },
-            granted: Granted::default(),
-        })
+impl Api {
+    fn of(setup: &Setup<'_>) -> Self {
+        if setup.option("api", "copy") == "loan" { Self::Loan } else { Self::Copy }
     }
 }
 
-fn no_memory(errno: Errno) -> Failure {
-    refused("mapping the ring", errno).with_remedy("free memory, or use smaller messages")
+/// Copied on both sides.
+struct Copying;
+
+/// Written and read in place.
+struct Loaning;
+
+impl Channel for Copying {
+    type End = RingEnd<false>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        open(setup)
+    }
+}
+
+impl Channel for Loaning {
+    type End = RingEnd<true>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        open(setup)
+    }
+}
+
+fn execute(spec: &RunSpec) -> Report {
+    match Api::of(&spec.setup()) {
+        Api::Copy => worker::execute::<Copying>(spec),
+        Api::Loan => worker::execute::<Loaning>(spec),
+    }
+}
+
+fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLACE>>, Failure> {
+    let made = |way| ring(&options(setup, way)).map_err(|error| no_memory(&error));
+    let ((there, arrives_there), (back, arrives_back)) = (made(Way::There)?, made(Way::Back)?);
+    Ok(Opened {
+        sender: RingEnd { outgoing: there, incoming: arrives_back },
+        receiver: RingEnd { outgoing: back, incoming: arrives_there },
+        granted: Granted::default(),
+    })
+}
+
+fn no_memory(error: &io::Error) -> Failure {
+    refused("mapping the ring", errno(error)).with_remedy("free memory, or use smaller messages")
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::NOMEM)
+}
+
+/// What the loops know of these errors.
+fn told(error: Error) -> Errno {
+    match error {
+        Error::WouldBlock => Errno::AGAIN,
+        Error::PeerGone => Errno::PIPE,
+        Error::TooLarge => Errno::MSGSIZE,
+        Error::InPieces | Error::Corrupt => Errno::BADMSG,
+    }
+}
+
+/// Where the peer being gone is the end of what arrives.
+fn arrived(received: Result<usize, Error>) -> Result<usize, Errno> {
+    match received {
+        Err(Error::PeerGone) => Ok(0),
+        other => other.map_err(told),
+    }
 }
 
 #[derive(Debug)]
-struct RingEnd {
+struct RingEnd<const IN_PLACE: bool> {
     outgoing: Producer,
     incoming: Consumer,
-    chunk_bytes: usize,
 }
 
-impl Endpoint for RingEnd {
+impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
     const KEEPS_BOUNDARIES: bool = true;
+    const SENDS_IN_PLACE: bool = IN_PLACE;
+    const RECEIVES_IN_PLACE: bool = IN_PLACE;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.outgoing.populate()?;
-        self.incoming.populate()
+        let populated = self.outgoing.populate().and_then(|()| self.incoming.populate());
+        populated.map_err(|error| errno(&error))
     }
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let mut rest = bytes;
-        while rest.len() > self.chunk_bytes {
-            let (chunk, after) = rest.split_at(self.chunk_bytes);
-            self.outgoing.push(chunk, Continuation::More)?;
-            rest = after;
-        }
-        self.outgoing.push(rest, Continuation::Last)?;
+        self.outgoing.send(bytes).map_err(told)?;
         Ok(bytes.len())
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let mut filled = 0;
-        loop {
-            match self.incoming.pop(&mut bytes[filled..]) {
-                Ok(piece) => {
-                    filled += piece.bytes;
-                    if piece.continuation == Continuation::Last {
-                        return Ok(filled);
-                    }
-                }
-                Err(Errno::PIPE) => return Ok(0),
-                Err(errno) => return Err(errno),
-            }
-        }
+        arrived(self.incoming.recv(bytes))
+    }
+
+    #[inline]
+    fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
+        self.outgoing.reserve(bytes).map_err(told)
+    }
+
+    #[inline]
+    fn loaned(&mut self) -> &mut [u8] {
+        self.outgoing.reserved()
+    }
+
+    #[inline]
+    fn send_loan(&mut self) -> Result<(), Errno> {
+        self.outgoing.commit();
+        Ok(())
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<usize, Errno> {
+        arrived(self.incoming.take())
+    }
+
+    #[inline]
+    fn taken(&self) -> &[u8] {
+        self.incoming.taken()
+    }
+
+    #[inline]
+    fn release(&mut self) -> Result<(), Errno> {
+        self.incoming.release();
+        Ok(())
+    }
+
+    /// The two ways are rings of their own: what came by one is copied into the other.
+    fn send_taken(&mut self) -> Result<(), Errno> {
+        let taken = self.incoming.taken();
+        self.outgoing.reserve(taken.len()).map_err(told)?;
+        self.outgoing.reserved().copy_from_slice(taken);
+        self.outgoing.commit();
+        self.release()
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        self.outgoing.flush();
+        Ok(())
     }
 
     fn take_calls(&mut self) -> Option<u64> {

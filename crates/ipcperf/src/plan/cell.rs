@@ -88,6 +88,13 @@ fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     if mechanism.delivery == Delivery::Nothing && spec.check == TouchCheck::Verify {
         return Some(format!("{} moves nothing that could be verified", mechanism.name));
     }
+    let hands_over = mechanism.fate(&spec.options) == PayloadFate::HandedOver;
+    if spec.mode == Mode::OneThread && hands_over {
+        return Some(format!(
+            "one thread has nobody to hand over to: {} copies there",
+            mechanism.name
+        ));
+    }
     if spec.handling.first_touch == FirstTouch::BeforeFork && spec.mode != Mode::TwoProcesses {
         return Some(format!("{} forks nothing: --first-touch says nothing", spec.mode.name()));
     }

@@ -1,0 +1,86 @@
+//! What both sides synchronise with: the system's own, or, with `--cfg loom`, loom's model of it.
+
+#[cfg(loom)]
+pub(crate) use self::modelled::{futex_wait, futex_wake, give_way};
+#[cfg(not(loom))]
+pub(crate) use self::real::{futex_wait, futex_wake, give_way};
+#[cfg(loom)]
+pub(crate) use loom::sync::Arc;
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(not(loom))]
+pub(crate) use std::sync::Arc;
+#[cfg(not(loom))]
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// Why a sleep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// The time was up.
+    ByTime,
+    /// A wake, a signal, a word that had changed: whoever slept looks.
+    Otherwise,
+}
+
+#[cfg(not(loom))]
+mod real {
+    use std::time::Duration;
+
+    use rustix::io::Errno;
+    use rustix::thread::futex::{self, Flags, Timespec};
+
+    use super::{AtomicU32, Woken};
+
+    /// Sleeps while `word` is 1, `limit` at most.
+    pub(crate) fn futex_wait(word: &AtomicU32, limit: Duration) -> Woken {
+        let limit = Timespec {
+            tv_sec: limit.as_secs().cast_signed(),
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        match futex::wait(word, Flags::empty(), 1, Some(&limit)) {
+            Err(Errno::TIMEDOUT) => Woken::ByTime,
+            _ => Woken::Otherwise,
+        }
+    }
+
+    pub(crate) fn futex_wake(word: &AtomicU32) {
+        // A futex on memory that is mapped cannot fail to be woken.
+        let _ = futex::wake(word, Flags::empty(), 1);
+    }
+
+    pub(crate) fn give_way() {
+        rustix::thread::sched_yield();
+    }
+}
+
+/// A futex as loom can follow it: whoever sleeps for good is a deadlock, which loom reports.
+#[cfg(loom)]
+mod modelled {
+    use std::time::Duration;
+
+    use loom::lazy_static;
+    use loom::sync::{Condvar, Mutex};
+
+    use super::{AtomicU32, Ordering, Woken};
+
+    lazy_static! {
+        static ref KERNEL: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+    }
+
+    pub(crate) fn futex_wait(word: &AtomicU32, _: Duration) -> Woken {
+        let guard = KERNEL.0.lock().unwrap();
+        if word.load(Ordering::SeqCst) == 1 {
+            drop(KERNEL.1.wait(guard).unwrap());
+        }
+        Woken::Otherwise
+    }
+
+    pub(crate) fn futex_wake(_: &AtomicU32) {
+        drop(KERNEL.0.lock().unwrap());
+        KERNEL.1.notify_all();
+    }
+
+    pub(crate) fn give_way() {
+        loom::thread::yield_now();
+    }
+}

@@ -1,0 +1,162 @@
+//! How a side of the ring waits, and how it is woken.
+
+use std::hint::spin_loop;
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::life::Lifeline;
+use crate::sync::{AtomicU32, Ordering, Woken, fence, futex_wait, futex_wake, give_way};
+
+/// How long to look before sleeping: longer than a wake-up's own cost would lose, shorter than the
+/// other side's time slice.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// Looks before the first PAUSE, which would take as long as the whole way of a line between near
+/// CPUs.
+const EAGER_LOOKS: u32 = 64;
+
+/// How long to wait, at most, before looking whether the other side still lives. Beyond the next tick
+/// of any kernel, so that setting it moves no timer.
+const PATIENCE: Duration = Duration::from_millis(32);
+
+/// How a side waits when it can do nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Look for 20 us, then sleep on a futex. For sides on CPUs of their own.
+    SpinThenFutex,
+    /// Sleep on a futex at once.
+    Futex,
+    /// Give up the CPU and look again. For sides that share one CPU.
+    Yield,
+    /// Do not wait: return [`Error::WouldBlock`].
+    Never,
+}
+
+/// Waits and wakes as its kind says, and counts the system calls that took.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    waiting: Waiting,
+    life: Lifeline,
+    /// Whether the other side was found dead, which it stays.
+    is_alone: bool,
+    calls: u64,
+}
+
+/// What the other side sees of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notices<'a> {
+    /// 1 while this side sleeps or is about to.
+    pub(crate) sleeps: &'a AtomicU32,
+    /// 1 once either side has said that it is gone.
+    pub(crate) closed: &'a AtomicU32,
+}
+
+impl Waiter {
+    pub(crate) fn new(waiting: Waiting, life: Lifeline) -> Self {
+        Self { waiting, life, is_alone: false, calls: 0 }
+    }
+
+    /// System calls made since this was last asked.
+    pub(crate) fn take_calls(&mut self) -> u64 {
+        std::mem::take(&mut self.calls)
+    }
+
+    /// Returns once `ready` says so.
+    ///
+    /// # Errors
+    /// [`Error::PeerGone`] once the other side is gone and nothing is ready; [`Error::WouldBlock`]
+    /// where it may not wait.
+    #[cold]
+    pub(crate) fn until(
+        &mut self,
+        ready: impl Fn() -> bool,
+        notices: Notices<'_>,
+    ) -> Result<(), Error> {
+        loop {
+            // Read before `ready`: what was complete before the other side left still counts.
+            let gone = self.is_alone || notices.closed.load(Ordering::Acquire) != 0;
+            if ready() {
+                return Ok(());
+            }
+            if gone {
+                return Err(Error::PeerGone);
+            }
+            let woken = match self.waiting {
+                Waiting::Never => return Err(Error::WouldBlock),
+                Waiting::Yield => self.give_way(&ready, notices),
+                Waiting::SpinThenFutex if spin(&ready) => return Ok(()),
+                Waiting::SpinThenFutex | Waiting::Futex => self.sleep(&ready, notices),
+            };
+            if woken == Woken::ByTime {
+                self.calls += 1;
+                self.is_alone = self.life.is_cut();
+            }
+        }
+    }
+
+    /// Gives up the CPU until something is ready, for [`PATIENCE`] at most.
+    fn give_way(&mut self, ready: &impl Fn() -> bool, notices: Notices<'_>) -> Woken {
+        let mut end = None;
+        loop {
+            self.calls += 1;
+            give_way();
+            if ready() || notices.closed.load(Ordering::Acquire) != 0 {
+                return Woken::Otherwise;
+            }
+            // At each, since each may last as long as another's time slice.
+            let now = Instant::now();
+            if now > *end.get_or_insert(now + PATIENCE) {
+                return Woken::ByTime;
+            }
+        }
+    }
+
+    /// Announces, looks once more, sleeps. The fence pairs with the one in [`Waiter::wake`]: either
+    /// this side sees what the other has just done, or the other sees the announcement.
+    fn sleep(&mut self, ready: &impl Fn() -> bool, notices: Notices<'_>) -> Woken {
+        let Notices { sleeps, closed } = notices;
+        sleeps.store(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let mut woken = Woken::Otherwise;
+        if !ready() && closed.load(Ordering::Acquire) == 0 {
+            self.calls += 1;
+            woken = futex_wait(sleeps, PATIENCE);
+        }
+        sleeps.store(0, Ordering::Relaxed);
+        woken
+    }
+
+    /// Wakes the other side if it announced on `sleeps` that it sleeps.
+    #[inline]
+    pub(crate) fn wake(&mut self, sleeps: &AtomicU32) {
+        if matches!(self.waiting, Waiting::Yield | Waiting::Never) {
+            return;
+        }
+        fence(Ordering::SeqCst);
+        if sleeps.load(Ordering::Relaxed) != 0 && sleeps.swap(0, Ordering::Relaxed) != 0 {
+            self.calls += 1;
+            futex_wake(sleeps);
+        }
+    }
+}
+
+/// Looks without pause for as long as a cache line takes to come and go between near CPUs, then for
+/// [`SPIN`] with one PAUSE for each look, reading the clock at every sixteenth.
+fn spin(ready: &impl Fn() -> bool) -> bool {
+    if (0..EAGER_LOOKS).any(|_| ready()) {
+        return true;
+    }
+    let mut end = None;
+    loop {
+        for _ in 0..16 {
+            if ready() {
+                return true;
+            }
+            spin_loop();
+        }
+        let now = Instant::now();
+        if now > *end.get_or_insert(now + SPIN) {
+            return false;
+        }
+    }
+}

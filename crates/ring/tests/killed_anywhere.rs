@@ -1,0 +1,289 @@
+//! A process is stopped at each of its instructions in turn, from before its first message to after its
+//! last, and killed there. Whoever has the other side must get an error soon, and never sleep on.
+#![cfg(all(not(loom), target_arch = "x86_64"))]
+
+use std::collections::HashMap;
+use std::mem::offset_of;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
+
+/// What the other side has to learn of a death.
+const SOON: Duration = Duration::from_millis(100);
+
+/// The instruction that stops a traced process, and where its address is kept when it has.
+const INT3: u8 = 0xCC;
+const RIP: u64 = (offset_of!(libc::user, regs) + offset_of!(libc::user_regs_struct, rip)) as u64;
+
+/// How long a survivor lets its victim wait, so that it goes to sleep.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Messages there and back of each victim: the first wait for nothing, the last for room.
+const ROUNDS: usize = 2;
+
+/// How the victim sends and receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Api {
+    Copy,
+    Loan,
+}
+
+/// Both directions, as one side sees them.
+struct Side {
+    outgoing: Producer,
+    incoming: Consumer,
+}
+
+impl Side {
+    fn pair(options: &Options) -> [Self; 2] {
+        let (there, arrives_there) = ring(options).unwrap();
+        let (back, arrives_back) = ring(options).unwrap();
+        let one = Self { outgoing: there, incoming: arrives_back };
+        [one, Self { outgoing: back, incoming: arrives_there }]
+    }
+
+    fn disown(self) {
+        self.outgoing.disown();
+        self.incoming.disown();
+    }
+
+    /// Sends and receives as the victim does: no memory is had from the system on the way.
+    fn play(&mut self, api: Api, buffer: &mut [u8]) -> Result<(), Error> {
+        for _ in 0..ROUNDS {
+            match api {
+                Api::Copy => {
+                    self.outgoing.send(buffer)?;
+                    self.outgoing.flush();
+                    self.incoming.recv(buffer)?;
+                }
+                Api::Loan => {
+                    self.outgoing.loan(buffer.len())?.send();
+                    self.incoming.receive()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers until the victim is gone, then sends until that says so too.
+    fn survive(&mut self, bytes: usize) {
+        let mut buffer = vec![0; bytes];
+        while self.incoming.recv(&mut buffer).is_ok() {
+            thread::sleep(PAUSE);
+            if self.outgoing.send(&buffer).is_err() {
+                break;
+            }
+            self.outgoing.flush();
+        }
+        while self.outgoing.send(&buffer).is_ok() {}
+    }
+}
+
+/// A forked process under ptrace, stopped before its first message.
+struct Victim(libc::pid_t);
+
+impl Victim {
+    fn fork(mut side: Side, other: Side, api: Api, buffer: &mut [u8]) -> (Self, Side) {
+        // SAFETY: the child calls nothing but the ring, which takes no lock and no memory, and the
+        // kernel; it ends by _exit.
+        let process = unsafe { libc::fork() };
+        assert!(process >= 0, "fork");
+        if process > 0 {
+            side.disown();
+            let victim = Self(process);
+            victim.wait();
+            return (victim, other);
+        }
+        other.disown();
+        // SAFETY: calls without memory; being traced is what the parent wants.
+        unsafe {
+            libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
+            libc::raise(libc::SIGSTOP);
+            let played = side.play(api, buffer);
+            libc::_exit(i32::from(played.is_err()));
+        }
+    }
+
+    /// The state it stopped or ended in.
+    fn wait(&self) -> i32 {
+        let mut status = 0;
+        // SAFETY: waits for a child of this thread's.
+        let waited = unsafe { libc::waitpid(self.0, &raw mut status, libc::__WALL) };
+        assert_eq!(waited, self.0);
+        status
+    }
+
+    fn request(&self, request: libc::c_uint, address: u64, data: u64) -> i64 {
+        // SAFETY: the child is stopped and traced by this thread; no request made here has the kernel
+        // write to this process's memory.
+        unsafe { libc::ptrace(request, self.0, address, data) }
+    }
+
+    /// Lets it make one instruction, or one system call, or, with `PTRACE_CONT`, all until a
+    /// breakpoint. Returns whether it stopped again.
+    fn go_on(&self, request: libc::c_uint) -> bool {
+        assert_eq!(self.request(request, 0, 0), 0, "ptrace");
+        let status = self.wait();
+        if libc::WIFSTOPPED(status) {
+            return true;
+        }
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "{status:x}");
+        false
+    }
+
+    /// The address of the instruction it makes next.
+    fn at(&self) -> u64 {
+        self.request(libc::PTRACE_PEEKUSER, RIP, 0).cast_unsigned()
+    }
+
+    /// Lets it run until it comes to `stop`; whether it did.
+    fn run_to(&self, stop: Stop) -> bool {
+        for visit in 0..=stop.earlier_visits {
+            let word = self.request(libc::PTRACE_PEEKTEXT, stop.address, 0).cast_unsigned();
+            let trapped = word & !0xFF | u64::from(INT3);
+            self.request(libc::PTRACE_POKETEXT, stop.address, trapped);
+            if !self.go_on(libc::PTRACE_CONT) {
+                return false;
+            }
+            // Back to before the trap, on the instruction that was there.
+            self.request(libc::PTRACE_POKETEXT, stop.address, word);
+            self.request(libc::PTRACE_POKEUSER, RIP, stop.address);
+            if visit < stop.earlier_visits && !self.go_on(libc::PTRACE_SINGLESTEP) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn kill(&self) {
+        // SAFETY: signals a child that has not been waited for to its end.
+        unsafe { libc::kill(self.0, libc::SIGKILL) };
+        self.wait();
+    }
+}
+
+/// An instruction of a victim's: where it is, and how often the victim came there before. All victims of
+/// a test have their code at the same addresses, being forks of one process.
+#[derive(Clone, Copy, Debug)]
+struct Stop {
+    address: u64,
+    earlier_visits: usize,
+}
+
+/// How victim and survivor play.
+#[derive(Clone, Copy, Debug)]
+struct Play {
+    options: Options,
+    api: Api,
+    bytes: usize,
+}
+
+/// A victim, and when its survivor was done.
+struct Trial {
+    victim: Victim,
+    survived: Receiver<Instant>,
+}
+
+impl Trial {
+    fn begin(play: Play) -> Self {
+        let [side, other] = Side::pair(&play.options);
+        let (victim, mut other) = Victim::fork(side, other, play.api, &mut vec![7; play.bytes]);
+        let (tell, survived): (Sender<Instant>, _) = channel();
+        thread::spawn(move || {
+            other.survive(play.bytes);
+            tell.send(Instant::now())
+        });
+        Self { victim, survived }
+    }
+
+    /// All instructions of one victim, which lives.
+    fn all_stops(play: Play) -> Vec<Stop> {
+        let trial = Self::begin(play);
+        let mut visits: HashMap<u64, usize> = HashMap::new();
+        let mut stops = Vec::new();
+        loop {
+            let address = trial.victim.at();
+            let visited = visits.entry(address).or_default();
+            stops.push(Stop { address, earlier_visits: *visited });
+            *visited += 1;
+            if !trial.victim.go_on(libc::PTRACE_SINGLESTEP) {
+                return stops;
+            }
+        }
+    }
+
+    /// Kills a victim at `stop`. It may go another way, where it need not wait; then it lives.
+    fn death(play: Play, stop: Stop) -> (Instant, Receiver<Instant>) {
+        let trial = Self::begin(play);
+        if trial.victim.run_to(stop) {
+            trial.victim.kill();
+        }
+        (Instant::now(), trial.survived)
+    }
+}
+
+/// How long after a death the survivor knew.
+fn noticed((died, survived): (Instant, Receiver<Instant>), stop: Stop) -> Duration {
+    let ended = survived.recv_timeout(Duration::from_secs(5));
+    let ended = ended.unwrap_or_else(|_| panic!("asleep after a death at {stop:x?}"));
+    ended.saturating_duration_since(died)
+}
+
+/// Kills a victim at each instruction. A machine that stood still is asked again.
+fn killed_at_each_step(play: Play) {
+    let stops = Trial::all_stops(play);
+    assert!(stops.len() > 100, "{play:?}: {} steps are no messages", stops.len());
+    println!("{play:?}: killed at {} steps", stops.len());
+    let deaths: Vec<_> = stops.iter().map(|&stop| Trial::death(play, stop)).collect();
+    for (&stop, death) in stops.iter().zip(deaths) {
+        if noticed(death, stop) > SOON {
+            let again = (0..3).map(|_| noticed(Trial::death(play, stop), stop));
+            let least = again.min().unwrap();
+            assert!(least <= SOON, "{play:?}: {least:?} after a death at {stop:x?}");
+        }
+    }
+}
+
+fn options(waiting: Waiting) -> Options {
+    Options {
+        capacity_bytes: 4096,
+        chunk_bytes: 4096,
+        longest_in_ring_bytes: 3000,
+        slots: 1,
+        slot_bytes: 4096,
+        waiting,
+        ..Options::default()
+    }
+}
+
+fn play(api: Api, bytes: usize) -> Play {
+    Play { options: options(Waiting::Futex), api, bytes }
+}
+
+#[test]
+fn copying() {
+    killed_at_each_step(play(Api::Copy, 1500));
+}
+
+#[test]
+fn holding_back() {
+    let options = Options { batch_bytes: 4096, ..options(Waiting::Futex) };
+    killed_at_each_step(Play { options, ..play(Api::Copy, 100) });
+}
+
+#[test]
+fn in_place_in_the_ring() {
+    killed_at_each_step(play(Api::Loan, 2500));
+}
+
+#[test]
+fn in_place_in_the_pool() {
+    killed_at_each_step(play(Api::Loan, 3500));
+}
+
+#[test]
+fn giving_way() {
+    killed_at_each_step(Play { options: options(Waiting::Yield), ..play(Api::Copy, 8) });
+}
