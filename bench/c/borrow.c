@@ -2,22 +2,12 @@
 
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
-#include "party.h"
+#include "stream.h"
 
 /* A pipe of 64 KiB refers to one message of that size or more, one is being read, one is lent next. */
 #define TURNS 3
-
-static char *touched_buffers(size_t bytes)
-{
-    char *start = mmap(NULL, TURNS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
-        give_up("mmap");
-    return memset(start, 0x5a, TURNS * bytes);
-}
 
 static void lend_whole(int fd, char *bytes, size_t left)
 {
@@ -35,25 +25,14 @@ static void lend_whole(int fd, char *bytes, size_t left)
 
 void play_sender(struct task *task)
 {
-    char *buffers = touched_buffers(task->buffer_bytes);
+    char *buffers = touched(TURNS * task->buffer_bytes, 0x5a);
     uint64_t left = task->total_bytes;
     unsigned turn = 0;
     task->shared->begin_ns = now_ns();
     while (left > 0) {
-        size_t bytes = left < task->buffer_bytes ? (size_t)left : task->buffer_bytes;
+        size_t bytes = next_bytes(task, left);
         lend_whole(task->write_fd, buffers + turn * task->buffer_bytes, bytes);
         turn = (turn + 1) % TURNS;
         left -= bytes;
     }
-}
-
-void play_receiver(struct task *task)
-{
-    uint64_t left = task->total_bytes;
-    while (left > 0) {
-        size_t bytes = left < task->buffer_bytes ? (size_t)left : task->buffer_bytes;
-        read_whole(task->read_fd, task->incoming, bytes);
-        left -= bytes;
-    }
-    task->shared->end_ns = now_ns();
 }

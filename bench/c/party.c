@@ -71,7 +71,7 @@ static void *map(size_t bytes, int sharing)
     return start;
 }
 
-static char *touched(size_t bytes, int fill)
+char *touched(size_t bytes, int fill)
 {
     return memset(map(bytes, MAP_PRIVATE), fill, bytes);
 }

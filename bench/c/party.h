@@ -32,6 +32,9 @@ struct task {
 void play_sender(struct task *task);
 void play_receiver(struct task *task);
 
+/* Memory of the party's own, every byte of it `fill`, every page present. */
+char *touched(size_t bytes, int fill);
+
 static inline uint64_t now_ns(void)
 {
     struct timespec time;

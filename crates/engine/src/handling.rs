@@ -199,33 +199,26 @@ impl FromStr for Reply {
     }
 }
 
-impl TryFrom<String> for Reply {
-    type Error = WordError;
+/// Lets results hold these as the words that they are read from and written as.
+macro_rules! stored_as_words {
+    ($($stored:ty),+) => {$(
+        impl TryFrom<String> for $stored {
+            type Error = WordError;
 
-    fn try_from(word: String) -> Result<Self, WordError> {
-        word.parse()
-    }
+            fn try_from(word: String) -> Result<Self, WordError> {
+                word.parse()
+            }
+        }
+
+        impl From<$stored> for String {
+            fn from(stored: $stored) -> Self {
+                stored.to_string()
+            }
+        }
+    )+};
 }
 
-impl From<Reply> for String {
-    fn from(reply: Reply) -> Self {
-        reply.to_string()
-    }
-}
-
-impl TryFrom<String> for Content {
-    type Error = WordError;
-
-    fn try_from(word: String) -> Result<Self, WordError> {
-        word.parse()
-    }
-}
-
-impl From<Content> for String {
-    fn from(content: Content) -> Self {
-        content.to_string()
-    }
-}
+stored_as_words!(Reply, Content);
 
 impl fmt::Display for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

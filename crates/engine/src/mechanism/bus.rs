@@ -6,13 +6,13 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::cmsg_space;
 use rustix::io::Errno;
 use rustix::net::sockopt::set_socket_passcred;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
-use rustix::{cmsg_space, fs};
 
 use super::descriptor::refused;
 use super::{OptionSpec, OptionValues, Setup};
@@ -259,15 +259,6 @@ impl Places {
         }
         Ok(None)
     }
-}
-
-/// A memfd of `bytes` that nobody can make shorter, so that no mapping of it ends in a signal.
-pub(super) fn lasting_memfd(bytes: usize) -> Result<OwnedFd, Errno> {
-    let flags = fs::MemfdFlags::CLOEXEC | fs::MemfdFlags::ALLOW_SEALING;
-    let file = fs::memfd_create("ipcperf-bus", flags)?;
-    fs::ftruncate(&file, bytes as u64)?;
-    fs::fcntl_add_seals(&file, fs::SealFlags::SHRINK | fs::SealFlags::GROW)?;
-    Ok(file)
 }
 
 /// Bytes of a place for messages of this set-up: whole pages.

@@ -2,9 +2,10 @@
 
 use rustix::io::Errno;
 
-use super::bus::{self, Line, METADATA, News, PLACES, Places, lasting_memfd, lines, place_bytes};
+use super::bus::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
 use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
+use super::memfd;
 use super::shm_ring::available;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
@@ -80,7 +81,7 @@ impl Channel for BusCopy {
 /// A pool, mapped for writing and for reading.
 fn pool(place_bytes: usize) -> Result<[Mapping; 2], Errno> {
     let bytes = place_bytes.checked_mul(PLACES).ok_or(Errno::NOMEM)?;
-    let file = lasting_memfd(bytes)?;
+    let file = memfd::of_fixed_size(bytes)?;
     Ok([Mapping::of(&file, bytes, Access::Write)?, Mapping::of(&file, bytes, Access::ReadLater)?])
 }
 

@@ -2,12 +2,11 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{SealFlags, fcntl_add_seals};
 use rustix::io::Errno;
 
-use super::bus::{self, Line, METADATA, News, PLACES, Places, lasting_memfd, lines, place_bytes};
-use super::descriptor::refused;
+use super::bus::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
 use super::mapping::{Access, Mapping};
+use super::memfd::{self, Filled};
 use super::passing::close;
 use super::shm_ring::available;
 use super::{
@@ -83,9 +82,9 @@ impl Channel for BusMemfd {
         let [senders, receivers] = lines(setup)?;
         let (mut there, mut back) = (Vec::new(), Vec::new());
         if setup.option("memfd", "reused") == "reused" {
-            there = lasting_memfds(setup)?;
+            there = memfd::lasting(PLACES, place_bytes(setup))?;
             if setup.workload.is_answered() {
-                back = lasting_memfds(setup)?;
+                back = memfd::lasting(PLACES, place_bytes(setup))?;
             }
         }
         Ok(Opened {
@@ -93,45 +92,6 @@ impl Channel for BusMemfd {
             receiver: MemfdEnd::new(receivers, back, setup),
             granted: Granted::default(),
         })
-    }
-}
-
-fn lasting_memfds(setup: &Setup<'_>) -> Result<Vec<Filled>, Failure> {
-    let memfds = (0..PLACES).map(|_| Filled::lasting(place_bytes(setup)));
-    memfds.collect::<Result<_, _>>().map_err(|errno| {
-        refused("making a memfd", errno).with_remedy("free memory, or use smaller messages")
-    })
-}
-
-/// A memfd that its sender writes to through its mapping.
-#[derive(Debug)]
-struct Filled {
-    file: OwnedFd,
-    mapping: Mapping,
-}
-
-impl Filled {
-    fn new(bytes: usize) -> Result<Self, Errno> {
-        let file = lasting_memfd(bytes)?;
-        let mapping = Mapping::of(&file, bytes, Access::Write)?;
-        Ok(Self { file, mapping })
-    }
-
-    /// One that nobody else can write to.
-    fn lasting(bytes: usize) -> Result<Self, Errno> {
-        let filled = Self::new(bytes)?;
-        match fcntl_add_seals(&filled.file, SealFlags::FUTURE_WRITE) {
-            // Before Linux 5.1 there is no such seal.
-            Ok(()) | Err(Errno::INVAL) => Ok(filled),
-            Err(errno) => Err(errno),
-        }
-    }
-
-    /// The memfd alone, which nobody can write to any more.
-    fn sealed(self) -> Result<OwnedFd, Errno> {
-        drop(self.mapping);
-        fcntl_add_seals(&self.file, SealFlags::WRITE | SealFlags::SEAL)?;
-        Ok(self.file)
     }
 }
 

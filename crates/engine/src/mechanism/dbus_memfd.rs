@@ -8,9 +8,8 @@ use zbus::message::{Body, Builder};
 use zbus::zvariant::Fd;
 
 use super::dbus::{self, Carrier, VIA, errno};
-use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
-use super::memfd_ref::{lasting_memfd, sealed};
+use super::memfd::{self, Filled};
 use super::shm_ring::available;
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, OptionSpec, OptionValues, PayloadFate,
@@ -90,7 +89,7 @@ enum Supply {
     /// A new one for each.
     Fresh,
     /// These in turn, and which is next.
-    Reused(Vec<([OwnedFd; 1], Mapping)>, usize),
+    Reused(Vec<Filled>, usize),
 }
 
 /// How the receiver gets at the payload.
@@ -106,11 +105,7 @@ impl Supply {
         if setup.option("memfd", "reused") == "fresh" {
             return Ok(Self::Fresh);
         }
-        let memfds = (0..count).map(|_| lasting_memfd(bytes)).collect::<Result<_, _>>();
-        let memfds = memfds.map_err(|errno| {
-            refused("making a memfd", errno).with_remedy("free memory, or use smaller messages")
-        })?;
-        Ok(Self::Reused(memfds, 0))
+        Ok(Self::Reused(memfd::lasting(count, bytes)?, 0))
     }
 }
 
@@ -154,7 +149,9 @@ impl Carrier for Referred {
     fn prepare(&mut self) -> Result<(), Errno> {
         match &self.supply {
             Supply::Fresh => Ok(()),
-            Supply::Reused(memfds, _) => memfds.iter().try_for_each(|(_, map)| map.populate()),
+            Supply::Reused(memfds, _) => {
+                memfds.iter().try_for_each(|memfd| memfd.mapping.populate())
+            }
         }
     }
 
@@ -165,13 +162,13 @@ impl Carrier for Referred {
             envelope.build(&(Fd::from(memfd.as_fd()), bytes.len() as u64, number)).map_err(errno)
         };
         match &mut self.supply {
-            Supply::Fresh => body(&sealed(bytes, &mut 0)?, 0),
+            Supply::Fresh => body(&memfd::sealed(bytes, &mut 0)?, 0),
             Supply::Reused(memfds, next) => {
                 let number = *next;
-                let ([memfd], mapping) = memfds.get(number).ok_or(Errno::PROTO)?;
-                mapping.copy_in(0, bytes);
+                let memfd = memfds.get(number).ok_or(Errno::PROTO)?;
+                memfd.mapping.copy_in(0, bytes);
                 *next = (number + 1) % memfds.len();
-                body(memfd, number)
+                body(&memfd.file, number)
             }
         }
     }

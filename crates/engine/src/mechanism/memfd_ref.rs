@@ -1,13 +1,14 @@
 //! `memfd-ref`: the payload in a memfd, whose descriptor is sent in a datagram.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::slice::from_ref;
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::{Errno, pread, read, write};
 use rustix::net::{AddressFamily, SocketType, socketpair};
 
 use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
+use super::memfd::{self, Filled};
 use super::passing::{close, datagram_pair, recv_with, send_with};
 use super::shm_ring::available;
 use super::socket::flags;
@@ -106,7 +107,7 @@ enum Supply {
 /// The memfds of a sender that reuses them.
 #[derive(Debug)]
 struct Turns {
-    memfds: Vec<([OwnedFd; 1], Mapping)>,
+    memfds: Vec<Filled>,
     /// Which is next.
     next: usize,
     /// How many the receiver has not acknowledged; acknowledgements come in order.
@@ -118,10 +119,7 @@ impl Supply {
         if setup.option("memfd", "reused") == "fresh" {
             return Ok(Self::Fresh);
         }
-        let memfds = (0..TURNS).map(|_| lasting_memfd(message_bytes(setup)));
-        let memfds = memfds.collect::<Result<_, _>>().map_err(|errno| {
-            refused("making a memfd", errno).with_remedy("free memory, or use smaller messages")
-        })?;
+        let memfds = memfd::lasting(TURNS, message_bytes(setup))?;
         Ok(Self::Reused(Turns { memfds, next: 0, out: 0 }))
     }
 }
@@ -134,19 +132,6 @@ fn held(setup: &Setup<'_>) -> u64 {
 
 fn message_bytes(setup: &Setup<'_>) -> usize {
     usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2)
-}
-
-/// A memfd of fixed size that can be written to through the mapping made here, and no other.
-pub(super) fn lasting_memfd(bytes: usize) -> Result<([OwnedFd; 1], Mapping), Errno> {
-    let file = memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    ftruncate(&file, bytes as u64)?;
-    let mapping = Mapping::of(&file, bytes, Access::Write)?;
-    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
-    match fcntl_add_seals(&file, SealFlags::FUTURE_WRITE) {
-        // Before Linux 5.1 there is no such seal.
-        Ok(()) | Err(Errno::INVAL) => Ok(([file], mapping)),
-        Err(errno) => Err(errno),
-    }
 }
 
 /// How the receiver gets at the payload.
@@ -199,7 +184,7 @@ impl MemfdEnd {
     fn send_fresh(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         let memfd = match self.pending.take() {
             Some(memfd) => memfd,
-            None => [sealed(bytes, &mut self.calls)?],
+            None => [memfd::sealed(bytes, &mut self.calls)?],
         };
         self.calls += 1;
         if let Err(errno) = send_with(&self.socket, &header(bytes.len(), 0), &memfd) {
@@ -240,20 +225,6 @@ impl MemfdEnd {
     }
 }
 
-/// A new memfd that holds `bytes` for good.
-pub(super) fn sealed(bytes: &[u8], calls: &mut u64) -> Result<OwnedFd, Errno> {
-    let file = memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    *calls += 2;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        *calls += 1;
-        rest = &rest[write(&file, rest)?..];
-    }
-    let all = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
-    fcntl_add_seals(&file, all)?;
-    Ok(file)
-}
-
 fn header(bytes: usize, number: usize) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[..8].copy_from_slice(&(bytes as u64).to_le_bytes());
@@ -290,17 +261,19 @@ impl Endpoint for MemfdEnd {
     fn prepare(&mut self) -> Result<(), Errno> {
         match &self.supply {
             Supply::Fresh => Ok(()),
-            Supply::Reused(turns) => turns.memfds.iter().try_for_each(|(_, map)| map.populate()),
+            Supply::Reused(turns) => {
+                turns.memfds.iter().try_for_each(|memfd| memfd.mapping.populate())
+            }
         }
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         let Supply::Reused(turns) = &mut self.supply else { return self.send_fresh(bytes) };
         turns.make_free(&self.acknowledgements, &mut self.calls)?;
-        let (memfd, mapping) = &turns.memfds[turns.next];
-        mapping.copy_in(0, bytes);
+        let memfd = &turns.memfds[turns.next];
+        memfd.mapping.copy_in(0, bytes);
         self.calls += 1;
-        send_with(&self.socket, &header(bytes.len(), turns.next), memfd)?;
+        send_with(&self.socket, &header(bytes.len(), turns.next), from_ref(&memfd.file))?;
         turns.next = (turns.next + 1) % TURNS;
         turns.out += 1;
         Ok(bytes.len())

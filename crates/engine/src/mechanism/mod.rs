@@ -12,6 +12,7 @@ mod descriptor;
 mod facts;
 mod lasting;
 mod mapping;
+mod memfd;
 mod names;
 mod passing;
 mod polled;

@@ -253,3 +253,49 @@ fn unprepared(mechanism: &str, errno: Errno) -> Failure {
         _ => failure,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handling::Reuse;
+    use crate::spec::tests::spec;
+
+    /// An end that moves nothing and notes where messages lie.
+    #[derive(Debug, Default)]
+    struct Noting(Vec<usize>);
+
+    impl Endpoint for Noting {
+        const KEEPS_BOUNDARIES: bool = true;
+
+        fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+            self.0.push(bytes.as_ptr().addr());
+            Ok(bytes.len())
+        }
+
+        fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+            self.send(bytes)
+        }
+    }
+
+    fn starts_in_two_phases(spec: &RunSpec, role: Role, messages: u64) -> Vec<usize> {
+        let (end, control) = (Noting::default(), &Control::default());
+        let (memory, nearness) = (None, Nearness::Unpinned);
+        let mut party = Party { spec, role, end, other: None, memory, control, nearness };
+        let mut kit = party.prepare().unwrap();
+        for _ in 0..2 {
+            party.moved(Extent::whole(64, messages), &mut kit).unwrap();
+        }
+        party.end.0
+    }
+
+    #[test]
+    fn a_phase_goes_on_with_the_places_after_those_of_the_phase_before() {
+        let handling = Handling { buffers: Reuse::Rotate, ..Handling::default() };
+        let spec = RunSpec { handling, ..spec("null", [0, 1]) };
+        for role in [Role::Sender, Role::Receiver] {
+            let starts = starts_in_two_phases(&spec, role, 5);
+            assert!(starts.is_sorted_by(|one, next| one < next), "{role:?}: {starts:?}");
+            assert_eq!(starts.len(), 10);
+        }
+    }
+}

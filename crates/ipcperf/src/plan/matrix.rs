@@ -222,6 +222,20 @@ mod tests {
         assert!(reason.ends_with("(bus-copy: 20 times that)"), "{reason}");
     }
 
+    #[test]
+    fn what_a_mechanism_holds_counts_beside_many_buffers() {
+        let Some(available) = crate::machine::available_memory_bytes() else { return };
+        // 64 buffers and the 4 messages that are always reckoned, or the 12 of a queue of memfds.
+        let part = format!("{}", available / 72);
+        let handling = TypedHandling { buffers: Some("rotate"), ..TypedHandling::default() };
+        let set = &["memfd-ref.memfd=fresh".to_owned()];
+        let mechanisms = "pipe,memfd-ref";
+        let plan = plan(&Typed { mechanisms, buffers: &part, handling, set, ..NULL }).unwrap();
+        assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
+        let reason = plan.refused[0].to_string();
+        assert!(reason.contains("--buffers rotate needs"), "{reason}");
+    }
+
     fn handled(workloads: &'static str, handling: TypedHandling<'static>) -> Typed<'static> {
         Typed { mechanisms: "pipe", workloads, handling, ..NULL }
     }

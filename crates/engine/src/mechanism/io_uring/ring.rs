@@ -264,3 +264,29 @@ fn go_on_after(errno: Errno) {
         std::process::abort();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::write;
+    use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
+
+    use super::*;
+
+    /// Without links the order holds as a rule, until a socket is full. After a failure it never does.
+    #[test]
+    fn what_follows_a_send_that_failed_is_cancelled() {
+        if try_out().is_err() {
+            return;
+        }
+        let (unix, kind) = (AddressFamily::UNIX, SocketType::STREAM);
+        let (socket, peer) = socketpair(unix, kind, SocketFlags::CLOEXEC, None).unwrap();
+        let mut ring = Ring::new(&socket, 3, Registered::Nothing).unwrap();
+        // There is something to receive, but nobody to send to.
+        write(&peer, &[7]).unwrap();
+        shutdown(&peer, Shutdown::Read).unwrap();
+        let (message, mut into) = ([1; 8], [0]);
+        let results = ring.carry_out(&[Piece::of(&message); 2], Some(&mut into));
+        assert_eq!(results, [-libc::EPIPE, -libc::ECANCELED, -libc::ECANCELED]);
+        assert_eq!(into, [0]);
+    }
+}

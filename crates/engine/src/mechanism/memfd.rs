@@ -1,0 +1,106 @@
+//! Memfds that messages lie in, and the seals that say what will not happen to them.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::io::{Errno, write};
+
+use super::descriptor::refused;
+use super::mapping::{Access, Mapping};
+use crate::Failure;
+
+fn empty() -> Result<OwnedFd, Errno> {
+    memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+}
+
+/// A memfd of `bytes` that nobody can make shorter, so that no mapping of it ends in a signal.
+pub(super) fn of_fixed_size(bytes: usize) -> Result<OwnedFd, Errno> {
+    let file = empty()?;
+    ftruncate(&file, bytes as u64)?;
+    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
+    Ok(file)
+}
+
+/// A new memfd that holds `bytes` for good; its system calls are added to `calls`.
+pub(super) fn sealed(bytes: &[u8], calls: &mut u64) -> Result<OwnedFd, Errno> {
+    let file = empty()?;
+    *calls += 2;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        *calls += 1;
+        rest = &rest[write(&file, rest)?..];
+    }
+    let all = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+    fcntl_add_seals(&file, all)?;
+    Ok(file)
+}
+
+/// `count` memfds of `bytes` each, for messages one after another.
+pub(super) fn lasting(count: usize, bytes: usize) -> Result<Vec<Filled>, Failure> {
+    (0..count).map(|_| Filled::lasting(bytes)).collect::<Result<_, _>>().map_err(|errno| {
+        refused("making a memfd", errno).with_remedy("free memory, or use smaller messages")
+    })
+}
+
+/// A memfd of fixed size that its sender writes to through its mapping.
+#[derive(Debug)]
+pub(super) struct Filled {
+    pub(super) file: OwnedFd,
+    pub(super) mapping: Mapping,
+}
+
+impl Filled {
+    pub(super) fn new(bytes: usize) -> Result<Self, Errno> {
+        let file = of_fixed_size(bytes)?;
+        let mapping = Mapping::of(&file, bytes, Access::Write)?;
+        Ok(Self { file, mapping })
+    }
+
+    /// One that can be written to through this mapping, and no other.
+    fn lasting(bytes: usize) -> Result<Self, Errno> {
+        let filled = Self::new(bytes)?;
+        match fcntl_add_seals(&filled.file, SealFlags::FUTURE_WRITE) {
+            // Before Linux 5.1 there is no such seal.
+            Ok(()) | Err(Errno::INVAL) => Ok(filled),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// The memfd alone, which nobody can write to any more.
+    pub(super) fn sealed(self) -> Result<OwnedFd, Errno> {
+        drop(self.mapping);
+        fcntl_add_seals(&self.file, SealFlags::WRITE | SealFlags::SEAL)?;
+        Ok(self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::fcntl_get_seals;
+
+    use super::*;
+
+    const SIZE: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+    #[test]
+    fn whoever_receives_a_memfd_is_promised_what_its_documentation_says() {
+        let for_good = SIZE | SealFlags::WRITE | SealFlags::SEAL;
+        let seals = |file: &OwnedFd| fcntl_get_seals(file).unwrap();
+        assert_eq!(seals(&of_fixed_size(10).unwrap()), SIZE);
+        assert_eq!(seals(&sealed(&[7; 10], &mut 0).unwrap()), for_good);
+        assert_eq!(seals(&Filled::new(10).unwrap().sealed().unwrap()), for_good);
+    }
+
+    #[test]
+    fn a_lasting_memfd_is_written_to_through_its_mapping_alone() {
+        let memfd = lasting(1, 10).unwrap().remove(0);
+        memfd.mapping.copy_in(0, &[7; 10]);
+        let seals = fcntl_get_seals(&memfd.file).unwrap();
+        assert!(seals == SIZE | SealFlags::FUTURE_WRITE || is_without_that_seal(), "{seals:?}");
+    }
+
+    fn is_without_that_seal() -> bool {
+        let file = empty().unwrap();
+        fcntl_add_seals(&file, SealFlags::FUTURE_WRITE) == Err(Errno::INVAL)
+    }
+}
