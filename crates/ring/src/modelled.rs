@@ -57,7 +57,7 @@ impl Memory {
             words: (0..words).map(|_| AtomicU64::new(0)).collect(),
             payloads: (0..words).map(|_| UnsafeCell::new(())).collect(),
             slots: (0..geometry.slots).map(|_| UnsafeCell::new(())).collect(),
-            records: Bytes::new(vec![0; geometry.capacity_bytes]),
+            records: Bytes::new(vec![0; 2 * geometry.capacity_bytes]),
             pool: Bytes::new(vec![0; geometry.pool_bytes()]),
             geometry,
         })
@@ -80,27 +80,27 @@ impl Memory {
         &self.words[self.offset(position) / WORD]
     }
 
-    fn record(&self, position: u64, bytes: usize) -> *mut u8 {
-        let offset = self.offset(position);
-        assert!(offset + bytes <= self.geometry.capacity_bytes, "a model's records do not wrap");
-        // SAFETY: inside the vector, which is never resized.
-        unsafe { (*self.records.get()).as_mut_ptr().add(offset) }
+    /// Both sides find a payload at the same address, so that one that crosses the end may lie behind it.
+    fn record(&self, position: u64) -> *mut u8 {
+        // SAFETY: the offset is less than the capacity, and the vector, which is never resized, twice
+        // that long.
+        unsafe { (*self.records.get()).as_mut_ptr().add(self.offset(position)) }
     }
 
     pub(crate) fn target(&self, position: u64, bytes: usize) -> *mut u8 {
         let first = self.offset(position) / WORD;
-        for payload in &self.payloads[first..first + bytes.div_ceil(WORD)] {
-            payload.with_mut(|_| ());
+        for index in first..first + bytes.div_ceil(WORD) {
+            self.payloads[index % self.payloads.len()].with_mut(|_| ());
         }
-        self.record(position, bytes)
+        self.record(position)
     }
 
     pub(crate) fn source(&self, position: u64, bytes: usize) -> *const u8 {
         let first = self.offset(position) / WORD;
-        for payload in &self.payloads[first..first + bytes.div_ceil(WORD)] {
-            payload.with(|_| ());
+        for index in first..first + bytes.div_ceil(WORD) {
+            self.payloads[index % self.payloads.len()].with(|_| ());
         }
-        self.record(position, bytes)
+        self.record(position)
     }
 
     fn slot(&self, number: u32) -> *mut u8 {

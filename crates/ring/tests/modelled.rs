@@ -7,12 +7,13 @@ use ipcperf_ring::{Consumer, Options, Producer, Waiting, ring};
 use loom::model::Builder;
 use loom::thread;
 
-/// Room for one record of a word at a time, and half of the next: the producer has to wait.
+/// Room for one message at a time, and the next one comes to lie where the last was read just before its
+/// place was given free.
 const TIGHT: Options = Options {
     capacity_bytes: 32,
-    chunk_bytes: 8,
+    chunk_bytes: 16,
     batch_bytes: 0,
-    longest_in_ring_bytes: 8,
+    longest_in_ring_bytes: 16,
     slots: 0,
     slot_bytes: 0,
     waiting: Waiting::Futex,
@@ -35,17 +36,16 @@ fn check(
     });
 }
 
-fn message(number: u64) -> [u8; 8] {
-    (number * 0x0101_0101_0101_0101).to_ne_bytes()
+fn message(number: u8) -> [u8; 16] {
+    [number; 16]
 }
 
-/// As many as it takes for the producer to come back to a payload that nothing but the tail gave free.
-const MESSAGES: u64 = 4;
+const MESSAGES: u8 = 3;
 
 fn receive_all(consumer: &mut Consumer) {
     for number in 1..=MESSAGES {
-        let mut got = [0; 8];
-        assert_eq!(consumer.recv(&mut got), Ok(8));
+        let mut got = [0; 16];
+        assert_eq!(consumer.recv(&mut got), Ok(16));
         assert_eq!(got, message(number));
     }
 }
@@ -86,14 +86,14 @@ fn so_do_messages_in_pieces() {
 #[test]
 fn a_loan_is_touched_by_one_side_at_a_time() {
     let send = |producer: &mut Producer| {
-        for number in 1..=3 {
-            let mut loan = producer.loan(8).unwrap();
+        for number in 1..=MESSAGES {
+            let mut loan = producer.loan(16).unwrap();
             loan.copy_from_slice(&message(number));
             loan.send();
         }
     };
     check(TIGHT, send, |consumer| {
-        for number in 1..=3 {
+        for number in 1..=MESSAGES {
             assert_eq!(&*consumer.receive().unwrap(), message(number));
         }
     });
@@ -101,17 +101,17 @@ fn a_loan_is_touched_by_one_side_at_a_time() {
 
 #[test]
 fn so_is_a_slot_of_the_pool_which_is_waited_for() {
-    let options = Options { slots: 1, slot_bytes: 16, ..TIGHT };
+    let options = Options { slots: 1, slot_bytes: 32, ..TIGHT };
     let send = |producer: &mut Producer| {
         for number in 1..=2 {
-            let mut loan = producer.loan(16).unwrap();
+            let mut loan = producer.loan(24).unwrap();
             loan.fill(number);
             loan.send();
         }
     };
     check(options, send, |consumer| {
         for number in 1..=2 {
-            assert_eq!(&*consumer.receive().unwrap(), [number; 16]);
+            assert_eq!(&*consumer.receive().unwrap(), [number; 24]);
         }
     });
 }
@@ -122,7 +122,7 @@ fn a_side_that_goes_while_the_other_waits_is_noticed() {
         TIGHT,
         |producer| producer.send(&message(1)).unwrap(),
         |consumer| {
-            assert_eq!(consumer.recv(&mut [0; 8]), Ok(8));
+            assert_eq!(consumer.recv(&mut [0; 16]), Ok(16));
         },
     );
     let mut builder = Builder::new();
