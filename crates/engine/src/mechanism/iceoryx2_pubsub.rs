@@ -54,7 +54,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             there are none but for waiting. --kernel-buffer does not apply.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
-            "[its book](https://ekxide.github.io/iceoryx2-book)",
+            "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",
             "man:shm_overview(7)",
             "man:sched_yield(2)",
         ],
@@ -169,7 +169,7 @@ impl Ports for PubSub {
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
         let outgoing = self.outgoing.as_mut().ok_or(Errno::NOTCONN)?;
         let place = outgoing.publisher.loan_slice_uninit(bytes).map_err(not_lent)?;
-        // SAFETY: the place lies in shared memory, which begins as zeros and of which any byte is a `u8`.
+        // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
         outgoing.loan = Some(unsafe { place.assume_init() });
         Ok(())
     }

@@ -49,11 +49,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         defaults_that_matter: "As for iceoryx2-pubsub: neither requests nor responses may be overwritten \
             (no safe overflow), one client, one server and two nodes, no event service, names private \
             to the run, calls of the system not counted, --kernel-buffer does not apply. The library \
-            holds room for two requests and six responses of the largest size where each is answered, \
-            for 18 requests in a stream, and it allocates for each request that the server receives.",
+            has room for three requests and six responses of the largest size where each is answered, \
+            for 17 requests in a stream, and it allocates for each request that the server receives.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
-            "[its book](https://ekxide.github.io/iceoryx2-book)",
+            "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",
             "man:shm_overview(7)",
             "man:sched_yield(2)",
         ],
@@ -79,6 +79,9 @@ fn held(setup: &Setup<'_>) -> u64 {
 }
 
 type Service = request_response::PortFactory<ipc::Service, [u8], (), [u8], ()>;
+type Composed = RequestMut<ipc::Service, [u8], (), [u8], ()>;
+type Pending = PendingResponse<ipc::Service, [u8], (), [u8], ()>;
+type Active = ActiveRequest<ipc::Service, [u8], (), [u8], ()>;
 
 fn service(node: &Node, part: Part) -> Result<Service, Errno> {
     node.service_builder(&"calls".try_into().map_err(unmade)?)
@@ -107,8 +110,8 @@ enum ReqRes {
 /// The client, and what it has in hand.
 #[derive(Debug)]
 struct Caller {
-    loan: Option<RequestMut<ipc::Service, [u8], (), [u8], ()>>,
-    pending: Option<PendingResponse<ipc::Service, [u8], (), [u8], ()>>,
+    loan: Option<Composed>,
+    pending: Option<Pending>,
     taken: Option<Response<ipc::Service, [u8], ()>>,
     client: Client<ipc::Service, [u8], (), [u8], ()>,
     is_answered: bool,
@@ -119,7 +122,7 @@ struct Caller {
 struct Callee {
     loan: Option<ResponseMut<ipc::Service, [u8], ()>>,
     /// The request to be answered; one that was read is no longer `taken`.
-    request: Option<ActiveRequest<ipc::Service, [u8], (), [u8], ()>>,
+    request: Option<Active>,
     is_taken: bool,
     server: Server<ipc::Service, [u8], (), [u8], ()>,
     is_answered: bool,
@@ -205,20 +208,18 @@ impl Ports for ReqRes {
         }
     }
 
-    // SAFETY (both below): the place lies in shared memory, which begins as zeros and of which any byte is
-    // a `u8`.
     #[inline]
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
         match self {
             Self::Caller(caller) => {
                 let place = caller.client.loan_slice_uninit(bytes).map_err(not_lent)?;
-                // SAFETY: as above.
+                // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
                 caller.loan = Some(unsafe { place.assume_init() });
             }
             Self::Callee(callee) => {
                 let request = callee.request.as_ref().ok_or(Errno::INVAL)?;
                 let place = request.loan_slice_uninit(bytes).map_err(not_lent)?;
-                // SAFETY: as above.
+                // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
                 callee.loan = Some(unsafe { place.assume_init() });
             }
         }
