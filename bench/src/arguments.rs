@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::iceoryx2_samples::SamplesArguments;
 use crate::output::Form;
 use crate::peers::PROGRAMS;
 use crate::sampling::Cap;
@@ -30,6 +31,8 @@ pub(crate) enum Bench {
     CLoops(CapArguments),
     /// D-Bus calls against a plain program that makes the same with zbus, on one CPU
     Dbus(CapArguments),
+    /// iceoryx2 samples against a plain program that publishes the same, on two CPUs
+    Iceoryx2(CapArguments),
     /// What the harness itself costs a message
     Null,
     /// Other tools' round trips and streams beside ours, on one CPU
@@ -51,6 +54,9 @@ pub(crate) enum Bench {
     /// The plain program of `dbus`, for it to start
     #[command(hide = true)]
     ZbusCalls(CallsArguments),
+    /// The plain program of `iceoryx2`, for it to start
+    #[command(hide = true)]
+    Iceoryx2Samples(SamplesArguments),
 }
 
 /// How long `ring` waits for a distance of the CPUs that has not shown.
@@ -61,7 +67,7 @@ pub(crate) struct RingArguments {
     pub(crate) patience: u64,
 }
 
-/// When to stop looking for a narrower interval in `c-loops`, `shapes` and `dbus`.
+/// When to stop looking for a narrower interval in `c-loops`, `shapes`, `dbus` and `iceoryx2`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CapArguments {
     /// Most pairs of runs for a case

@@ -13,6 +13,8 @@ mod c_program;
 mod dbus;
 mod estimate;
 mod finding;
+mod iceoryx2;
+mod iceoryx2_samples;
 mod null;
 mod output;
 mod peers;
@@ -37,12 +39,15 @@ use arguments::{Arguments, Bench, PeersArguments, RingArguments};
 use finding::{Bar, Finding, Verdict};
 use program::Ipcperf;
 use trouble::Trouble;
-use zbus_calls::CallsArguments;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if let Bench::ZbusCalls(told) = &arguments.bench {
-        return play(told);
+    match &arguments.bench {
+        Bench::ZbusCalls(told) => return play("zbus-calls", zbus_calls::play(told)),
+        Bench::Iceoryx2Samples(told) => {
+            return play("iceoryx2-samples", iceoryx2_samples::play(told));
+        }
+        _ => {}
     }
     let measured = Ipcperf::find().and_then(|ipcperf| measure(&ipcperf, &arguments));
     match measured.and_then(|findings| output::present(&findings, arguments.form())) {
@@ -54,15 +59,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// The plain program of `dbus`, which this one starts: it prints how long its calls took, ns.
-fn play(told: &CallsArguments) -> ExitCode {
-    match zbus_calls::play(told) {
+/// A plain program, which this one starts: it prints how long what it played took, ns.
+fn play(name: &str, played: Result<Option<u64>, Box<dyn std::error::Error>>) -> ExitCode {
+    match played {
         Ok(elapsed_ns) => {
             elapsed_ns.iter().for_each(output::answer);
             ExitCode::SUCCESS
         }
         Err(error) => {
-            output::tell(&format!("zbus-calls: {error}"));
+            output::tell(&format!("{name}: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -73,6 +78,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
     Ok(match &arguments.bench {
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
         Bench::Dbus(cap) => dbus::measure(ipcperf, *cap),
+        Bench::Iceoryx2(cap) => iceoryx2::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
         Bench::Peers(arguments) => peers::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
@@ -82,7 +88,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
         // Played before.
-        Bench::ZbusCalls(_) => Vec::new(),
+        Bench::ZbusCalls(_) | Bench::Iceoryx2Samples(_) => Vec::new(),
         Bench::All(cap) => [
             startup::measure(ipcperf),
             reading::measure(ipcperf),
@@ -91,6 +97,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             c_loops::measure(ipcperf, *cap),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
+            iceoryx2::measure(ipcperf, *cap),
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),
             trust::measure(ipcperf),

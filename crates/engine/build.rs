@@ -3,7 +3,7 @@
 use std::fs::read_to_string;
 
 /// Packages by their names in `Cargo.lock`.
-const LIBRARIES: &[&str] = &["zbus"];
+const LIBRARIES: &[&str] = &["iceoryx2", "zbus"];
 
 fn main() {
     let lock = "../../Cargo.lock";

@@ -17,10 +17,11 @@ use crate::whole::{assert_whole, order};
 /// Which moments are drawn where no seed is given.
 const SEED: u64 = 20_261_120;
 /// Twenty runs each, or so: with a given total, with names in the file system, and calibrated.
-const MATRICES: [&str; 6] = [
+const MATRICES: [&str; 7] = [
     "-m pipe,shm-ring -b 64,4096 --total 1MB --repetitions 4",
     "-m fifo,unix-stream-named -w stream,round-trip -b 4096 --total 100kB --repetitions 4",
     "-m file-ref --mode 1thread,2thread,2proc -b 4096 --total 1MB --repetitions 4",
+    "-m iceoryx2-pubsub,iceoryx2-reqres --mode 2thread,2proc -b 4096 --total 1MB --repetitions 2",
     "-m pipe,tcp --mode 1thread,2thread -b 4096 --total 100kB --repetitions 4",
     "-m pipe,null --placement same,free -b 64 --total 64kB --repetitions 4",
     "-m pipe -w stream,round-trip -b 4KiB --repetitions 3",

@@ -38,11 +38,11 @@ fn a_command_killed_while_there_are_names_leaves_none() {
     }
 }
 
-/// The kernel removes no System V object by itself: what a killed command leaves to its worker, and
-/// a killed worker to its command.
+/// The kernel removes no System V object by itself, and no shared memory with a name: what a killed
+/// command leaves to its worker, and a killed worker to its command.
 #[test]
-fn system_v_objects_go_whoever_is_killed() {
-    for mechanism in ["sysv-mq", "sysv-sem"] {
+fn what_lasts_for_a_run_goes_whoever_is_killed() {
+    for mechanism in ["sysv-mq", "sysv-sem", "iceoryx2-pubsub", "iceoryx2-reqres"] {
         for victim in 0..4 {
             let laboratory = Laboratory::open();
             let arguments =

@@ -57,7 +57,7 @@ pub(super) fn make(setup: &Setup<'_>, names: [&str; 2]) -> Result<&'static Lasti
     let lasting = Lasting { names: [one?, other?], folder: text(path.clone())? };
     let lasting = LASTING.get_or_init(|| lasting);
     // Before there is anything to remove: from here on the command's death is a signal to remove it.
-    remove_when_orphaned()?;
+    when_orphaned(remove_and_die)?;
     make_folder(&path)?;
     Ok(lasting)
 }
@@ -68,16 +68,15 @@ pub(super) fn remove(spec: &RunSpec) {
     let _ = std::fs::remove_dir_all(lasting_path(spec, std::process::id()));
 }
 
-/// Has the death of the command remove the folder and end this process. Forked parties ask for a
-/// signal of their own.
-fn remove_when_orphaned() -> Result<(), Failure> {
-    let handler: extern "C" fn(c_int) = remove_and_die;
+/// Has the death of the command call `handler`, which removes what there is and ends this process. Forked
+/// parties ask for a signal of their own.
+pub(super) fn when_orphaned(handler: extern "C" fn(c_int)) -> Result<(), Failure> {
     // SAFETY: an all-zero sigaction is a valid one: no flags, nothing blocked.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as libc::sighandler_t;
     // After the handler the signal does what it always did: it ends the process.
     action.sa_flags = libc::SA_RESETHAND;
-    // SAFETY: the handler makes only calls that are safe in one (see there); `action` is whole.
+    // SAFETY: the handlers make only calls that are safe in one (see there); `action` is whole.
     if unsafe { libc::sigaction(libc::SIGTERM, &raw const action, std::ptr::null_mut()) } != 0 {
         return Err(refused("sigaction", Errno::INVAL));
     }

@@ -10,6 +10,7 @@ mod channel;
 mod dbus;
 mod descriptor;
 mod facts;
+mod iceoryx;
 mod lasting;
 mod mapping;
 mod memfd;
@@ -31,6 +32,8 @@ mod eventfd;
 mod fifo;
 mod file_ref;
 mod futex;
+mod iceoryx2_pubsub;
+mod iceoryx2_reqres;
 mod io_uring;
 mod memfd_ref;
 mod mmap_file;
@@ -101,6 +104,8 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &mptcp::MECHANISM,
     &dbus_copy::MECHANISM,
     &dbus_memfd::MECHANISM,
+    &iceoryx2_pubsub::MECHANISM,
+    &iceoryx2_reqres::MECHANISM,
     &vsock::MECHANISM,
 ];
 

@@ -1,0 +1,213 @@
+//! A program as one would write it with iceoryx2: two processes that publish slices of bytes to each
+//! other and look for what arrives.
+//!
+//! It knows nothing of ipcperf but the numbers it is given. The leader starts the follower, this program
+//! again; each stays on a CPU. Nothing may be lost: queues that are full make the publisher wait.
+
+use std::hint::spin_loop;
+use std::process::{Child, Command};
+
+use clap::{Args, ValueEnum};
+use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::prelude::{BackpressureStrategy, Node, NodeBuilder, PortFactory, ipc};
+use rustix::thread::{CpuSet, sched_setaffinity, sched_yield};
+use rustix::time::{ClockId, clock_gettime};
+
+type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// What the program is told.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SamplesArguments {
+    part: Part,
+    workload: Workload,
+    #[arg(long)]
+    bytes: usize,
+    #[arg(long)]
+    messages: u64,
+    #[arg(long)]
+    cpu: usize,
+    /// Where the follower runs
+    #[arg(long)]
+    other_cpu: usize,
+    /// What sets services apart from those of others; the follower is told
+    #[arg(long, default_value_t = std::process::id())]
+    run: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Starts the follower; sends, or starts each round trip
+    Leader,
+    /// Receives, or answers
+    Follower,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Workload {
+    RoundTrip,
+    Stream,
+}
+
+/// Samples on their way at most, in a stream.
+const QUEUE: usize = 8;
+/// Messages sent before the clock starts.
+const WARM_UP: u64 = 64;
+/// Bytes of a time.
+const TIME: usize = 8;
+
+/// A follower that is killed when this is dropped.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // One that is gone needs no signal.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a party has.
+struct Party {
+    publisher: Publisher<ipc::Service, [u8], ()>,
+    subscriber: Subscriber<ipc::Service, [u8], ()>,
+    outgoing: Vec<u8>,
+    incoming: Vec<u8>,
+    _node: Node<ipc::Service>,
+}
+
+/// Plays the part it was given; the leader returns how long it took, ns.
+pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
+    let mut cpus = CpuSet::new();
+    cpus.set(arguments.cpu);
+    sched_setaffinity(None, &cpus)?;
+    match arguments.part {
+        Part::Follower => {
+            let mut party = Party::join(arguments, ["back", "there"])?;
+            follow(&mut party, arguments.workload, WARM_UP)?;
+            follow(&mut party, arguments.workload, arguments.messages)?;
+            Ok(None)
+        }
+        Part::Leader => {
+            let mut follower = follower(arguments)?;
+            let mut party = Party::join(arguments, ["there", "back"])?;
+            lead(&mut party, arguments.workload, WARM_UP)?;
+            let elapsed_ns = lead(&mut party, arguments.workload, arguments.messages)?;
+            follower.0.wait()?;
+            Ok(Some(elapsed_ns))
+        }
+    }
+}
+
+fn follower(arguments: &SamplesArguments) -> Anything<Killed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let workload = match arguments.workload {
+        Workload::RoundTrip => "round-trip",
+        Workload::Stream => "stream",
+    };
+    command.args(["iceoryx2-samples", "follower", workload]);
+    command.args(["--bytes", &arguments.bytes.to_string()]);
+    command.args(["--messages", &arguments.messages.to_string()]);
+    command.args(["--cpu", &arguments.other_cpu.to_string()]);
+    command.args(["--other-cpu", &arguments.cpu.to_string()]);
+    command.args(["--run", &arguments.run.to_string()]);
+    Ok(Killed(command.spawn()?))
+}
+
+impl Party {
+    /// With a service to publish to and one to subscribe to, once the other party is there.
+    fn join(arguments: &SamplesArguments, [to, from]: [&str; 2]) -> Anything<Self> {
+        let node = NodeBuilder::new().create::<ipc::Service>()?;
+        let service = |name: &str| {
+            let name = format!("example/{}/{name}", arguments.run);
+            let queue = if arguments.workload == Workload::Stream { QUEUE } else { 1 };
+            node.service_builder(&name.as_str().try_into()?)
+                .publish_subscribe::<[u8]>()
+                .enable_safe_overflow(false)
+                .subscriber_max_buffer_size(queue)
+                .subscriber_max_borrowed_samples(1)
+                .max_publishers(1)
+                .max_subscribers(1)
+                .max_nodes(2)
+                .open_or_create()
+                .map_err(Box::<dyn std::error::Error>::from)
+        };
+        let (outlet, inlet) = (service(to)?, service(from)?);
+        let subscriber = inlet.subscriber_builder().create()?;
+        let publisher = outlet
+            .publisher_builder()
+            .initial_max_slice_len(arguments.bytes.max(TIME))
+            .max_loaned_samples(1)
+            .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
+            .create()?;
+        while outlet.dynamic_config().number_of_subscribers() == 0
+            || inlet.dynamic_config().number_of_publishers() == 0
+        {
+            sched_yield();
+        }
+        let (outgoing, incoming) = (vec![0x5A; arguments.bytes], vec![0; arguments.bytes]);
+        Ok(Self { publisher, subscriber, outgoing, incoming, _node: node })
+    }
+
+    fn publish(&self, message: &[u8]) -> Anything<()> {
+        let sample = self.publisher.loan_slice_uninit(message.len())?;
+        sample.write_from_slice(message).send()?;
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Anything<()> {
+        loop {
+            if let Some(sample) = self.subscriber.receive()? {
+                self.incoming[..sample.payload().len()].copy_from_slice(sample.payload());
+                return Ok(());
+            }
+            spin_loop();
+        }
+    }
+
+    /// The time that the other party tells.
+    fn receive_time(&self) -> Anything<u64> {
+        loop {
+            if let Some(sample) = self.subscriber.receive()? {
+                return Ok(u64::from_le_bytes(sample.payload().try_into()?));
+            }
+            spin_loop();
+        }
+    }
+}
+
+/// Sends `messages`; the time from before the first to after the last has arrived, or was answered, ns.
+fn lead(party: &mut Party, workload: Workload, messages: u64) -> Anything<u64> {
+    let start_ns = now_ns()?;
+    for _ in 0..messages {
+        party.publish(&party.outgoing)?;
+        if workload == Workload::RoundTrip {
+            party.receive()?;
+        }
+    }
+    let end_ns = match workload {
+        Workload::RoundTrip => now_ns()?,
+        Workload::Stream => party.receive_time()?,
+    };
+    Ok(end_ns - start_ns)
+}
+
+/// Receives `messages`, and answers each, or tells when the last has arrived.
+fn follow(party: &mut Party, workload: Workload, messages: u64) -> Anything<()> {
+    for _ in 0..messages {
+        party.receive()?;
+        if workload == Workload::RoundTrip {
+            party.publish(&party.outgoing)?;
+        }
+    }
+    if workload == Workload::Stream {
+        party.publish(&now_ns()?.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+/// The clock that both processes see.
+fn now_ns() -> Anything<u64> {
+    let now = clock_gettime(ClockId::Monotonic);
+    Ok(u64::try_from(now.tv_sec)? * 1_000_000_000 + u64::try_from(now.tv_nsec)?)
+}

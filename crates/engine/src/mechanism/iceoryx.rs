@@ -1,0 +1,293 @@
+//! iceoryx2, the library: what `iceoryx2-pubsub` and `iceoryx2-reqres` have in common. Which of its
+//! ports carry the messages is the [`Ports`]' own.
+//!
+//! The library keeps files and shared memory under names of its own choice, within a [`room`] of the
+//! run's. Nodes and ports are made after the fork, each party's by itself. The library has no call that
+//! waits for a message: parties look, again and again.
+
+mod present;
+mod room;
+mod sweep;
+
+use std::fmt::Debug;
+use std::hint::spin_loop;
+use std::marker::PhantomData;
+
+use iceoryx2::port::{LoanError, SendError};
+use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode, ipc};
+use rustix::fs::{Access, access, statvfs};
+use rustix::io::Errno;
+use rustix::thread::sched_yield;
+
+use super::{
+    Channel, Endpoint, Granted, Library, Limit, Nearness, Opened, OptionSpec, OptionValues,
+    PayloadFate, Setup, Unavailable,
+};
+use crate::{Failure, Mode, Report, RunSpec, worker};
+pub(super) use room::{SHARED_MEMORY, remove_shared_memory};
+
+/// The library.
+pub(super) const ICEORYX2: Library = Library {
+    name: "iceoryx2",
+    version: env!("VERSION_OF_ICEORYX2"),
+    licence: "MIT OR Apache-2.0",
+};
+
+/// The option of both mechanisms.
+pub(super) const API: OptionSpec = OptionSpec {
+    name: "api",
+    about: "copy to and from the library's memory, or write and read messages where they lie in it",
+    values: OptionValues::OneOf(&["copy", IN_PLACE]),
+    default: "copy",
+};
+
+const IN_PLACE: &str = "loan";
+
+/// What becomes of payload.
+pub(super) const FATE: PayloadFate =
+    PayloadFate::Chosen { option: API.name, handed_over: IN_PLACE };
+
+/// Two parties: a send waits by itself where there is no room.
+pub(super) const MODES: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
+
+/// Messages of a stream that may wait for their receiver. Where each is answered, one does.
+pub(super) const STREAM_PLACES: usize = 8;
+
+/// What the library adds to each message and to the whole: generously.
+const OVERHEAD_BYTES: u64 = 256;
+const RESERVED_BYTES: u64 = 1 << 20;
+
+/// Whether there is a folder for shared memory.
+pub(super) fn available() -> Result<(), Unavailable> {
+    access(SHARED_MEMORY, Access::WRITE_OK | Access::EXEC_OK).map_err(|errno| Unavailable {
+        reason: format!("POSIX shared memory, /dev/shm: {errno}"),
+        remedy: "mount a tmpfs at /dev/shm that may be written to".to_owned(),
+    })
+}
+
+/// What shared memory has room for, where `messages` lie in it.
+pub(super) fn limit(messages: u64) -> Option<Limit> {
+    let room = statvfs(SHARED_MEMORY).ok()?;
+    let all = room.f_blocks.saturating_mul(room.f_frsize);
+    let each = all.saturating_sub(RESERVED_BYTES) / messages;
+    let because = format!("/dev/shm has {all}, and {messages} messages lie in it");
+    Some(Limit { bytes: each.saturating_sub(OVERHEAD_BYTES), because })
+}
+
+/// Which party.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The one that sends, or starts each round trip.
+    Sender,
+    /// The one that receives, or answers.
+    Receiver,
+}
+
+impl Side {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+}
+
+/// What a party has to know to take its part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) side: Side,
+    /// Bytes of the largest message.
+    pub(super) message_bytes: usize,
+    pub(super) is_answered: bool,
+}
+
+/// A node of the library's.
+pub(super) type Node = iceoryx2::node::Node<ipc::Service>;
+
+/// The ports of one party.
+pub(super) trait Ports: Sized + 'static {
+    /// Makes them, and returns once those of the peer are there and connected.
+    fn join(node: &Node, part: Part) -> Result<Self, Errno>;
+
+    /// Finds a place for a message of `bytes`.
+    fn loan(&mut self, bytes: usize) -> Result<(), Errno>;
+
+    /// The place that was found; empty where none was.
+    fn loaned(&mut self) -> &mut [u8];
+
+    /// Sends what lies in the place that was found; waits where the peer has not taken enough.
+    fn send_loan(&mut self) -> Result<(), Errno>;
+
+    /// Takes a message, if there is one.
+    fn look(&mut self) -> Result<Option<usize>, Errno>;
+
+    /// The message that was taken; empty where none was.
+    fn taken(&self) -> &[u8];
+
+    /// Copies the message that was taken to the place that was found.
+    fn carry_over(&mut self);
+
+    /// Gives the place of the message that was taken back.
+    fn release(&mut self);
+}
+
+/// Carries out `spec`, and removes the room.
+pub(super) fn execute<P: Ports>(spec: &RunSpec) -> Report {
+    let report = match spec.options.get(API.name).map_or(API.default, String::as_str) {
+        IN_PLACE => worker::execute::<Iceoryx<P, true>>(spec),
+        _ => worker::execute::<Iceoryx<P, false>>(spec),
+    };
+    room::clear();
+    report
+}
+
+struct Iceoryx<P, const PLACE: bool>(PhantomData<P>);
+
+impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
+    type End = IceoryxEnd<P, PLACE>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let config = room::open()?;
+        let end = |side| IceoryxEnd {
+            part: Part {
+                side,
+                message_bytes: usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4),
+                is_answered: setup.workload.is_answered(),
+            },
+            config: config.clone(),
+            nearness: setup.nearness,
+            own: Own(None),
+        };
+        let (sender, receiver) = (end(Side::Sender), end(Side::Receiver));
+        Ok(Opened { sender, receiver, granted: Granted::default() })
+    }
+}
+
+/// One party's end; messages are composed and read in place where `PLACE`.
+#[derive(Debug)]
+struct IceoryxEnd<P, const PLACE: bool> {
+    part: Part,
+    config: Config,
+    nearness: Nearness,
+    own: Own<P>,
+}
+
+/// Ports and the node they belong to, none of which may change its thread.
+#[derive(Debug)]
+struct Own<P>(Option<(P, Node)>);
+
+// SAFETY: there is nothing in it until `prepare`, which is called by the thread that uses the end from
+// then on, and drops it.
+unsafe impl<P> Send for Own<P> {}
+
+impl<P: Ports> Own<P> {
+    #[inline]
+    fn ports(&mut self) -> Result<&mut P, Errno> {
+        self.0.as_mut().map(|(ports, _)| ports).ok_or(Errno::NOTCONN)
+    }
+}
+
+impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
+    const KEEPS_BOUNDARIES: bool = true;
+    const COUNTS_CALLS: bool = false;
+    const SENDS_IN_PLACE: bool = PLACE;
+    const RECEIVES_IN_PLACE: bool = PLACE;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        let node = NodeBuilder::new()
+            .config(&self.config)
+            .signal_handling_mode(SignalHandlingMode::Disabled)
+            .create::<ipc::Service>()
+            .map_err(unmade)?;
+        let ports = P::join(&node, self.part)?;
+        self.own = Own(Some((ports, node)));
+        present::populate(room::prefix())
+    }
+
+    #[inline]
+    fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
+        self.own.ports()?.loan(bytes)
+    }
+
+    #[inline]
+    fn loaned(&mut self) -> &mut [u8] {
+        self.own.ports().map_or(&mut [], P::loaned)
+    }
+
+    #[inline]
+    fn send_loan(&mut self) -> Result<(), Errno> {
+        self.own.ports()?.send_loan()
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<usize, Errno> {
+        let ports = self.own.ports()?;
+        loop {
+            if let Some(bytes) = ports.look()? {
+                return Ok(bytes);
+            }
+            match self.nearness {
+                Nearness::Apart => spin_loop(),
+                Nearness::OneCpu | Nearness::Unpinned => sched_yield(),
+            }
+        }
+    }
+
+    #[inline]
+    fn taken(&self) -> &[u8] {
+        self.own.0.as_ref().map_or(&[], |(ports, _)| ports.taken())
+    }
+
+    #[inline]
+    fn release(&mut self) -> Result<(), Errno> {
+        self.own.ports()?.release();
+        Ok(())
+    }
+
+    /// What was received cannot be sent: it is the peer's. It is copied from one place to the other.
+    fn send_taken(&mut self) -> Result<(), Errno> {
+        let bytes = self.taken().len();
+        let ports = self.own.ports()?;
+        ports.loan(bytes)?;
+        ports.carry_over();
+        ports.release();
+        ports.send_loan()
+    }
+}
+
+/// Waits until the peer's ports are there.
+pub(super) fn await_peer(is_there: impl Fn() -> bool) {
+    while !is_there() {
+        sched_yield();
+    }
+}
+
+/// What the library says where it cannot make something: its words have no numbers of the system.
+pub(super) fn unmade(_: impl Debug) -> Errno {
+    Errno::IO
+}
+
+/// The number of the system nearest to what the library says of a place that it does not find.
+#[cold]
+pub(super) fn not_lent(error: LoanError) -> Errno {
+    match error {
+        LoanError::OutOfMemory => Errno::NOMEM,
+        LoanError::ExceedsMaxLoanSize => Errno::MSGSIZE,
+        LoanError::ExceedsMaxLoans => Errno::BUSY,
+        LoanError::InternalFailure => Errno::IO,
+    }
+}
+
+/// As [`not_lent`], for a message that is not sent.
+#[cold]
+pub(super) fn not_sent(error: SendError) -> Errno {
+    match error {
+        SendError::LoanError(error) => not_lent(error),
+        SendError::ConnectionBrokenSinceSenderNoLongerExists | SendError::ConnectionError(_) => {
+            Errno::PIPE
+        }
+        SendError::ConnectionCorrupted | SendError::UnableToDeliver | SendError::InternalError => {
+            Errno::IO
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Makes the pages of the library's memory present: it maps them, but leaves that to whoever comes
+//! first.
+
+use rustix::io::Errno;
+use rustix::mm::{Advice, madvise};
+
+/// Makes all pages of this process present that are mapped from shared memory whose name begins with
+/// `prefix`.
+pub(super) fn populate(prefix: &str) -> Result<(), Errno> {
+    let maps = std::fs::read_to_string("/proc/self/maps").map_err(|_| Errno::IO)?;
+    let named = format!("/dev/shm/{prefix}");
+    maps.lines().filter(|line| line.contains(&named)).filter_map(extent).try_for_each(touch)
+}
+
+/// A part of the address space, and whether it may be written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    start: usize,
+    bytes: usize,
+    is_writable: bool,
+}
+
+/// What a line such as `7f5a40000000-7f5a40200000 rw-s 00000000 00:1a 13 /dev/shm/name` speaks of.
+fn extent(line: &str) -> Option<Extent> {
+    let mut words = line.split_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    let start = address(start)?;
+    let bytes = address(end)?.checked_sub(start)?;
+    Some(Extent { start, bytes, is_writable: words.next()?.contains('w') })
+}
+
+fn touch(extent: Extent) -> Result<(), Errno> {
+    let advice =
+        if extent.is_writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
+    // SAFETY: populating changes no contents; pages that are no longer mapped are refused.
+    match unsafe { madvise(extent.start as *mut _, extent.bytes, advice) } {
+        // Before Linux 5.14 the first messages take the faults.
+        Err(Errno::INVAL) => Ok(()),
+        // The file has no room for it: a write would end in a signal.
+        Err(Errno::FAULT) => Err(Errno::NOMEM),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_maps_is_understood() {
+        let line = "7f5a40000000-7f5a40200000 rw-s 00000000 00:1a 13      /dev/shm/ipcperf-run-1-x";
+        let whole = Extent { start: 0x7f5a_4000_0000, bytes: 0x20_0000, is_writable: true };
+        assert_eq!(extent(line), Some(whole));
+        let read_only = line.replace("rw-s", "r--s");
+        assert_eq!(extent(&read_only), Some(Extent { is_writable: false, ..whole }));
+        assert_eq!(extent("vdso"), None);
+    }
+}

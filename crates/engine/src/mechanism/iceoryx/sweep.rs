@@ -1,0 +1,82 @@
+//! Removing names nobody has listed, also in a signal handler: with system calls alone, and memory on
+//! the stack.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, SeekFrom, openat, seek, unlinkat};
+use rustix::io::Errno;
+
+/// Bytes of names that are read at once.
+const LISTING: usize = 2048;
+
+/// Removes what lies in `folder` under names that begin with `prefix`.
+pub(super) fn remove_beginning_with(folder: &CStr, prefix: &str) {
+    // What cannot be opened holds nothing that could be removed.
+    if let Ok(folder) = openat(CWD, folder, FOLDER, Mode::empty()) {
+        remove_those(&folder, |name| name.to_bytes().starts_with(prefix.as_bytes()));
+    }
+}
+
+/// Removes all that lies in `folder`.
+pub(super) fn remove_everything(folder: &impl AsFd) {
+    remove_those(folder, |name| name != c"." && name != c"..");
+}
+
+const FOLDER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Again from the start until nothing more goes: a listing may skip names where others are removed.
+fn remove_those(folder: &impl AsFd, is_meant: impl Fn(&CStr) -> bool) {
+    while seek(folder, SeekFrom::Start(0)).is_ok() {
+        let mut listing = [MaybeUninit::uninit(); LISTING];
+        let mut names = RawDir::new(folder, &mut listing);
+        let mut is_changed = false;
+        while let Some(Ok(name)) = names.next() {
+            let name = name.file_name();
+            is_changed |= is_meant(name) && remove(folder, name);
+        }
+        if !is_changed {
+            return;
+        }
+    }
+}
+
+/// Whether `name`, and what it may hold, is gone.
+fn remove(folder: &impl AsFd, name: &CStr) -> bool {
+    match unlinkat(folder, name, AtFlags::empty()) {
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        gone => return gone.is_ok(),
+    }
+    if let Ok(inner) = openat(folder, name, FOLDER, Mode::empty()) {
+        remove_everything(&inner);
+    }
+    unlinkat(folder, name, AtFlags::REMOVEDIR).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs::{create_dir_all, read_dir, write};
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn what_begins_so_goes_with_all_it_holds_and_the_rest_stays() {
+        let place = std::env::temp_dir().join(format!("ipcperf-test-sweep-{}", std::process::id()));
+        create_dir_all(place.join("ours-deep/er/still")).unwrap();
+        write(place.join("ours-deep/er/still/file"), "").unwrap();
+        // More names than one listing has.
+        for number in 0..200 {
+            write(place.join(format!("ours-{number}-with-a-rather-long-name")), "").unwrap();
+        }
+        write(place.join("theirs"), "").unwrap();
+        let folder = CString::new(place.as_os_str().as_bytes()).unwrap();
+        remove_beginning_with(&folder, "ours-");
+        let left: Vec<_> = read_dir(&place).unwrap().map(|one| one.unwrap().file_name()).collect();
+        std::fs::remove_dir_all(&place).unwrap();
+        assert_eq!(left, ["theirs"]);
+    }
+}

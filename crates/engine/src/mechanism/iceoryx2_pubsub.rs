@@ -1,0 +1,218 @@
+//! `iceoryx2-pubsub`: publish and subscribe with iceoryx2, one service in each direction.
+
+use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::port::update_connections::UpdateConnections;
+use iceoryx2::prelude::{BackpressureStrategy, PortFactory, ipc};
+use iceoryx2::sample::Sample;
+use iceoryx2::sample_mut::SampleMut;
+use iceoryx2::service::port_factory::publish_subscribe;
+use rustix::io::Errno;
+
+use super::iceoryx::{
+    self, API, FATE, ICEORYX2, MODES, Node, Part, Ports, STREAM_PLACES, Side, await_peer, not_lent,
+    not_sent, unmade,
+};
+use super::{
+    Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
+};
+
+/// What `iceoryx2-pubsub` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "iceoryx2-pubsub",
+    about: "publish-subscribe of iceoryx2: samples in shared memory, polled for",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Memory,
+    payload: FATE,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::Yes,
+    helper: Helper::Nobody,
+    options: &[API],
+    modes: &MODES,
+    documentation: Documentation {
+        how_it_works: "A service for each direction, with one publisher and one subscriber, of samples \
+            that are slices of bytes. To send, a party borrows a place in its publisher's shared memory, \
+            fills it and publishes it: what goes through a lock-free queue, in shared memory too, is where \
+            the sample lies. The subscriber reads it there, and gives the place back through a second \
+            queue. api=copy copies from a buffer of the sender's and into one of the receiver's; \
+            api=loan composes and reads samples in place, and copies nothing, save to echo a message: \
+            what is received belongs to the publisher, and cannot be sent. The library has no receive \
+            that waits: parties look again and again, with a PAUSE in between on CPUs of their own, else \
+            with sched_yield. A stream has 8 samples on their way at most, an exchange one. Where the \
+            subscriber's queue is full, publishing waits (RetryUntilDelivered): with sched_yield for \
+            10000 looks, then with sleeps of 100 us, and after 100 of those of 10 ms.",
+        message_boundaries: "Kept: one sample, one message.",
+        minimum_kernel: "Any, with a tmpfs at /dev/shm; 5.14 populates the memory beforehand.",
+        defaults_that_matter: "The library's own defaults are a queue of two samples of which the oldest \
+            is overwritten when it is full (safe overflow); here nothing may be lost, and it is off. A \
+            service has at most one publisher, one subscriber and two nodes, as each place is looked \
+            at. Its event service, on which a receiver could sleep, is not used, so a waiting party \
+            takes all of its CPU. Its own allowances for dead nodes are switched off: a killed peer is \
+            noticed by nobody. Names are private to the run, below TMPDIR and in /dev/shm, whose size \
+            bounds messages. Calls of the system are the library's, and not counted; in steady state \
+            there are none but for waiting. --kernel-buffer does not apply.",
+        references: &[
+            "[iceoryx2](https://docs.rs/iceoryx2)",
+            "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",
+            "man:shm_overview(7)",
+            "man:sched_yield(2)",
+        ],
+    },
+    availability: iceoryx::available,
+    limit: |setup| iceoryx::limit(held(setup)),
+    holds: held,
+    library: Some(ICEORYX2),
+    execute: iceoryx::execute::<PubSub>,
+};
+
+/// Samples beside those that wait in the queue: one that is composed, and one that is read.
+const IN_HAND: usize = 2;
+
+fn places(is_answered: bool) -> usize {
+    if is_answered { 1 } else { STREAM_PLACES }
+}
+
+fn held(setup: &Setup<'_>) -> u64 {
+    let is_answered = setup.workload.is_answered();
+    let publishers = if is_answered { 2 } else { 1 };
+    publishers * (places(is_answered) + IN_HAND) as u64
+}
+
+type Service = publish_subscribe::PortFactory<ipc::Service, [u8], ()>;
+
+/// The service that leads away from `side`.
+fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
+    let name = match side {
+        Side::Sender => "there",
+        Side::Receiver => "back",
+    };
+    node.service_builder(&name.try_into().map_err(unmade)?)
+        .publish_subscribe::<[u8]>()
+        .enable_safe_overflow(false)
+        .subscriber_max_buffer_size(places(part.is_answered))
+        .subscriber_max_borrowed_samples(1)
+        .max_publishers(1)
+        .max_subscribers(1)
+        .max_nodes(2)
+        .open_or_create()
+        .map_err(unmade)
+}
+
+/// What a party publishes with.
+#[derive(Debug)]
+struct Outgoing {
+    loan: Option<SampleMut<ipc::Service, [u8], ()>>,
+    publisher: Publisher<ipc::Service, [u8], ()>,
+    service: Service,
+}
+
+impl Outgoing {
+    fn new(service: Service, part: Part) -> Result<Self, Errno> {
+        let publisher = service
+            .publisher_builder()
+            .initial_max_slice_len(part.message_bytes)
+            .max_loaned_samples(1)
+            .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
+            .create()
+            .map_err(unmade)?;
+        Ok(Self { loan: None, publisher, service })
+    }
+
+    fn connect(&self) -> Result<(), Errno> {
+        await_peer(|| self.service.dynamic_config().number_of_subscribers() == 1);
+        self.publisher.update_connections().map_err(unmade)
+    }
+}
+
+/// What a party is subscribed with.
+#[derive(Debug)]
+struct Incoming {
+    taken: Option<Sample<ipc::Service, [u8], ()>>,
+    subscriber: Subscriber<ipc::Service, [u8], ()>,
+    service: Service,
+}
+
+impl Incoming {
+    fn new(service: Service) -> Result<Self, Errno> {
+        let subscriber = service.subscriber_builder().create().map_err(unmade)?;
+        Ok(Self { taken: None, subscriber, service })
+    }
+
+    fn connect(&self) -> Result<(), Errno> {
+        await_peer(|| self.service.dynamic_config().number_of_publishers() == 1);
+        self.subscriber.update_connections().map_err(unmade)
+    }
+}
+
+/// The ports of one party: in a stream it has but one of them.
+#[derive(Debug)]
+struct PubSub {
+    outgoing: Option<Outgoing>,
+    incoming: Option<Incoming>,
+}
+
+impl Ports for PubSub {
+    fn join(node: &Node, part: Part) -> Result<Self, Errno> {
+        let outgoing = (part.is_answered || part.side == Side::Sender)
+            .then(|| Outgoing::new(service_from(part.side, node, part)?, part))
+            .transpose()?;
+        let incoming = (part.is_answered || part.side == Side::Receiver)
+            .then(|| Incoming::new(service_from(part.side.other(), node, part)?))
+            .transpose()?;
+        outgoing.as_ref().map_or(Ok(()), Outgoing::connect)?;
+        incoming.as_ref().map_or(Ok(()), Incoming::connect)?;
+        Ok(Self { outgoing, incoming })
+    }
+
+    #[inline]
+    fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
+        let outgoing = self.outgoing.as_mut().ok_or(Errno::NOTCONN)?;
+        let place = outgoing.publisher.loan_slice_uninit(bytes).map_err(not_lent)?;
+        // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
+        outgoing.loan = Some(unsafe { place.assume_init() });
+        Ok(())
+    }
+
+    #[inline]
+    fn loaned(&mut self) -> &mut [u8] {
+        let loan = self.outgoing.as_mut().and_then(|outgoing| outgoing.loan.as_mut());
+        loan.map_or(&mut [], |loan| loan.payload_mut())
+    }
+
+    #[inline]
+    fn send_loan(&mut self) -> Result<(), Errno> {
+        let loan = self.outgoing.as_mut().and_then(|outgoing| outgoing.loan.take());
+        match loan.ok_or(Errno::INVAL)?.send().map_err(not_sent)? {
+            0 => Err(Errno::PIPE),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn look(&mut self) -> Result<Option<usize>, Errno> {
+        let incoming = self.incoming.as_mut().ok_or(Errno::NOTCONN)?;
+        incoming.taken = incoming.subscriber.receive().map_err(unmade)?;
+        Ok(incoming.taken.as_ref().map(|sample| sample.payload().len()))
+    }
+
+    #[inline]
+    fn taken(&self) -> &[u8] {
+        let taken = self.incoming.as_ref().and_then(|incoming| incoming.taken.as_ref());
+        taken.map_or(&[], |sample| sample.payload())
+    }
+
+    fn carry_over(&mut self) {
+        let Self { outgoing: Some(outgoing), incoming: Some(incoming) } = self else { return };
+        if let (Some(loan), Some(taken)) = (&mut outgoing.loan, &incoming.taken) {
+            loan.payload_mut().copy_from_slice(taken.payload());
+        }
+    }
+
+    #[inline]
+    fn release(&mut self) {
+        if let Some(incoming) = &mut self.incoming {
+            incoming.taken = None;
+        }
+    }
+}
