@@ -46,9 +46,11 @@ struct ipcperf_mechanism {
     const char *about; /* what it is, in one line; may be NULL */
 
     /* Opens both ends, connected: ends[0] for the sender, ends[1] for the receiver. Messages must pass
-     * in both directions. On failure (an option that is not known, a message that is too large) it puts
-     * words into error, of at most error_bytes. Called while the process has one thread. */
-    int (*open)(const struct ipcperf_setup *setup, void *ends[2], char *error, size_t error_bytes);
+     * in both directions. What the kernel was seen to grant goes into granted_bytes; left 0, it is not
+     * known. On failure (an option that is not known, a message that is too large) words go into error,
+     * of at most error_bytes. Called while the process has one thread. */
+    int (*open)(const struct ipcperf_setup *setup, void *ends[2], uint64_t *granted_bytes, char *error,
+                size_t error_bytes);
 
     /* Called once, before the clock starts, by the party that will use the end: the place to map and
      * touch memory. May be NULL. */

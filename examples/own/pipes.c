@@ -35,7 +35,7 @@ static int wanted(const struct ipcperf_setup *setup, uint64_t *bytes, char *erro
     return 0;
 }
 
-static int open_ends(const struct ipcperf_setup *setup, void *ends[2], char *error, size_t room) {
+static int open_ends(const struct ipcperf_setup *setup, void *ends[2], uint64_t *granted, char *error, size_t room) {
     int there[2], back[2], flags = O_CLOEXEC | (setup->nonblocking ? O_NONBLOCK : 0);
     uint64_t bytes;
     int status = wanted(setup, &bytes, error, room);
@@ -51,6 +51,7 @@ static int open_ends(const struct ipcperf_setup *setup, void *ends[2], char *err
     *receiver = (struct end){.in = there[0], .out = back[1]};
     ends[0] = sender;
     ends[1] = receiver;
+    *granted = (uint64_t)fcntl(there[1], F_GETPIPE_SZ);
     return 0;
 }
 

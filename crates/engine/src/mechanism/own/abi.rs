@@ -18,6 +18,15 @@ pub(super) const ONE_THREAD: u32 = 4;
 /// `ipcperf_mechanism`.
 pub(super) type Entry = unsafe extern "C" fn() -> *const Table;
 
+/// `open` of `struct ipcperf_mechanism`.
+pub(super) type Open = unsafe extern "C" fn(
+    *const CSetup,
+    *mut [*mut c_void; 2],
+    *mut u64,
+    *mut c_char,
+    usize,
+) -> c_int;
+
 /// `struct ipcperf_option`.
 #[derive(Debug)]
 #[repr(C)]
@@ -45,9 +54,7 @@ pub(super) struct Table {
     pub(super) abi: u32,
     pub(super) flags: u32,
     pub(super) about: *const c_char,
-    pub(super) open: Option<
-        unsafe extern "C" fn(*const CSetup, *mut [*mut c_void; 2], *mut c_char, usize) -> c_int,
-    >,
+    pub(super) open: Option<Open>,
     pub(super) prepare: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
     pub(super) send: Option<unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> isize>,
     pub(super) recv: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> isize>,

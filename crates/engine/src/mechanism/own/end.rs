@@ -1,6 +1,6 @@
 //! The ends of a library: one indirect call for each message sent or received.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
@@ -17,9 +17,6 @@ use crate::{Failure, FailureKind, Report, RunSpec, worker};
 
 /// Room for the words with which a library says why it cannot be opened.
 const ERROR_BYTES: usize = 256;
-
-pub(super) type Open =
-    unsafe extern "C" fn(*const CSetup, *mut [*mut c_void; 2], *mut c_char, usize) -> c_int;
 
 /// What an end calls.
 #[derive(Clone, Copy, Debug)]
@@ -63,15 +60,18 @@ impl<const KEEPS: bool> Channel for Own<KEEPS> {
             .get()
             .ok_or_else(|| Failure::new(FailureKind::Worker, "the library was not loaded"))?;
         let folder = Scratch::new()?;
-        let [sender, receiver] = open(loaded, setup, &folder)?;
+        let ([sender, receiver], granted) = open(loaded, setup, &folder)?;
         let end = |end| LibraryEnd { end, calls: loaded.calls };
-        let granted = Granted::default();
         Ok(Opened { sender: end(sender), receiver: end(receiver), granted })
     }
 }
 
 /// Has the library open both ends.
-fn open(loaded: &Loaded, setup: &Setup<'_>, folder: &Scratch) -> Result<[*mut c_void; 2], Failure> {
+fn open(
+    loaded: &Loaded,
+    setup: &Setup<'_>,
+    folder: &Scratch,
+) -> Result<([*mut c_void; 2], Granted), Failure> {
     let text = |bytes: &[u8]| {
         CString::new(bytes).map_err(|_| Failure::new(FailureKind::SetUp, "a text that holds NUL"))
     };
@@ -93,13 +93,18 @@ fn open(loaded: &Loaded, setup: &Setup<'_>, folder: &Scratch) -> Result<[*mut c_
         option_count: u32::try_from(options.len()).unwrap_or(u32::MAX),
         nonblocking: u32::from(setup.blocking == Blocking::Try),
     };
-    let (mut ends, mut words) = ([null_mut(); 2], [0_u8; ERROR_BYTES]);
+    let (mut ends, mut granted_bytes) = ([null_mut(); 2], 0);
+    let mut words = [0_u8; ERROR_BYTES];
+    let room = words.as_mut_ptr().cast();
+    let (told, granted, into) = (&raw const told, &raw mut granted_bytes, &raw mut ends);
     // SAFETY: the header's own terms: a setup whose texts live until the call returns, room for two
-    // ends, and room for words of so many bytes, the last of which stays zero.
-    let opened = unsafe {
-        (loaded.open)(&raw const told, &raw mut ends, words.as_mut_ptr().cast(), ERROR_BYTES - 1)
-    };
-    if opened == 0 { Ok(ends) } else { Err(refusal(opened, &words)) }
+    // ends, a number, and words of so many bytes, the last of which stays zero.
+    let opened = unsafe { (loaded.open)(told, into, granted, room, ERROR_BYTES - 1) };
+    if opened != 0 {
+        return Err(refusal(opened, &words));
+    }
+    let granted = Granted { kernel_buffer_bytes: (granted_bytes != 0).then_some(granted_bytes) };
+    Ok((ends, granted))
 }
 
 /// What the library said when it could not open its ends.

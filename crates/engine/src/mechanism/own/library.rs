@@ -7,7 +7,8 @@ use libloading::Library;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::abi::{ABI, ENTRY, Entry, KEEPS_BOUNDARIES, ONE_THREAD, TWO_THREADS, Table};
+use super::abi::{ABI, ENTRY, Entry, KEEPS_BOUNDARIES, ONE_THREAD, Open, TWO_THREADS, Table};
+use super::end::Calls;
 use super::muted::Muted;
 
 /// Longest text that is taken from a library.
@@ -39,8 +40,8 @@ pub fn library_facts(path: &Path) -> Result<LibraryFacts, String> {
 /// A library whose table has all that it must have. It is never unloaded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
-    pub(super) open: super::end::Open,
-    pub(super) calls: super::end::Calls,
+    pub(super) open: Open,
+    pub(super) calls: Calls,
     flags: u32,
     about: Option<&'static CStr>,
 }
@@ -73,7 +74,7 @@ fn checked(table: &'static Table) -> Result<Loaded, String> {
     let about = (!table.about.is_null()).then(|| unsafe { CStr::from_ptr(table.about) });
     Ok(Loaded {
         open: table.open.ok_or_else(|| none("open"))?,
-        calls: super::end::Calls {
+        calls: Calls {
             prepare: table.prepare,
             send: table.send.ok_or_else(|| none("send"))?,
             recv: table.recv.ok_or_else(|| none("recv"))?,
