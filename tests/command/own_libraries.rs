@@ -48,7 +48,7 @@ fn is_unavailable(laboratory: &Laboratory, path: &str, words: &str) {
     assert!(alone.stderr.contains(words), "no `{words}`: {}", alone.stderr);
     assert!(alone.stderr.contains(path), "{}", alone.stderr);
     let beside = run(&format!("null,lib:{path}")).expect(0);
-    assert!(beside.stdout.contains(words), "no `{words}`: {}", beside.stdout);
+    assert!(beside.stderr.contains(words), "no `{words}`: {}", beside.stderr);
     assert_eq!(ResultsFile::read(&laboratory.results()).samples.len(), 2);
     laboratory.assert_nothing_left();
 }
@@ -57,7 +57,7 @@ fn is_unavailable(laboratory: &Laboratory, path: &str, words: &str) {
 fn a_file_that_is_no_library_is_told() {
     let laboratory = Laboratory::open();
     let text = laboratory.path("text.so");
-    fs::write(&text, "not a library\n").expect("a file");
+    fs::write(&text, "not a library\n".repeat(100)).expect("a file");
     is_unavailable(&laboratory, &text.display().to_string(), "invalid ELF header");
     let folder = laboratory.path("tmp").display().to_string();
     is_unavailable(&laboratory, &folder, "it is no file");
@@ -154,7 +154,7 @@ fn options_reach_a_library_which_may_refuse_them() {
     };
     run("lib.capacity=8192,16384").expect(0);
     let file = ResultsFile::read(&laboratory.results());
-    let granted = |bytes| {
+    let granted = |bytes: u64| {
         let of =
             file.samples.iter().filter(|one| number(one, "kernel_buffer_granted_bytes") == bytes);
         of.filter(|one| text(&one["options"], "capacity") == bytes.to_string()).count()

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use ipcperf_engine::placement::Topology;
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::laboratory::{HANG, Laboratory, Started};
 use crate::own::{compile, example};
@@ -41,22 +42,25 @@ const READY: &str = "prepare) echo ready >&3;;";
 fn the_program_in_c_moves_every_workload_and_verifies() {
     let laboratory = Laboratory::open();
     let Some(name) = socket(&laboratory) else { return };
-    let arguments = format!(
-        "-m {name} -w stream,round-trip,request-reply --reply echo,13 -b 1,64,200003 --total 1000100 \
-         --placement same,free --verify --repetitions 1"
-    );
-    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
-    let samples = ResultsFile::read(&laboratory.results()).samples;
-    assert_eq!(samples.len(), 2 * 2 * 3 * 4);
-    for sample in &samples {
-        let bytes = number(sample, "buffer_bytes");
-        assert_eq!(number(sample, "messages"), 1_000_100_u64.div_ceil(bytes), "{sample}");
-        let is_stream = text(sample, "workload") == "stream";
-        assert_eq!(sample["bandwidth_bytes_per_s"].is_u64(), is_stream, "{sample}");
-        assert_eq!(sample["round_trip_ns_mean"].is_f64(), !is_stream, "{sample}");
-        assert!(sample["round_trip_ns_p50"].is_null(), "{sample}");
+    for (bytes, total) in [(1, 5_000), (64, 20_020), (200_003, 1_000_100)] {
+        let arguments = format!(
+            "-m {name} -w stream,round-trip,request-reply --reply echo,13 -b {bytes} --total {total} \
+             --placement same,free --verify --repetitions 1 --deadline 60"
+        );
+        laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+        let samples = ResultsFile::read(&laboratory.results()).samples;
+        assert_eq!(samples.len(), 2 * 2 * 4);
+        samples.iter().for_each(|sample| assert_moved(sample, u64::div_ceil(total, bytes)));
     }
     laboratory.assert_nothing_left();
+}
+
+fn assert_moved(sample: &Value, messages: u64) {
+    assert_eq!(number(sample, "messages"), messages, "{sample}");
+    let is_stream = text(sample, "workload") == "stream";
+    assert_eq!(sample["bandwidth_bytes_per_s"].is_u64(), is_stream, "{sample}");
+    assert_eq!(sample["round_trip_ns_mean"].is_f64(), !is_stream, "{sample}");
+    assert!(sample["round_trip_ns_p50"].is_null(), "{sample}");
 }
 
 /// Calibration, usage, probes and figures are those of any mechanism.
@@ -144,7 +148,7 @@ fn what_is_no_answer_is_told() {
     assert_told("prepare) echo garbage >&3;;", "answer", "said `garbage`, which is no answer");
     assert_told("prepare) head -c 9000 /dev/zero >&3;;", "answer", "a line that has no end");
     assert_told("prepare) echo done messages=1 >&3;;", "answer", "to what it was not asked");
-    assert_told("prepare) exec 3>&-; exec 3</dev/null; sleep 9;;", "answer", "closed descriptor 3");
+    assert_told("prepare) exec 3>&- <&-; sleep 9;;", "answer", "closed descriptor 3");
 }
 
 #[test]
@@ -172,7 +176,8 @@ fn a_program_that_cannot_be_started_is_told() {
         assert_eq!(alone.stderr.lines().count(), 1, "{}", alone.stderr);
         assert!(alone.stderr.contains(words), "{}", alone.stderr);
     }
-    // It looks like a program, but the system knows no way to start it.
+    // It looks like a program, but what is to read it is not there.
+    fs::write(&plain, "#!/not/there\n").expect("a file");
     fs::set_permissions(&plain, fs::Permissions::from_mode(0o755)).expect("its permissions");
     let name = format!("exec:{}", plain.display());
     let (kind, place) = failure_beside_pipe(&laboratory, &name, "");

@@ -1,5 +1,6 @@
 //! A library: loaded, and held against the header before anything in it is used.
 
+use std::error::Error as _;
 use std::ffi::CStr;
 use std::path::Path;
 
@@ -53,7 +54,7 @@ pub(super) struct Loaded {
 pub(super) fn load(path: &Path) -> Result<Loaded, String> {
     // SAFETY: whoever names a library asks for its code to be run; what it does is the library's own
     // affair, and nothing of this process is promised to it.
-    let library = unsafe { Library::new(path) }.map_err(|error| plain(&error.to_string()))?;
+    let library = unsafe { Library::new(path) }.map_err(|error| unloaded(&error))?;
     let library: &'static Library = Box::leak(Box::new(library));
     // SAFETY: the type is the one the header gives to a function of this name.
     let entry = unsafe { library.get::<Entry>(ENTRY) }
@@ -62,6 +63,11 @@ pub(super) fn load(path: &Path) -> Result<Loaded, String> {
     let table = unsafe { entry().as_ref() }
         .ok_or_else(|| "its ipcperf_mechanism returned nothing".to_owned())?;
     checked(table)
+}
+
+/// What the system says of what it cannot load, which stands behind what `libloading` does.
+fn unloaded(error: &libloading::Error) -> String {
+    plain(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 /// Holds a table against the header. The number comes first: with another all else is elsewhere.
