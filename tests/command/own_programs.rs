@@ -159,6 +159,7 @@ fn absurd_numbers_are_told() {
     absurd("begin_ns=1 end_ns=2 messages=10", "but was told to go at");
     absurd("begin_ns=18446744073709551616 end_ns=1 messages=10", "no whole number of 64 bits");
     absurd("begin_ns=-1", "no whole number of 64 bits");
+    absurd("begin_ns=1 end_ns=2 messages=9", "9 messages arrived, not 10");
     absurd("messages=10", "without begin_ns");
     absurd("begin=1", "of which nothing is known");
 }

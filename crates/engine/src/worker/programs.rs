@@ -67,23 +67,29 @@ fn probe(spec: &RunSpec) -> Option<f64> {
     round_trip_between_ns(cpus, PROBE).ok()
 }
 
-/// One phase, over.
-struct Phase {
+/// From just before the first byte was sent to just after the last was received.
+#[derive(Clone, Copy)]
+struct Span {
     began_ns: u64,
     ended_ns: u64,
+}
+
+/// One phase, over.
+struct Phase {
+    span: Span,
     messages: u64,
     roles: Vec<RoleUsage>,
 }
 
 impl Phase {
     fn elapsed_ns(&self) -> u64 {
-        (self.ended_ns - self.began_ns).max(1)
+        (self.span.ended_ns - self.span.began_ns).max(1)
     }
 
     fn measurement(self, calibration: &Calibration) -> Measurement {
         let total_bytes = calibration.extent.total_bytes();
         Measurement {
-            began_ns: self.began_ns,
+            began_ns: self.span.began_ns,
             elapsed_ns: self.elapsed_ns(),
             total_bytes,
             messages: self.messages,
@@ -159,22 +165,18 @@ impl Pair {
             Answer::Done(done) => Some(done),
             Answer::Ready(_) => None,
         })?;
-        let (heard_ns, last) = (now_ns(), usize::from(!spec.workload.is_answered()));
-        let (began_ns, ended_ns, messages) = settled(&done, last)?;
-        if began_ns < told_ns || ended_ns < began_ns || ended_ns > heard_ns {
+        let span = settled(&done, spec, extent)?;
+        if span.began_ns < told_ns || span.ended_ns < span.began_ns || span.ended_ns > now_ns() {
+            let Span { began_ns, ended_ns } = span;
             return Err(absurd(format!(
-                "it began at {began_ns} and ended at {ended_ns}, but was told to go at {told_ns} \
-                 and heard at {heard_ns} on CLOCK_MONOTONIC"
+                "it began at {began_ns} and ended at {ended_ns}, but was told to go at {told_ns} and \
+                 heard at {} on CLOCK_MONOTONIC",
+                now_ns()
             )));
         }
-        if messages != extent.messages {
-            return Err(absurd(format!("{messages} messages arrived, not {}", extent.messages)));
-        }
-        let mut roles = Vec::new();
-        for ((party, before), done) in self.parties.iter().zip(before).zip(&done) {
-            roles.push(party.usage(before, done)?);
-        }
-        Ok(Phase { began_ns, ended_ns, messages, roles })
+        let parties = self.parties.iter().zip(before).zip(&done);
+        let roles = parties.map(|((party, before), done)| party.usage(before, done));
+        Ok(Phase { span, messages: extent.messages, roles: roles.collect::<Result<_, _>>()? })
     }
 
     /// Hears one answer of each that `wanted` takes, or the failure that explains the others.
@@ -237,16 +239,22 @@ impl Pair {
     }
 }
 
-/// When the sender began, and when the party with the number `last`, which has the end, ended and how
-/// many messages it counted.
-fn settled(done: &[Done; 2], last: usize) -> Result<(u64, u64, u64), Failure> {
-    let role = if last == 0 { "sender" } else { "receiver" };
+/// When the sender began and when the party that has the last of `extent` ended, which must have all of
+/// it.
+fn settled(done: &[Done; 2], spec: &RunSpec, extent: Extent) -> Result<Span, Failure> {
+    let (role, last) = match spec.workload.is_answered() {
+        true => ("sender", done[0]),
+        false => ("receiver", done[1]),
+    };
     let missing = |role: &str, key: &str| absurd(format!("the {role} said `done` without {key}"));
-    Ok((
-        done[0].began_ns.ok_or_else(|| missing("sender", "begin_ns"))?,
-        done[last].ended_ns.ok_or_else(|| missing(role, "end_ns"))?,
-        done[last].messages.ok_or_else(|| missing(role, "messages"))?,
-    ))
+    let messages = last.messages.ok_or_else(|| missing(role, "messages"))?;
+    if messages != extent.messages {
+        return Err(absurd(format!("{messages} messages arrived, not {}", extent.messages)));
+    }
+    Ok(Span {
+        began_ns: done[0].began_ns.ok_or_else(|| missing("sender", "begin_ns"))?,
+        ended_ns: last.ended_ns.ok_or_else(|| missing(role, "end_ns"))?,
+    })
 }
 
 #[cold]

@@ -66,29 +66,47 @@ impl<const KEEPS: bool> Channel for Own<KEEPS> {
     }
 }
 
+/// The texts of a setup, as C has them.
+struct Texts {
+    folder: CString,
+    options: Vec<(CString, CString)>,
+}
+
+impl Texts {
+    fn of(setup: &Setup<'_>, folder: &Scratch) -> Result<Self, Failure> {
+        let text = |bytes: &[u8]| {
+            let holds_nul = |_| Failure::new(FailureKind::SetUp, "a text that holds NUL");
+            CString::new(bytes).map_err(holds_nul)
+        };
+        let options = setup.options.iter();
+        Ok(Self {
+            folder: text(folder.folder().as_os_str().as_bytes())?,
+            options: options
+                .map(|(name, value)| Ok((text(name.as_bytes())?, text(value.as_bytes())?)))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn options(&self) -> Vec<COption> {
+        let options = self.options.iter();
+        options
+            .map(|(name, value)| COption { name: name.as_ptr(), value: value.as_ptr() })
+            .collect()
+    }
+}
+
 /// Has the library open both ends.
 fn open(
     loaded: &Loaded,
     setup: &Setup<'_>,
     folder: &Scratch,
 ) -> Result<([*mut c_void; 2], Granted), Failure> {
-    let text = |bytes: &[u8]| {
-        CString::new(bytes).map_err(|_| Failure::new(FailureKind::SetUp, "a text that holds NUL"))
-    };
-    let folder = text(folder.folder().as_os_str().as_bytes())?;
-    let texts: Vec<(CString, CString)> = setup
-        .options
-        .iter()
-        .map(|(name, value)| Ok((text(name.as_bytes())?, text(value.as_bytes())?)))
-        .collect::<Result<_, Failure>>()?;
-    let options: Vec<COption> = texts
-        .iter()
-        .map(|(name, value)| COption { name: name.as_ptr(), value: value.as_ptr() })
-        .collect();
+    let texts = Texts::of(setup, folder)?;
+    let options = texts.options();
     let told = CSetup {
         buffer_bytes: setup.buffer_bytes,
         kernel_buffer_bytes: setup.kernel_buffer_asked_bytes.unwrap_or(0),
-        folder: folder.as_ptr(),
+        folder: texts.folder.as_ptr(),
         options: options.as_ptr(),
         option_count: u32::try_from(options.len()).unwrap_or(u32::MAX),
         nonblocking: u32::from(setup.blocking == Blocking::Try),

@@ -1,26 +1,24 @@
 //! Silence on standard output, where a worker's report goes: a library may print there.
 
-use std::fs::OpenOptions;
-use std::io::stdout;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::fs::File;
+use std::os::fd::AsRawFd;
 
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::io::Errno;
 
 use crate::mechanism::sysv::outcome;
 
-/// While this lives, what is printed to standard output is lost.
+/// While this lives, what is printed to standard output is lost. The output itself is kept in the place of
+/// standard input, which has been read: parties inherit the standard streams and nothing more.
 #[derive(Debug)]
-pub(super) struct Muted {
-    output: OwnedFd,
-}
+pub(super) struct Muted(());
 
 impl Muted {
     pub(super) fn new() -> Result<Self, Errno> {
-        let null = OpenOptions::new().write(true).open("/dev/null");
+        let null = File::options().write(true).open("/dev/null");
         let null = null.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        let output = fcntl_dupfd_cloexec(stdout().as_fd(), 3)?;
-        become_output(&null)?;
-        Ok(Self { output })
+        put(libc::STDOUT_FILENO, libc::STDIN_FILENO)?;
+        put(null.as_raw_fd(), libc::STDOUT_FILENO)?;
+        Ok(Self(()))
     }
 }
 
@@ -29,11 +27,12 @@ impl Drop for Muted {
         // SAFETY: null asks for all streams of C; what they hold back must not come out later.
         unsafe { libc::fflush(std::ptr::null_mut()) };
         // It was the standard output before, and can be it again.
-        let _ = become_output(&self.output);
+        let _ = put(libc::STDIN_FILENO, libc::STDOUT_FILENO);
     }
 }
 
-fn become_output(file: &impl AsRawFd) -> Result<(), Errno> {
-    // SAFETY: it takes two numbers; what writes to standard output finds an open descriptor throughout.
-    outcome(unsafe { libc::dup2(file.as_raw_fd(), libc::STDOUT_FILENO) }).map(drop)
+/// Has the number `to` stand for what `from` stands for.
+fn put(from: i32, to: i32) -> Result<(), Errno> {
+    // SAFETY: it takes two numbers; what uses a standard stream finds an open descriptor throughout.
+    outcome(unsafe { libc::dup2(from, to) }).map(drop)
 }
