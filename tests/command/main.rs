@@ -10,6 +10,9 @@ mod machine;
 mod mistakes;
 mod names_left;
 mod output;
+mod own_libraries;
+mod own_programs;
+mod own_results;
 mod policing;
 mod report;
 mod results_file;
@@ -25,6 +28,8 @@ mod whole;
 mod carried;
 #[path = "../support/laboratory.rs"]
 mod laboratory;
+#[path = "../support/own.rs"]
+mod own;
 #[path = "../support/processes.rs"]
 mod processes;
 #[path = "../support/results.rs"]

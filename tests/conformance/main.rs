@@ -3,7 +3,8 @@
 //! A mechanism that is added to the list inherits all of this without a line here. Each test runs
 //! the real command and reads the results file it wrote. Times are never asserted but against a
 //! deadline: a machine may be busy. While one is being written, `IPCPERF_MECHANISMS=NAME` looks at that
-//! one alone.
+//! one alone; `lib:` and the path of a library, at one's own. Without it the example of a library is
+//! looked at too.
 
 mod borrowing;
 mod boundaries;
@@ -20,6 +21,8 @@ mod random_kills;
 mod carried;
 #[path = "../support/laboratory.rs"]
 mod laboratory;
+#[path = "../support/own.rs"]
+mod own;
 #[path = "../support/processes.rs"]
 mod processes;
 #[path = "../support/results.rs"]

@@ -2,35 +2,59 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread;
 
 use ipcperf_engine::Mode;
 use ipcperf_engine::mechanism::{
-    Delivery, Helper, MECHANISMS, Mechanism, OptionSpec, OptionValues,
+    Delivery, Helper, LibraryFacts, MECHANISMS, Mechanism, OptionSpec, OptionValues, OwnKind,
+    learn_library, own_mechanism,
 };
 use ipcperf_engine::placement::{Placement, Topology};
 
+use crate::own;
 use crate::skip::skip;
 
-/// The mechanisms under test: those that `IPCPERF_MECHANISMS` names (with commas between them), or all.
+/// The mechanisms under test: those that `IPCPERF_MECHANISMS` names (with commas between them), or all
+/// and the example of a library.
 pub(crate) fn under_test() -> Vec<&'static Mechanism> {
-    let all = || MECHANISMS.iter().copied();
-    match std::env::var("IPCPERF_MECHANISMS") {
-        Ok(names) => {
-            let named: Vec<&str> = names.split(',').collect();
-            assert!(named.iter().all(|name| all().any(|one| one.name == *name)), "{names}");
-            all().filter(|mechanism| named.contains(&mechanism.name)).collect()
+    static UNDER_TEST: LazyLock<Vec<&'static Mechanism>> = LazyLock::new(|| {
+        let listed = |name: &str| MECHANISMS.iter().copied().find(|one| one.name == name);
+        match std::env::var("IPCPERF_MECHANISMS") {
+            Ok(names) => {
+                names.split(',').map(|name| listed(name).unwrap_or_else(|| library(name))).collect()
+            }
+            Err(_) => MECHANISMS.iter().copied().chain(example()).collect(),
         }
-        Err(_) => all().collect(),
+    });
+    UNDER_TEST.clone()
+}
+
+/// The example of a library, where there is a compiler of C.
+fn example() -> Option<&'static Mechanism> {
+    let path = own::pipes();
+    if path.is_none() {
+        skip("the example of a library", "there is no cc");
     }
+    path.map(|path| library(&format!("lib:{}", path.display())))
+}
+
+/// The library that `name` names, by what it tells the command.
+fn library(name: &str) -> &'static Mechanism {
+    let (kind, path) = own_mechanism(name).unwrap_or_else(|| panic!("no mechanism {name}"));
+    assert_eq!(kind, OwnKind::Library, "{name}");
+    let mut asked = Command::new(env!("CARGO_BIN_EXE_ipcperf"));
+    let told = asked.arg("library").arg(path).output().expect("the command starts").stdout;
+    let facts: Result<LibraryFacts, String> = serde_json::from_slice(&told).expect("its answer");
+    learn_library(name, Ok(facts.expect("a library")))
 }
 
 /// Those under test that are available here; [`for_each`] says which are not.
 pub(crate) fn available() -> &'static [&'static Mechanism] {
     static AVAILABLE: LazyLock<Vec<&'static Mechanism>> = LazyLock::new(|| {
-        under_test().into_iter().filter(|mechanism| (mechanism.availability)().is_ok()).collect()
+        under_test().into_iter().filter(|mechanism| mechanism.available().is_ok()).collect()
     });
     &AVAILABLE
 }
@@ -53,7 +77,7 @@ pub(crate) fn for_each(check: impl Fn(&'static Mechanism) + Sync) {
 /// Why `mechanism`, its options left as they are, cannot be used here.
 fn missing(mechanism: &Mechanism) -> Option<String> {
     let lack = || mechanism.lack(&BTreeMap::new()).map(|lack| lack.missing);
-    (mechanism.availability)().err().or_else(lack).map(|why| why.reason)
+    mechanism.available().err().or_else(lack).map(|why| why.reason)
 }
 
 /// The processes of a run of `mechanism` in `mode`, its options left as they are.

@@ -139,6 +139,8 @@ pub enum FailureKind {
     Deadline,
     /// The worker did not start, or answered nonsense.
     Worker,
+    /// A program of one's own answered what is no answer, or cannot be.
+    Answer,
 }
 
 impl fmt::Display for FailureKind {
@@ -153,6 +155,7 @@ impl fmt::Display for FailureKind {
             Self::Panicked => "a party panicked",
             Self::Deadline => "the deadline passed",
             Self::Worker => "the worker failed",
+            Self::Answer => "a program's answer makes no sense",
         })
     }
 }

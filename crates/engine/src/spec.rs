@@ -103,7 +103,7 @@ pub enum WarmUp {
 /// One run, as handed to a worker on its standard input (one JSON object).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
-    /// A name from [`crate::mechanism::MECHANISMS`].
+    /// A name from [`crate::mechanism::MECHANISMS`], or of one's own: `lib:FILE`, `exec:PROGRAM`.
     pub mechanism: String,
     /// The mechanism's options by name; those left out have their defaults.
     pub options: BTreeMap<String, String>,

@@ -29,11 +29,14 @@ use std::process::ExitCode;
 
 /// The name under which the command starts itself as a worker. Not for users.
 const WORKER: &str = "worker";
+/// The name under which it starts itself to look at a library, which may take that process down.
+const LIBRARY: &str = "library";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == WORKER) {
-        return runner::serve_as_worker(arguments.next());
+    match arguments.next() {
+        Some(first) if first == WORKER => runner::serve_as_worker(arguments.next()),
+        Some(first) if first == LIBRARY => plan::answer_for_library(arguments.next()),
+        _ => cli::main(),
     }
-    cli::main()
 }

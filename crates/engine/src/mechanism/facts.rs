@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::mechanism::Setup;
+use crate::mechanism::{Setup, own};
 use crate::{Mode, Report, RunSpec};
 
 /// One mechanism: its facts, its limits, and how to run it.
@@ -273,6 +273,14 @@ impl OptionSpec {
 }
 
 impl Mechanism {
+    /// Whether it can be used on this machine: of an own one, what was learnt of its file.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn available(&self) -> Result<(), Unavailable> {
+        own::missing(self.name).map_or_else(self.availability, Err)
+    }
+
     /// What the receiver gets of the payload with these options.
     #[must_use]
     pub fn fate(&self, options: &BTreeMap<String, String>) -> PayloadFate {

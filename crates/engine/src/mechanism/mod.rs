@@ -15,6 +15,7 @@ mod lasting;
 mod mapping;
 mod memfd;
 mod names;
+mod own;
 mod passing;
 mod polled;
 mod scratch;
@@ -66,6 +67,8 @@ pub use facts::{
     OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
 pub use names::remove_names;
+pub(crate) use own::plain;
+pub use own::{LibraryFacts, OwnKind, learn_library, learn_program, library_facts, own_mechanism};
 pub use scratch::Scratch;
 
 /// Every mechanism, in the order in which tables show them.
@@ -124,8 +127,8 @@ pub const SURVEYED: &[&Mechanism] = &[
     &shm_ring::MECHANISM,
 ];
 
-/// The mechanism called `name`, if there is one.
+/// The mechanism called `name`, if there is one: of the list, or of one's own.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Mechanism> {
-    MECHANISMS.iter().copied().find(|mechanism| mechanism.name == name)
+    MECHANISMS.iter().copied().find(|mechanism| mechanism.name == name).or_else(|| own::find(name))
 }

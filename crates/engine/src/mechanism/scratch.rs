@@ -44,6 +44,12 @@ impl Scratch {
         Ok(Self { path, _outlives: outlives })
     }
 
+    /// The path of the folder itself.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.path
+    }
+
     /// The path of `name` in it.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {

@@ -12,6 +12,7 @@ mod memory;
 mod others;
 mod party;
 mod processes;
+mod programs;
 mod threads;
 mod usage;
 
@@ -21,6 +22,7 @@ pub use calibration::LEAST_NS;
 pub use control::Control;
 use memory::Memory;
 use party::{Party, PartyReport};
+pub(crate) use programs::execute as execute_program;
 pub use usage::steal_ns;
 
 use crate::handling::FirstTouch;

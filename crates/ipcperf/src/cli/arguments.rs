@@ -129,7 +129,7 @@ impl PrintedArguments {
 /// The matrix: lists are comma-separated, and every combination is a case.
 #[derive(Args, Debug)]
 pub(super) struct MatrixArguments {
-    /// Mechanisms, or `all` (see ipcperf list)
+    /// Mechanisms, or `all` (see ipcperf list); of your own: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
     #[arg(value_parser = Known::mechanisms(), hide_possible_values = true)]
     mechanism: String,
@@ -167,7 +167,8 @@ pub(super) struct MatrixArguments {
     /// Runs made for one repetition at most, until one is not disturbed [default: 3]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     attempts: Option<u32>,
-    /// Options of mechanisms, such as pipe.capacity=4KiB,1MiB; several values make a matrix
+    /// Options of mechanisms, such as pipe.capacity=4KiB,1MiB; several values make a matrix. Of all
+    /// your own: exec.NAME=VALUES, lib.NAME=VALUES
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
     /// What the kernel shall hold between the parties: default, match (the buffer), or BYTES

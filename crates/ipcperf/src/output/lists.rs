@@ -21,7 +21,8 @@ pub(crate) fn mechanism_list() -> String {
             &here(mechanism),
         ]);
     }
-    table.to_string()
+    let own = "your own too: exec:PROGRAM and lib:FILE.so (docs/your-own-mechanism.md)";
+    format!("{table}\n{own}")
 }
 
 /// Whether `mechanism` can be used on this machine, all of it or some.

@@ -18,7 +18,7 @@ pub(crate) fn plan_table(plan: &Plan) -> String {
         });
         let total = spec.total_bytes.map_or("calibrated".to_owned(), |b| Bytes(b).to_string());
         table.add_row([
-            case.id.split('/').next().unwrap_or_default().to_owned(),
+            case.variant(),
             spec.workload.name().to_owned(),
             spec.mode.name().to_owned(),
             case.placement.to_string(),

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reuse};
-use ipcperf_engine::mechanism::{self, Delivery, Lack, Mechanism, PayloadFate, Unavailable};
+use ipcperf_engine::mechanism::{
+    self, Delivery, Lack, Mechanism, OwnKind, PayloadFate, Unavailable, own_mechanism,
+};
 use ipcperf_engine::placement::{Placement, PlacementError, Topology};
 use ipcperf_engine::workload::places_bytes;
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
@@ -19,6 +21,13 @@ pub(crate) struct Case {
     pub(crate) id: String,
     pub(crate) placement: Placement,
     pub(crate) spec: RunSpec,
+}
+
+impl Case {
+    /// The mechanism, with the options that were set.
+    pub(crate) fn variant(&self) -> String {
+        variant(&self.spec)
+    }
 }
 
 /// A cell that cannot be run.
@@ -116,7 +125,14 @@ fn missing(spec: &RunSpec) -> Option<String> {
 
 /// What is handed over in place lies in memory of the mechanism's own.
 fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
-    let Handling { content, buffers, .. } = spec.handling;
+    let Handling { content, buffers, reply, .. } = spec.handling;
+    let is_program = matches!(own_mechanism(mechanism.name), Some((OwnKind::Program, _)));
+    if is_program && spec.handling != (Handling { reply, ..Handling::default() }) {
+        let name = mechanism.name;
+        return Some(format!(
+            "{name} has loops of its own: --touch, --payload, --buffers and --first-touch do not apply"
+        ));
+    }
     let is_elsewhere = content != Content::default() || buffers != Reuse::default();
     (mechanism.fate(&spec.options) == PayloadFate::HandedOver && is_elsewhere).then(|| {
         let name = mechanism.name;
@@ -157,11 +173,7 @@ fn refused_by_limit(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
 
 /// `pipe[capacity=4096]/stream/2proc/same/65536`, and what else is not as usual.
 fn identify(spec: &RunSpec, placement: Placement) -> String {
-    let mut name = spec.mechanism.clone();
-    if !spec.options.is_empty() {
-        let options = spec.options.iter().map(|(name, value)| format!("{name}={value}"));
-        name = format!("{name}[{}]", options.collect::<Vec<_>>().join(","));
-    }
+    let name = variant(spec);
     let (workload, mode, bytes) = (spec.workload.name(), spec.mode.name(), spec.buffer_bytes);
     let mut id = format!("{name}/{workload}/{mode}/{placement}/{bytes}");
     if spec.kernel_buffer != KernelBuffer::Default {
@@ -174,4 +186,13 @@ fn identify(spec: &RunSpec, placement: Placement) -> String {
         id += "/verify";
     }
     id
+}
+
+/// `pipe[capacity=4096]`.
+fn variant(spec: &RunSpec) -> String {
+    if spec.options.is_empty() {
+        return spec.mechanism.clone();
+    }
+    let options = spec.options.iter().map(|(name, value)| format!("{name}={value}"));
+    format!("{}[{}]", spec.mechanism, options.collect::<Vec<_>>().join(","))
 }

@@ -100,13 +100,17 @@ fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpe
 /// Every combination of the values that were set for the mechanism's options.
 fn option_sets(mechanism: &Mechanism, request: &Request) -> Vec<Options> {
     let mut sets = vec![Options::new()];
-    for option in mechanism.options {
-        let Some(values) = request.options.get(&(mechanism.name, option.name)) else {
+    let listed = mechanism.options.iter().map(|option| option.name);
+    // Own mechanisms list none.
+    let others = request.options.keys().filter(|(name, _)| *name == mechanism.name);
+    let others = others.map(|(_, option)| option.as_str()).filter(|_| mechanism.options.is_empty());
+    for option in listed.chain(others) {
+        let Some(values) = request.options.get(&(mechanism.name, option.to_owned())) else {
             continue;
         };
         let with = |set: &Options, value: &String| {
             let mut set = set.clone();
-            set.insert(option.name.to_owned(), value.clone());
+            set.insert(option.to_owned(), value.clone());
             set
         };
         sets = sets.iter().flat_map(|set| values.iter().map(|v| with(set, v))).collect();

@@ -5,6 +5,7 @@ mod enough;
 mod handling;
 mod matrix;
 mod order;
+mod own;
 mod request;
 mod size;
 mod words;
@@ -13,6 +14,7 @@ pub(crate) use cell::{Case, Cause, Refused};
 pub(crate) use enough::{Enough, Precision};
 pub(crate) use handling::TypedHandling;
 pub(crate) use order::block_order;
+pub(crate) use own::answer_for_library;
 pub(crate) use request::{Request, SurveyLength, Typed};
 pub(crate) use size::Bytes;
 pub(crate) use words::unknown;
@@ -146,7 +148,7 @@ fn estimate_run(case: &Case) -> Duration {
 fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absent>) {
     let (mut available, mut unavailable) = (Vec::new(), Vec::new());
     for mechanism in asked.iter().copied() {
-        match (mechanism.availability)() {
+        match mechanism.available() {
             Ok(()) => available.push(mechanism),
             Err(why) => unavailable.push(Absent {
                 mechanism: mechanism.name,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ipcperf_engine::handling::Handling;
-use ipcperf_engine::mechanism::{Mechanism, OptionSpec, OptionValues, SURVEYED};
+use ipcperf_engine::mechanism::{
+    Mechanism, OptionSpec, OptionValues, OwnKind, SURVEYED, own_mechanism,
+};
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::{self, Kind};
 use ipcperf_engine::{KernelBuffer, Mode, TouchCheck};
@@ -26,7 +28,7 @@ const LONGEST_DEADLINE_S: f64 = 86_400.0;
 pub(crate) struct Request {
     pub(crate) mechanisms: Vec<&'static Mechanism>,
     /// Values by mechanism and option.
-    pub(crate) options: BTreeMap<(&'static str, &'static str), Vec<String>>,
+    pub(crate) options: Options,
     pub(crate) workloads: Vec<Kind>,
     pub(crate) buffers: Vec<u64>,
     pub(crate) total_bytes: Option<u64>,
@@ -150,33 +152,63 @@ fn fresh_seed() -> u64 {
     now.map_or(0, |since| u64::from(since.subsec_nanos()) ^ (since.as_secs() << 30))
 }
 
-type Options = BTreeMap<(&'static str, &'static str), Vec<String>>;
+/// A mechanism, its option, and the values it shall have.
+type Setting = (&'static str, String, Vec<String>);
+
+pub(super) type Options = BTreeMap<(&'static str, String), Vec<String>>;
 
 fn parse_options(set: &[String], mechanisms: &[&'static Mechanism]) -> Result<Options, Error> {
     let mut options = Options::new();
     for text in set {
-        let (mechanism, option, values) = parse_setting(text, mechanisms)?;
-        if options.insert((mechanism, option), values).is_some() {
-            return Err(Error::usage(format!("{mechanism}.{option} is set twice")));
+        for (mechanism, option, values) in parse_setting(text, mechanisms)? {
+            if options.insert((mechanism, option.clone()), values).is_some() {
+                return Err(Error::usage(format!("{mechanism}.{option} is set twice")));
+            }
         }
     }
     Ok(options)
 }
 
-fn parse_setting(
-    text: &str,
-    mechanisms: &[&'static Mechanism],
-) -> Result<(&'static str, &'static str, Vec<String>), Error> {
+fn parse_setting(text: &str, mechanisms: &[&'static Mechanism]) -> Result<Vec<Setting>, Error> {
     let shape = || Error::usage(format!("--set takes MECHANISM.OPTION=VALUES, not `{text}`"));
     let (name, values) = text.split_once('=').ok_or_else(shape)?;
     let (mechanism, option) = name.trim().split_once('.').ok_or_else(shape)?;
+    if let Some(kind) = OwnKind::ALL.into_iter().find(|kind| kind.word() == mechanism) {
+        return own_settings(kind, option, values, mechanisms);
+    }
     let mechanism = words::mechanism(mechanism)?;
     if !mechanisms.iter().any(|asked| asked.name == mechanism.name) {
         let words = format!("--set names {}, which -m does not", mechanism.name);
         return Err(Error::usage(words));
     }
     let spec = find_option(mechanism, option)?;
-    Ok((mechanism.name, spec.name, parse_values(mechanism, spec, values)?))
+    let values = parse_values(mechanism, spec, values)?;
+    Ok(vec![(mechanism.name, spec.name.to_owned(), values)])
+}
+
+/// An option of all own mechanisms of a kind: what it means, and whether it is one, is for them to say.
+fn own_settings(
+    kind: OwnKind,
+    option: &str,
+    values: &str,
+    mechanisms: &[&'static Mechanism],
+) -> Result<Vec<Setting>, Error> {
+    let word = kind.word();
+    let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
+    if option.is_empty() || option.contains(is_odd) || values.contains(char::is_control) {
+        let words =
+            format!("--set {word}.NAME=VALUES takes a name without spaces, and plain values");
+        return Err(Error::usage(words));
+    }
+    let values = words::list(values, |value| Ok(value.to_owned()))?;
+    let is_one = |name: &str| own_mechanism(name).is_some_and(|(its, _)| its == kind);
+    let names = mechanisms.iter().map(|asked| asked.name).filter(|name| is_one(name));
+    let settings: Vec<Setting> =
+        names.map(|name| (name, option.to_owned(), values.clone())).collect();
+    if settings.is_empty() {
+        return Err(Error::usage(format!("--set names {word}, of which -m has none")));
+    }
+    Ok(settings)
 }
 
 fn find_option(mechanism: &Mechanism, option: &str) -> Result<&'static OptionSpec, Error> {

@@ -4,7 +4,7 @@ use ipcperf_engine::mechanism::{self, MECHANISMS, Mechanism};
 use ipcperf_engine::workload::{self, WORKLOADS};
 use ipcperf_engine::{KernelBuffer, Mode};
 
-use super::size;
+use super::{own, size};
 use crate::error::Error;
 
 /// Below this similarity (Jaro-Winkler) a suggestion would only puzzle.
@@ -44,6 +44,9 @@ pub(super) fn mechanisms(text: &str) -> Result<Vec<&'static Mechanism>, Error> {
 
 /// The mechanism called `word`.
 pub(super) fn mechanism(word: &str) -> Result<&'static Mechanism, Error> {
+    if let Some(own) = own::planned(word)? {
+        return Ok(own);
+    }
     mechanism::find(word)
         .ok_or_else(|| unknown("mechanism", word, MECHANISMS.iter().map(|known| known.name)))
 }

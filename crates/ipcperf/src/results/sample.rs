@@ -170,6 +170,7 @@ impl Sample {
                 WarmUp::ForNs(ns) => Some(ns),
                 WarmUp::None | WarmUp::Slices(_) => None,
             },
+            round_trip_ns_mean: mean_ns(&run, &measurement),
             warm_up_slices_ns: Some(measurement.slices_ns).filter(|slices| !slices.is_empty()),
             kernel_thread_ns: measurement.kernel_thread_ns,
             round_trip_ns_p50: trips.map(|trips| trips.p50_ns),
@@ -177,7 +178,6 @@ impl Sample {
             round_trip_ns_p99: trips.map(|trips| trips.p99_ns),
             round_trip_ns_p999: trips.map(|trips| trips.p999_ns),
             round_trip_ns_max: trips.map(|trips| trips.max_ns),
-            round_trip_ns_mean: trips.map(|trips| trips.mean_ns),
             round_trip_timed_every: trips.map(|trips| trips.timed_every),
             cacheline_round_trip_ns: probes.map(|[before, after]| f64::midpoint(before, after)),
             cacheline_round_trip_before_ns: probes.map(|[before, _]| before),
@@ -189,6 +189,14 @@ impl Sample {
             run,
         }
     }
+}
+
+/// Elapsed time over trips, which is known also where no trip was timed on its own.
+#[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
+fn mean_ns(run: &RunIdentity, measurement: &Measurement) -> Option<f64> {
+    let timed = measurement.round_trips.as_ref().map(|trips| trips.mean_ns);
+    let over_all = || measurement.elapsed_ns as f64 / measurement.messages.max(1) as f64;
+    timed.or_else(|| run.case.workload.is_answered().then(over_all))
 }
 
 fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {

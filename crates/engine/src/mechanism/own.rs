@@ -1,0 +1,221 @@
+//! Mechanisms of one's own: `exec:PROGRAM`, two processes of a program that speaks a small protocol,
+//! and `lib:FILE`, a shared library made with `include/ipcperf.h`.
+//!
+//! They are on no list: a name says what it is and where its file lies. What is known of one is learnt
+//! when it is planned. Results name it too, where the file may be gone or another's: whoever only reads
+//! results gets what is true of each, and nothing is loaded or started.
+
+mod abi;
+mod end;
+mod library;
+mod muted;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) use library::plain;
+pub use library::{LibraryFacts, library_facts};
+
+use super::{
+    Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadFate, PayloadWay, PeerDeath,
+    Unavailable, Unrelated,
+};
+use crate::{Mode, worker};
+
+/// The two kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnKind {
+    /// A program that plays both parties' loops itself.
+    Program,
+    /// A library whose ends the loops of ipcperf use.
+    Library,
+}
+
+impl OwnKind {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Program, Self::Library];
+
+    /// The word before the colon; also what options of all of a kind are set by.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Program => "exec",
+            Self::Library => "lib",
+        }
+    }
+
+    /// What is true of all of a kind.
+    const fn any(self) -> &'static Mechanism {
+        match self {
+            Self::Program => &PROGRAM,
+            Self::Library => &LIBRARY,
+        }
+    }
+}
+
+/// What a name says: the kind, and the file. `None` where it is no name of an own mechanism.
+#[must_use]
+pub fn own_mechanism(name: &str) -> Option<(OwnKind, &Path)> {
+    let (word, path) = name.split_once(':')?;
+    let kind = OwnKind::ALL.into_iter().find(|kind| kind.word() == word)?;
+    (!path.is_empty()).then(|| (kind, Path::new(path)))
+}
+
+/// What each has in common with pipes and sockets is not known: the least is claimed, that payload is
+/// copied and that no call is needed for it.
+const PROGRAM: Mechanism = Mechanism {
+    name: "exec:PROGRAM",
+    about: "a program of one's own",
+    boundaries: Boundaries::None,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Memory,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::Yes,
+    helper: Helper::Nobody,
+    options: &[],
+    modes: &[Mode::TwoProcesses],
+    documentation: Documentation {
+        how_it_works: "docs/your-own-mechanism.md",
+        message_boundaries: "What the program makes of them.",
+        minimum_kernel: "Linux 5.3.",
+        defaults_that_matter: "Its loop is its own.",
+        references: &[],
+    },
+    availability: || Ok(()),
+    limit: |_| None,
+    holds: |_| 0,
+    library: None,
+    execute: worker::execute_program,
+};
+
+const LIBRARY: Mechanism = Mechanism {
+    name: "lib:FILE",
+    about: "a library of one's own",
+    unrelated: Unrelated::No("its ends are opened by one process"),
+    modes: &TWO_PROCESSES,
+    execute: end::execute,
+    ..PROGRAM
+};
+
+const TWO_PROCESSES: [Mode; 1] = [Mode::TwoProcesses];
+const AND_THREADS: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
+const AND_ONE_THREAD: [Mode; 2] = [Mode::OneThread, Mode::TwoProcesses];
+
+/// What was learnt of one: nothing more than is true of all where its file cannot be used.
+struct Known {
+    mechanism: &'static Mechanism,
+    missing: Option<Unavailable>,
+}
+
+/// Each name once: what is in it is never taken out.
+static KNOWN: Mutex<BTreeMap<&'static str, Known>> = Mutex::new(BTreeMap::new());
+
+fn known() -> MutexGuard<'static, BTreeMap<&'static str, Known>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The own mechanism called `name`: what was learnt of it, or what is true of all of its kind.
+pub(super) fn find(name: &str) -> Option<&'static Mechanism> {
+    let (kind, _) = own_mechanism(name)?;
+    Some(known().get(name).map_or(kind.any(), |known| known.mechanism))
+}
+
+/// Why the file of `name` cannot be used, where that was learnt.
+pub(super) fn missing(name: &str) -> Option<Unavailable> {
+    known().get(name)?.missing.clone()
+}
+
+/// Keeps what was found out about the program `name`: that it can be started, or why not.
+pub fn learn_program(name: &str, found: Result<(), Unavailable>) -> &'static Mechanism {
+    learn(name, found.err(), |name| Mechanism { name, ..PROGRAM })
+}
+
+/// Keeps what was found out about the library `name`: what it says of itself, or why it cannot be
+/// loaded.
+pub fn learn_library(name: &str, found: Result<LibraryFacts, Unavailable>) -> &'static Mechanism {
+    match found {
+        Ok(facts) => learn(name, None, |name| facts.mechanism(name)),
+        Err(missing) => learn(name, Some(missing), |name| Mechanism { name, ..LIBRARY }),
+    }
+}
+
+fn learn(
+    name: &str,
+    missing: Option<Unavailable>,
+    make: impl FnOnce(&'static str) -> Mechanism,
+) -> &'static Mechanism {
+    let mut all = known();
+    if let Some(known) = all.get(name) {
+        return known.mechanism;
+    }
+    let name: &'static str = name.to_owned().leak();
+    let mechanism: &'static Mechanism = Box::leak(Box::new(make(name)));
+    all.insert(name, Known { mechanism, missing });
+    mechanism
+}
+
+impl LibraryFacts {
+    fn mechanism(self, name: &'static str) -> Mechanism {
+        Mechanism {
+            name,
+            about: self.about.leak(),
+            boundaries: if self.keeps_boundaries { Boundaries::Kept } else { Boundaries::None },
+            modes: match (self.one_thread, self.two_threads) {
+                (true, true) => &Mode::ALL,
+                (true, false) => &AND_ONE_THREAD,
+                (false, true) => &AND_THREADS,
+                (false, false) => &TWO_PROCESSES,
+            },
+            ..LIBRARY
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism;
+
+    #[test]
+    fn a_name_says_the_kind_and_the_file() {
+        let path = "/a.b/c:d";
+        assert_eq!(own_mechanism("lib:/a.b/c:d"), Some((OwnKind::Library, Path::new(path))));
+        assert_eq!(own_mechanism("exec:x"), Some((OwnKind::Program, Path::new("x"))));
+        for other in ["lib:", "exec:", "lib", "library:/x", "pipe", ""] {
+            assert_eq!(own_mechanism(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_nothing_was_learnt_of_is_taken_to_copy_and_can_be_found() {
+        let found = mechanism::find("lib:/not/there.so").unwrap();
+        assert_eq!(found.payload, PayloadFate::Copied);
+        assert_eq!(found.available(), Ok(()));
+    }
+
+    #[test]
+    fn what_was_learnt_stands_under_its_name_for_good() {
+        let why = Unavailable { reason: "gone".to_owned(), remedy: "bring it back".to_owned() };
+        let learnt = learn_program("exec:/learnt", Err(why.clone()));
+        assert_eq!(learnt.available(), Err(why));
+        let again = learn_program("exec:/learnt", Ok(()));
+        assert!(std::ptr::eq(learnt, again));
+        assert!(std::ptr::eq(learnt, mechanism::find("exec:/learnt").unwrap()));
+        assert_eq!(learnt.name, "exec:/learnt");
+    }
+
+    #[test]
+    fn a_library_runs_in_the_modes_it_allows() {
+        let facts = LibraryFacts {
+            about: "x".to_owned(),
+            keeps_boundaries: true,
+            two_threads: true,
+            one_thread: false,
+        };
+        let learnt = learn_library("lib:/modes", Ok(facts));
+        assert_eq!(learnt.modes, AND_THREADS);
+        assert_eq!(learnt.boundaries, Boundaries::Kept);
+    }
+}

@@ -1,0 +1,167 @@
+//! `lib:FILE.so`: what a library is told, and what is said of one that cannot be used. What it must do as
+//! a mechanism is for the conformance suite, which takes the example.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::laboratory::{Finished, Laboratory};
+use crate::own::{SHARED, compile, pipes};
+use crate::results::{ResultsFile, number, text};
+use crate::skip::skip;
+
+/// A library with this C in it, in `laboratory`.
+fn library(laboratory: &Laboratory, name: &str, c: &str) -> Option<PathBuf> {
+    let (source, to) = (laboratory.path(&format!("{name}.c")), laboratory.path(name));
+    fs::write(
+        &source,
+        format!("#include <stdio.h>\n#include <stdlib.h>\n#include \"ipcperf.h\"\n{c}"),
+    )
+    .expect("a source");
+    let made = compile(&source, &to, &SHARED).map(|()| to);
+    if made.is_none() {
+        skip(name, "there is no cc");
+    }
+    made
+}
+
+/// A table that has what a table must, but for `change`, and does nothing.
+fn table(change: &str) -> String {
+    format!(
+        "static int o(const struct ipcperf_setup *s, void *e[2], uint64_t *g, char *w, size_t n) \
+         {{ (void)s; (void)e; (void)g; snprintf(w, n, \"not\\ntoday\"); return -5; }}\n\
+         static ssize_t t(void *e, const void *b, size_t n) {{ (void)e; (void)b; return (ssize_t)n; }}\n\
+         static ssize_t r(void *e, void *b, size_t n) {{ (void)e; (void)b; return (ssize_t)n; }}\n\
+         static void c(void *e) {{ (void)e; }}\n\
+         const struct ipcperf_mechanism *ipcperf_mechanism(void) {{\n\
+         static struct ipcperf_mechanism m = {{ IPCPERF_ABI, 0, 0, o, 0, t, r, c, 0 }};\n{change}\nreturn &m; }}\n"
+    )
+}
+
+/// `-m lib:PATH`, alone and beside `null`: one clear line with `words`, and the rest is run.
+fn is_unavailable(laboratory: &Laboratory, path: &str, words: &str) {
+    let run = |names: &str| {
+        let arguments = format!("-m {names} -b 64 --total 640 --repetitions 1");
+        laboratory.finish(laboratory.measuring(&arguments))
+    };
+    let alone: Finished = run(&format!("lib:{path}")).expect(3);
+    assert_eq!(alone.stderr.lines().count(), 1, "{}", alone.stderr);
+    assert!(alone.stderr.contains(words), "no `{words}`: {}", alone.stderr);
+    assert!(alone.stderr.contains(path), "{}", alone.stderr);
+    let beside = run(&format!("null,lib:{path}")).expect(0);
+    assert!(beside.stderr.contains(words), "no `{words}`: {}", beside.stderr);
+    assert_eq!(ResultsFile::read(&laboratory.results()).samples.len(), 2);
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn a_file_that_is_no_library_is_told() {
+    let laboratory = Laboratory::open();
+    let text = laboratory.path("text.so");
+    fs::write(&text, "not a library\n".repeat(100)).expect("a file");
+    is_unavailable(&laboratory, &text.display().to_string(), "invalid ELF header");
+    let folder = laboratory.path("tmp").display().to_string();
+    is_unavailable(&laboratory, &folder, "it is no file");
+    let nowhere = laboratory.path("nowhere.so").display().to_string();
+    is_unavailable(&laboratory, &nowhere, "No such file");
+}
+
+#[test]
+fn a_library_that_does_not_fit_the_header_is_told() {
+    let laboratory = Laboratory::open();
+    let cases = [
+        ("empty.so", "int nothing;".to_owned(), "no function ipcperf_mechanism"),
+        ("newer.so", table("m.abi = 2;"), "IPCPERF_ABI 2, and this is 1"),
+        ("null.so", table("if (m.abi) return NULL;"), "returned nothing"),
+        ("mute.so", table("m.send = 0;"), "its table has no send"),
+    ];
+    for (name, c, words) in cases {
+        let Some(path) = library(&laboratory, name, &c) else { return };
+        is_unavailable(&laboratory, &path.display().to_string(), words);
+    }
+}
+
+/// The command goes on whatever a library does as it is loaded.
+#[test]
+fn a_library_takes_nothing_down_but_itself() {
+    let laboratory = Laboratory::open();
+    let loading =
+        |what: &str| format!("__attribute__((constructor)) static void go(void) {{ {what} }}\n");
+    let cases = [
+        ("crash.so", loading("abort();"), "ended in signal 6"),
+        ("leave.so", loading("exit(0);"), "ended the process, with status 0"),
+        ("loop.so", loading("for (;;) getchar();"), "did not end within 5 s"),
+    ];
+    for (name, c, words) in cases {
+        let Some(path) = library(&laboratory, name, &format!("{c}{}", table(""))) else { return };
+        is_unavailable(&laboratory, &path.display().to_string(), words);
+    }
+}
+
+#[test]
+fn a_library_that_crashes_in_a_run_fails_that_run() {
+    let laboratory = Laboratory::open();
+    let crash =
+        "__attribute__((constructor)) static void go(void) { if (getenv(\"CRASH\")) abort(); }\n";
+    let Some(path) = library(&laboratory, "late.so", &format!("{crash}{}", table(""))) else {
+        return;
+    };
+    let sends = "static ssize_t k(void *e, const void *b, size_t n) { (void)e; (void)b; (void)n; abort(); }\n\
+         static int p(const struct ipcperf_setup *s, void *e[2], uint64_t *g, char *w, size_t n) \
+         { (void)s; (void)e; (void)g; (void)w; (void)n; puts(\"printed\"); return 0; }\n";
+    let kills = format!("{sends}{}", table("m.send = k; m.open = p;"));
+    let Some(kills) = library(&laboratory, "kills.so", &kills) else { return };
+    let arguments = format!(
+        "-m null,lib:{},lib:{} -b 64 --total 640 --repetitions 1",
+        path.display(),
+        kills.display()
+    );
+    let finished = laboratory.finish(laboratory.measuring(&arguments)).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!(file.samples.len(), 2, "null goes on: {finished:?}");
+    let told = |what: &str| {
+        let of = file.failures.iter().filter(|failure| text(failure, "what") == what);
+        of.map(|failure| text(failure, "where").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("set-up"), ["the library's open: not today"; 2]);
+    assert_eq!(told("died"), ["the sender was killed by signal 6"; 2]);
+    laboratory.assert_nothing_left();
+}
+
+/// What a library prints goes where it does no harm: standard output is the worker's report.
+#[test]
+fn what_a_library_prints_is_lost() {
+    let laboratory = Laboratory::open();
+    let prints = "static int p(const struct ipcperf_setup *s, void *e[2], uint64_t *g, char *w, size_t n) \
+         { (void)s; (void)e; (void)g; (void)w; (void)n; puts(\"{}\"); return 0; }\n\
+         __attribute__((constructor)) static void go(void) { puts(\"{}\"); }\n";
+    let Some(path) = library(&laboratory, "loud.so", &format!("{prints}{}", table("m.open = p;")))
+    else {
+        return;
+    };
+    let arguments = format!("-m lib:{} -b 64 --total 640 --repetitions 1", path.display());
+    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+    assert_eq!(ResultsFile::read(&laboratory.results()).samples.len(), 2);
+}
+
+#[test]
+fn options_reach_a_library_which_may_refuse_them() {
+    let Some(path) = pipes() else { return skip("the example of a library", "there is no cc") };
+    let laboratory = Laboratory::open();
+    let run = |set: &str| {
+        let name = path.display();
+        let arguments = format!("-m lib:{name} --set {set} -b 64 --total 640 --repetitions 1");
+        laboratory.finish(laboratory.measuring(&arguments))
+    };
+    run("lib.capacity=8192,16384").expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    let granted = |bytes: u64| {
+        let of =
+            file.samples.iter().filter(|one| number(one, "kernel_buffer_granted_bytes") == bytes);
+        of.filter(|one| text(&one["options"], "capacity") == bytes.to_string()).count()
+    };
+    assert_eq!([granted(8_192), granted(16_384)], [2, 2]);
+    run("lib.color=red").expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    let place = text(&file.failures[0], "where");
+    assert_eq!(place, "the library's open: unknown option `color`; known is capacity");
+}

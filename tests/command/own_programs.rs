@@ -1,0 +1,260 @@
+//! `exec:PROGRAM`: the examples, and programs that do not keep to the protocol.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use ipcperf_engine::placement::Topology;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::laboratory::{HANG, Laboratory, Started};
+use crate::own::{compile, example};
+use crate::processes::{children, descendants, signal, wait_for};
+use crate::results::{ResultsFile, number, runs_told, text};
+use crate::skip::skip;
+
+/// The example in C, in `laboratory`.
+fn socket(laboratory: &Laboratory) -> Option<String> {
+    let to = laboratory.path("socket");
+    let made = compile(&example("socket.c"), &to, &[]).map(|()| format!("exec:{}", to.display()));
+    if made.is_none() {
+        skip("the example of a program", "there is no cc");
+    }
+    made
+}
+
+/// A script of the shell, in `laboratory`, that answers as `cases` of its `case` say.
+fn script(laboratory: &Laboratory, name: &str, cases: &str) -> PathBuf {
+    let path = laboratory.path(name);
+    let text = format!(
+        "#!/bin/sh\nrole=$1\nwhile read -r word rest; do\ncase $word in\n{cases}\nend) exit 0;;\nesac\ndone <&3\n"
+    );
+    fs::write(&path, text).expect("a script");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its permissions");
+    path
+}
+
+const READY: &str = "prepare) echo ready >&3;;";
+
+#[test]
+fn the_program_in_c_moves_every_workload_and_verifies() {
+    let laboratory = Laboratory::open();
+    let Some(name) = socket(&laboratory) else { return };
+    for (bytes, total) in [(1, 5_000), (64, 20_020), (200_003, 1_000_100)] {
+        let arguments = format!(
+            "-m {name} -w stream,round-trip,request-reply --reply echo,13 -b {bytes} --total {total} \
+             --placement same,free --verify --repetitions 1 --deadline 60"
+        );
+        laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+        let samples = ResultsFile::read(&laboratory.results()).samples;
+        assert_eq!(samples.len(), 2 * 2 * 4);
+        samples.iter().for_each(|sample| assert_moved(sample, u64::div_ceil(total, bytes)));
+    }
+    laboratory.assert_nothing_left();
+}
+
+fn assert_moved(sample: &Value, messages: u64) {
+    assert_eq!(number(sample, "messages"), messages, "{sample}");
+    let is_stream = text(sample, "workload") == "stream";
+    assert_eq!(sample["bandwidth_bytes_per_s"].is_u64(), is_stream, "{sample}");
+    assert_eq!(sample["round_trip_ns_mean"].is_f64(), !is_stream, "{sample}");
+    assert!(sample["round_trip_ns_p50"].is_null(), "{sample}");
+}
+
+/// Calibration, usage, probes and figures are those of any mechanism.
+#[test]
+fn a_program_is_calibrated_watched_and_ranked_like_any_other() {
+    let laboratory = Laboratory::open();
+    let Some(name) = socket(&laboratory) else { return };
+    let placements = match Topology::read().expect("the CPUs").cpus.len() {
+        1 => "same",
+        _ => "same,split",
+    };
+    let arguments = format!(
+        "-m pipe,{name} -w stream,round-trip -b 64 --placement {placements} --repetitions 2"
+    );
+    let shown = laboratory.finish(laboratory.measuring(&arguments)).expect(0).stdout;
+    assert!(shown.contains(&name), "{shown}");
+    for sample in ResultsFile::read(&laboratory.results()).samples {
+        assert!(number(&sample, "elapsed_ns") >= 16_000_000, "{sample}");
+        assert!(number(&sample, "sender_cpu_ns") > 0, "{sample}");
+        assert!(number(&sample, "receiver_cpu_ns") > 0, "{sample}");
+        let is_own = text(&sample, "mechanism") == name;
+        assert_eq!(sample["sender_calls"].is_null(), is_own, "{sample}");
+        let is_split = text(&sample, "placement") == "split";
+        let probed = sample["cacheline_round_trip_before_ns"].is_f64();
+        assert!(probed || !is_split || sample["set_aside"].is_string(), "{sample}");
+    }
+}
+
+#[test]
+fn the_program_in_python_streams_and_refuses_the_rest_in_words() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return skip("the example in Python", "there is no python3");
+    }
+    let laboratory = Laboratory::open();
+    let name = format!("exec:{}", example("fifo.py").display());
+    let arguments = format!(
+        "-m {name} -w stream,round-trip -b 1,64,20003 --total 100100 --verify --repetitions 1 --deadline 60"
+    );
+    laboratory.finish(laboratory.measuring(&arguments)).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!((file.samples.len(), file.failures.len()), (6, 6));
+    for failure in &file.failures {
+        assert_eq!(text(failure, "what"), "set-up", "{failure}");
+        assert!(text(failure, "where").ends_with("refused: it has streams only"), "{failure}");
+    }
+    laboratory.assert_nothing_left();
+}
+
+/// Runs `name` beside `pipe`, which must go on, and returns what is said of the first run of `name`.
+fn failure_beside_pipe(laboratory: &Laboratory, name: &str, rest: &str) -> (String, String) {
+    let arguments = format!("-m {name},pipe -b 64 --total 640 --repetitions 1 {rest}");
+    laboratory.finish(laboratory.measuring(&arguments)).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!((file.samples.len(), file.failures.len()), (2, 2), "{:?}", file.failures);
+    laboratory.assert_nothing_left();
+    let failure = &file.failures[0];
+    let place = text(failure, "where").to_owned();
+    assert_eq!(place.lines().count(), 1, "{place}");
+    (text(failure, "what").to_owned(), place)
+}
+
+/// What is said of a script with these `cases`.
+fn told(cases: &str, rest: &str) -> (String, String) {
+    let laboratory = Laboratory::open();
+    let name = format!("exec:{}", script(&laboratory, "script", cases).display());
+    failure_beside_pipe(&laboratory, &name, rest)
+}
+
+fn assert_told(cases: &str, what: &str, words: &str) {
+    let (kind, place) = told(cases, "");
+    assert!(kind == what && place.contains(words), "`{cases}`: {kind}: {place}");
+}
+
+#[test]
+fn a_program_that_says_what_it_met_is_quoted() {
+    assert_told("prepare) echo refuse not today >&3; exit;;", "set-up", "refused: not today");
+    assert_told(&format!("{READY}\ngo) echo error no luck >&3; exit;;"), "call", "said: no luck");
+    assert_told(&format!("{READY}\ngo) echo corrupt at 7 >&3; exit;;"), "corrupt", "said: at 7");
+    let words = "prepare) echo oh no >&2; exit 7;;";
+    assert_told(words, "died", "exited with status 7: oh no");
+}
+
+#[test]
+fn what_is_no_answer_is_told() {
+    assert_told("prepare) echo garbage >&3;;", "answer", "said `garbage`, which is no answer");
+    assert_told("prepare) head -c 9000 /dev/zero >&3;;", "answer", "a line that has no end");
+    assert_told("prepare) echo done messages=1 >&3;;", "answer", "to what it was not asked");
+    assert_told("prepare) exec 3>&- <&-; sleep 9;;", "answer", "closed descriptor 3");
+}
+
+#[test]
+fn absurd_numbers_are_told() {
+    let done = |numbers: &str| format!("{READY}\ngo) echo done {numbers} >&3;;");
+    let absurd = |numbers: &str, words: &str| assert_told(&done(numbers), "answer", words);
+    absurd("begin_ns=2 end_ns=1 messages=10", "it began at 2 and ended at 1");
+    absurd("begin_ns=1 end_ns=2 messages=10", "but was told to go at");
+    absurd("begin_ns=18446744073709551616 end_ns=1 messages=10", "no whole number of 64 bits");
+    absurd("begin_ns=-1", "no whole number of 64 bits");
+    absurd("begin_ns=1 end_ns=2 messages=9", "9 messages arrived, not 10");
+    absurd("messages=10", "without begin_ns");
+    absurd("begin=1", "of which nothing is known");
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_told() {
+    let laboratory = Laboratory::open();
+    let plain = laboratory.path("plain");
+    fs::write(&plain, "words\n").expect("a file");
+    for (path, words) in
+        [(plain.clone(), "not executable"), (laboratory.path("gone"), "No such file")]
+    {
+        let arguments = format!("run -m exec:{} -b 64", path.display());
+        let alone = laboratory.run(&arguments).expect(3);
+        assert_eq!(alone.stderr.lines().count(), 1, "{}", alone.stderr);
+        assert!(alone.stderr.contains(words), "{}", alone.stderr);
+    }
+    // It looks like a program, but what is to read it is not there.
+    fs::write(&plain, "#!/not/there\n").expect("a file");
+    fs::set_permissions(&plain, fs::Permissions::from_mode(0o755)).expect("its permissions");
+    let name = format!("exec:{}", plain.display());
+    let (kind, place) = failure_beside_pipe(&laboratory, &name, "");
+    assert!(kind == "set-up" && place.starts_with("starting "), "{kind}: {place}");
+}
+
+#[test]
+fn a_program_that_exits_at_once_or_never_answers_fails_its_run_alone() {
+    assert_told("*) exit 0;;", "died", "exited with status 0");
+    let (kind, place) = told("prepare) sleep 100;;", "--deadline 0.5");
+    assert_eq!((kind.as_str(), place.as_str()), ("deadline", "no end after 0.5 s"));
+}
+
+#[test]
+fn a_program_that_does_not_check_is_not_run_to_verify() {
+    let (kind, place) = told(READY, "--verify");
+    assert_eq!((kind.as_str(), place.contains("does not check")), ("set-up", true), "{place}");
+}
+
+/// An endless run of the example, both of whose parties are under way.
+fn under_way(laboratory: &Laboratory, name: &str) -> (Started, [u32; 3]) {
+    let arguments = format!("-m {name} -b 64 --total 1000000GB --deadline 60 --repetitions 1");
+    let command = laboratory.begin(&arguments);
+    let all = wait_for("both parties", HANG, || {
+        let is_there = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+        let all = descendants(command.id());
+        let parties = all.iter().filter(|pid| is_there(pid).is_some_and(|comm| comm == "socket\n"));
+        if parties.count() == 2 { all.try_into().ok() } else { None }
+    });
+    (command, all)
+}
+
+#[test]
+fn a_party_that_is_killed_fails_its_run_at_once() {
+    let laboratory = Laboratory::open();
+    let Some(name) = socket(&laboratory) else { return };
+    let (command, [worker, sender, receiver]) = under_way(&laboratory, &name);
+    signal(receiver, Signal::KILL);
+    wait_for("end of the run", HANG / 3, || (runs_told(&laboratory.results()) > 0).then_some(()));
+    assert!(!children(command.id()).contains(&worker) && sender != worker);
+    let next = wait_for("the next run", HANG, || {
+        Some(descendants(command.id())).filter(|all| all.len() == 3)
+    });
+    signal(next[1], Signal::KILL);
+    command.finish(HANG).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    let places: Vec<&str> = file.failures.iter().map(|failure| text(failure, "where")).collect();
+    let killed = ["the receiver was killed by signal 9", "the sender was killed by signal 9"];
+    assert_eq!(places, killed);
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn whatever_ends_a_run_nothing_is_left() {
+    let laboratory = Laboratory::open();
+    let Some(name) = socket(&laboratory) else { return };
+    let (command, _) = under_way(&laboratory, &name);
+    signal(command.id(), Signal::INT);
+    command.finish(HANG).expect(130);
+    laboratory.assert_nothing_left();
+    let (command, [worker, ..]) = under_way(&laboratory, &name);
+    signal(worker, Signal::KILL);
+    let told = || (runs_told(&laboratory.results()) > 0).then_some(());
+    wait_for("end of the run", HANG / 3, told);
+    signal(command.id(), Signal::KILL);
+    drop(command);
+    laboratory.assert_nothing_left();
+}
+
+/// The command cannot clean up after itself when it is killed: the worker does.
+#[test]
+fn a_killed_command_leaves_nothing_of_a_program() {
+    let laboratory = Laboratory::open();
+    let Some(name) = socket(&laboratory) else { return };
+    let (command, _) = under_way(&laboratory, &name);
+    signal(command.id(), Signal::KILL);
+    drop(command);
+    laboratory.assert_nothing_left();
+}

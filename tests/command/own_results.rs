@@ -1,0 +1,76 @@
+//! Results and plans that name mechanisms of one's own: by whole paths, and read without the files.
+
+use std::fs;
+
+use crate::laboratory::Laboratory;
+use crate::mistakes::refused;
+use crate::own::pipes;
+use crate::results::{ResultsFile, text};
+use crate::skip::skip;
+
+#[test]
+fn names_and_options_that_say_nothing_are_mistakes() {
+    refused("run -m lib:", &["mechanism `lib:`"]);
+    refused("run -m exec:", &["mechanism `exec:`"]);
+    refused("run -m lbi:x.so", &["mechanism `lbi:x.so`"]);
+    refused("run -m pipe --set lib.x=1", &["--set names lib, of which -m has none"]);
+    refused("run -m lib:/x --set lib.=1", &["lib.NAME=VALUES"]);
+    refused("run -m lib:/x --set lib.a=1 --set lib.a=2", &["lib:/x.a is set twice"]);
+}
+
+#[test]
+fn what_a_program_does_not_take_is_refused_in_the_plan() {
+    for flag in ["--touch both", "--payload random", "--buffers cold"] {
+        refused(
+            &format!("run -m exec:/bin/sh {flag}"),
+            &["every cell is refused", "loops of its own"],
+        );
+    }
+    refused("run -m exec:/bin/sh --mode 2thread", &["exec:/bin/sh cannot run in 2thread"]);
+}
+
+#[test]
+fn help_and_list_say_that_there_are_own_ones() {
+    let laboratory = Laboratory::open();
+    let help = laboratory.run("run --help").expect(0).stdout;
+    let list = laboratory.run("list mechanisms").expect(0).stdout;
+    for (text, page) in [("help", help), ("list", list)] {
+        let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("exec:PROGRAM") && words.contains("lib:FILE.so"), "{text}: {page}");
+    }
+}
+
+/// A name that was typed from where one stood means the same from anywhere, and its results can be read
+/// where the library is not.
+#[test]
+fn a_file_is_gone_on_with_from_elsewhere_and_read_without_the_library() {
+    let Some(library) = pipes() else { return skip("the example of a library", "there is no cc") };
+    let laboratory = Laboratory::open();
+    let (folder, results) = (laboratory.path("data"), laboratory.results());
+    fs::copy(&library, folder.join("own.so")).expect("a copy");
+    let arguments = "-m pipe,lib:./own.so -w stream,round-trip -b 64 --repetitions 3";
+    let mut command = laboratory.measuring(arguments);
+    command.current_dir(&folder);
+    laboratory.finish(command).expect(0);
+    let whole = format!("lib:{}", folder.join("own.so").display());
+    let samples = ResultsFile::read(&results).samples;
+    let of_own = samples.iter().filter(|sample| text(sample, "mechanism") == whole);
+    assert_eq!(of_own.count(), 2 * 4, "{samples:?}");
+
+    let text = fs::read_to_string(&results).expect("the results");
+    let kept: Vec<&str> = text.lines().take(4).collect();
+    fs::write(&results, kept.join("\n") + "\n").expect("a torn file");
+    let file = results.display();
+    laboratory.run(&format!("resume {file}")).expect(0);
+    assert_eq!(ResultsFile::read(&results).samples.len(), 2 * 2 * 4);
+
+    fs::remove_file(folder.join("own.so")).expect("it is there");
+    let shown = laboratory.run(&format!("show {file}")).expect(0).stdout;
+    assert!(shown.contains(&whole), "{shown}");
+    let page = laboratory.path("page.html");
+    laboratory.run(&format!("report {file} -o {}", page.display())).expect(0);
+    for format in ["csv", "json", "markdown", "benchstat"] {
+        let exported = laboratory.run(&format!("export {format} {file}")).expect(0).stdout;
+        assert!(exported.contains("own.so"), "{format}: {exported}");
+    }
+}

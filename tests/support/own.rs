@@ -1,0 +1,35 @@
+//! The examples of mechanisms of one's own, compiled once for a suite.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The examples' folder and the header's.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The source of the example `name`.
+pub(crate) fn example(name: &str) -> PathBuf {
+    Path::new(ROOT).join("examples/own").join(name)
+}
+
+/// Compiles `source` into the file `to`, with `flags`; `None` where there is no compiler of C.
+pub(crate) fn compile(source: &Path, to: &Path, flags: &[&str]) -> Option<()> {
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-I"]).arg(Path::new(ROOT).join("include"));
+    let compiled = cc.args(flags).arg("-o").arg(to).arg(source).output().ok()?;
+    let words = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{}: {words}", source.display());
+    Some(())
+}
+
+/// The flags of a shared library.
+pub(crate) const SHARED: [&str; 2] = ["-fPIC", "-shared"];
+
+/// The library of the example `pipes.c`, which other suites may be compiling at the same time.
+pub(crate) fn pipes() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (mine, all) =
+        (folder.join(format!("pipes-{}.so", std::process::id())), folder.join("pipes.so"));
+    compile(&example("pipes.c"), &mine, &SHARED)?;
+    std::fs::rename(&mine, &all).expect("a file of one's own");
+    Some(all.canonicalize().expect("it is there"))
+}
