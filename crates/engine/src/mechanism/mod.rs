@@ -11,6 +11,7 @@ mod dbus;
 mod descriptor;
 mod facts;
 mod lasting;
+mod local;
 mod mapping;
 mod names;
 mod passing;
@@ -30,11 +31,14 @@ mod eventfd;
 mod fifo;
 mod file_ref;
 mod futex;
+mod grpc;
 mod io_uring;
+mod ipc_channel;
 mod memfd_ref;
 mod mmap_file;
 mod mmap_queue;
 mod mptcp;
+mod nng;
 mod null;
 mod pipe;
 mod pipe_borrow;
@@ -55,6 +59,7 @@ mod unix_seqpacket;
 mod unix_stream;
 mod unix_stream_named;
 mod vsock;
+mod zeromq;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
@@ -101,6 +106,10 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &dbus_copy::MECHANISM,
     &dbus_memfd::MECHANISM,
     &vsock::MECHANISM,
+    &zeromq::MECHANISM,
+    &grpc::MECHANISM,
+    &ipc_channel::MECHANISM,
+    &nng::MECHANISM,
 ];
 
 /// What a survey measures, in the order of [`MECHANISMS`]: what a reader would pick today, and no more
