@@ -28,6 +28,8 @@ mod survey;
 mod trouble;
 mod trust;
 mod zbus_calls;
+mod zeromq;
+mod zmq_pair;
 
 use std::process::ExitCode;
 
@@ -37,12 +39,13 @@ use arguments::{Arguments, Bench, PeersArguments, RingArguments};
 use finding::{Bar, Finding, Verdict};
 use program::Ipcperf;
 use trouble::Trouble;
-use zbus_calls::CallsArguments;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if let Bench::ZbusCalls(told) = &arguments.bench {
-        return play(told);
+    match &arguments.bench {
+        Bench::ZbusCalls(told) => return played(zbus_calls::play(told)),
+        Bench::ZmqPair(told) => return played(zmq_pair::play(told)),
+        _ => {}
     }
     let measured = Ipcperf::find().and_then(|ipcperf| measure(&ipcperf, &arguments));
     match measured.and_then(|findings| output::present(&findings, arguments.form())) {
@@ -54,15 +57,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// The plain program of `dbus`, which this one starts: it prints how long its calls took, ns.
-fn play(told: &CallsArguments) -> ExitCode {
-    match zbus_calls::play(told) {
+/// The end of a plain program, which this one starts: it prints how long all took, ns.
+fn played(played: Result<Option<u64>, Box<dyn std::error::Error>>) -> ExitCode {
+    match played {
         Ok(elapsed_ns) => {
             elapsed_ns.iter().for_each(output::answer);
             ExitCode::SUCCESS
         }
         Err(error) => {
-            output::tell(&format!("zbus-calls: {error}"));
+            output::tell(&format!("the plain program: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -81,8 +84,9 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
+        Bench::Zeromq(cap) => zeromq::measure(ipcperf, *cap),
         // Played before.
-        Bench::ZbusCalls(_) => Vec::new(),
+        Bench::ZbusCalls(_) | Bench::ZmqPair(_) => Vec::new(),
         Bench::All(cap) => [
             startup::measure(ipcperf),
             reading::measure(ipcperf),
@@ -91,6 +95,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             c_loops::measure(ipcperf, *cap),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
+            zeromq::measure(ipcperf, *cap),
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),
             trust::measure(ipcperf),
