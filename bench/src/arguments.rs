@@ -9,6 +9,7 @@ use crate::output::Form;
 use crate::peers::PROGRAMS;
 use crate::sampling::Cap;
 use crate::zbus_calls::CallsArguments;
+use crate::zmq_pair::PairArguments;
 
 /// Holds the figures of ipcperf against bars, side by side with what they are compared to.
 #[derive(Debug, Parser)]
@@ -49,6 +50,8 @@ pub(crate) enum Bench {
     Survey,
     /// How soon a median is known, what a neighbour does, one mode and two: about six minutes
     Trust,
+    /// ZeroMQ against a plain program that sends the same with libzmq, on one CPU
+    Zeromq(CapArguments),
     /// All of them, one after another
     All(CapArguments),
     /// The plain program of `dbus`, for it to start
@@ -57,6 +60,9 @@ pub(crate) enum Bench {
     /// The plain program of `iceoryx2`, for it to start
     #[command(hide = true)]
     Iceoryx2Samples(SamplesArguments),
+    /// The plain program of `zeromq`, for it to start
+    #[command(hide = true)]
+    ZmqPair(PairArguments),
 }
 
 /// How long `ring` waits for a distance of the CPUs that has not shown.
@@ -67,7 +73,8 @@ pub(crate) struct RingArguments {
     pub(crate) patience: u64,
 }
 
-/// When to stop looking for a narrower interval in `c-loops`, `shapes`, `dbus` and `iceoryx2`.
+/// When to stop looking for a narrower interval in `c-loops`, `shapes`, `dbus`, `iceoryx2` and
+/// `zeromq`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CapArguments {
     /// Most pairs of runs for a case

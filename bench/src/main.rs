@@ -30,6 +30,8 @@ mod survey;
 mod trouble;
 mod trust;
 mod zbus_calls;
+mod zeromq;
+mod zmq_pair;
 
 use std::process::ExitCode;
 
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Bench::Iceoryx2Samples(told) => {
             return play("iceoryx2-samples", iceoryx2_samples::play(told));
         }
+        Bench::ZmqPair(told) => return play("zmq-pair", zmq_pair::play(told)),
         _ => {}
     }
     let measured = Ipcperf::find().and_then(|ipcperf| measure(&ipcperf, &arguments));
@@ -87,8 +90,9 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
+        Bench::Zeromq(cap) => zeromq::measure(ipcperf, *cap),
         // Played before.
-        Bench::ZbusCalls(_) | Bench::Iceoryx2Samples(_) => Vec::new(),
+        Bench::ZbusCalls(_) | Bench::Iceoryx2Samples(_) | Bench::ZmqPair(_) => Vec::new(),
         Bench::All(cap) => [
             startup::measure(ipcperf),
             reading::measure(ipcperf),
@@ -98,6 +102,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
             iceoryx2::measure(ipcperf, *cap),
+            zeromq::measure(ipcperf, *cap),
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),
             trust::measure(ipcperf),

@@ -3,7 +3,7 @@
 use std::fs::read_to_string;
 
 /// Packages by their names in `Cargo.lock`.
-const LIBRARIES: &[&str] = &["iceoryx2", "zbus"];
+const LIBRARIES: &[&str] = &["iceoryx2", "ipc-channel", "nng-sys", "tonic", "zbus", "zeromq-src"];
 
 fn main() {
     let lock = "../../Cargo.lock";
@@ -16,8 +16,10 @@ fn main() {
     }
 }
 
-/// What stands below `name = "NAME"`.
+/// What stands below `name = "NAME"`. A package that holds the source of a library of C or C++ has the
+/// library's own version after a `+`.
 fn version<'a>(locked: &'a str, name: &str) -> Option<&'a str> {
     let (_, package) = locked.split_once(&format!("\nname = \"{name}\"\n"))?;
-    package.lines().next()?.strip_prefix("version = ")?.trim_matches('"').into()
+    let version = package.lines().next()?.strip_prefix("version = ")?.trim_matches('"');
+    Some(version.split_once('+').map_or(version, |(_, contained)| contained))
 }

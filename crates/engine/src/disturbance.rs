@@ -52,7 +52,7 @@ fn waits_for_others(spec: &RunSpec, measured: &Measurement) -> bool {
     find(&spec.mechanism).is_some_and(|known| match known.helper {
         Helper::Broker => measured.roles.iter().any(|role| role.role == Role::Broker),
         Helper::Disk => true,
-        Helper::Nobody | Helper::KernelThread(_) => false,
+        Helper::Nobody | Helper::KernelThread(_) | Helper::OwnThreads => false,
     })
 }
 
@@ -78,7 +78,8 @@ fn is_missing(spec: &RunSpec, measured: &Measurement) -> bool {
 fn helped_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
     match find(&spec.mechanism)?.helper {
         Helper::KernelThread(_) => measured.kernel_thread_ns,
-        Helper::Nobody | Helper::Broker | Helper::Disk => Some(0),
+        // What a party's own threads used is in its figures.
+        Helper::Nobody | Helper::Broker | Helper::Disk | Helper::OwnThreads => Some(0),
     }
 }
 

@@ -215,7 +215,8 @@ pub trait Endpoint: Send + 'static {
     }
 
     /// Sends what was taken but held back; called when a party has done its part of a phase, which may
-    /// end with a send. Only where [`Endpoint::LENDS`] may anything be.
+    /// end with a send. Anything may be where [`Endpoint::LENDS`], or where a library sends only while
+    /// it is called.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].

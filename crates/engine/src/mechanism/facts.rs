@@ -127,6 +127,8 @@ pub enum Helper {
     KernelThread(&'static str),
     /// A process between the parties, which is the role broker.
     Broker,
+    /// Threads that a library starts in each party's process: what they use is the party's.
+    OwnThreads,
     /// What holds the files: with a disk below them the parties may wait for it.
     Disk,
 }

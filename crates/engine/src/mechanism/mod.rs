@@ -12,6 +12,7 @@ mod descriptor;
 mod facts;
 mod iceoryx;
 mod lasting;
+mod local;
 mod mapping;
 mod memfd;
 mod names;
@@ -33,13 +34,16 @@ mod eventfd;
 mod fifo;
 mod file_ref;
 mod futex;
+mod grpc;
 mod iceoryx2_pubsub;
 mod iceoryx2_reqres;
 mod io_uring;
+mod ipc_channel;
 mod memfd_ref;
 mod mmap_file;
 mod mmap_queue;
 mod mptcp;
+mod nng;
 mod null;
 mod pipe;
 mod pipe_borrow;
@@ -60,6 +64,7 @@ mod unix_seqpacket;
 mod unix_stream;
 mod unix_stream_named;
 mod vsock;
+mod zeromq;
 
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
@@ -110,6 +115,10 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &iceoryx2_pubsub::MECHANISM,
     &iceoryx2_reqres::MECHANISM,
     &vsock::MECHANISM,
+    &zeromq::MECHANISM,
+    &grpc::MECHANISM,
+    &ipc_channel::MECHANISM,
+    &nng::MECHANISM,
 ];
 
 /// What a survey measures, in the order of [`MECHANISMS`]: what a reader would pick today, and no more

@@ -10,7 +10,7 @@ use super::control::Control;
 use super::kernel_threads::KernelThreads;
 use super::memory::Memory;
 use super::others::{Others, OthersUsage};
-use super::usage::{Usage, cpu_ns, run_delay_ns};
+use super::usage::{Usage, Whose, run_delay_ns};
 use crate::handling::{Handling, Touch};
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
@@ -143,21 +143,24 @@ impl<E: Endpoint> Party<'_, E> {
         kit.trips.clear();
         self.take_calls();
         let others = Others::now(&self.end, kit.kernel_threads.as_ref(), self.role);
-        let delay_before_ns = run_delay_ns();
+        let whose = Whose::of(self.spec);
+        let (delay_before_ns, threads_before_ns) = (run_delay_ns(), whose.others_cpu_ns());
         self.meet();
-        let cpu_before_ns = cpu_ns();
-        let start = Usage::now();
+        let cpu_before_ns = whose.cpu_ns();
+        let start = Usage::now(whose);
         let (meter, timed_every) = self.moved(extent, kit)?;
-        let end = Usage::now();
-        let cpu_after_ns = cpu_ns();
+        let end = Usage::now(whose);
+        let cpu_after_ns = whose.cpu_ns();
         self.meet();
         let calls = self.take_calls().map_or(meter.transfers, |own| own + meter.polls);
         let calls = E::COUNTS_CALLS.then_some(calls);
         self.end.drain();
         let mut usage = start.until(end, self.role, meter, calls);
         usage.cpu_ns = Some(cpu_after_ns - cpu_before_ns);
-        usage.run_delay_ns =
-            delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
+        // While its own threads run the party's CPU, it waits for nobody else.
+        let threads_ns = whose.others_cpu_ns().saturating_sub(threads_before_ns);
+        let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
+        usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
         let others = others.until(&Others::now(&self.end, kit.kernel_threads.as_ref(), self.role));
         Ok(Phase { usage, others, timed_every })
     }

@@ -1,4 +1,5 @@
-//! What a party used: its own `getrusage` before and after, and what the kernel's books say.
+//! What a party used: its own `getrusage` before and after, and what the kernel's books say. Where a
+//! library works for it on threads of its own, what the whole process used.
 //!
 //! The two calls of `getrusage` also mark the timed region in a trace: between them a party makes
 //! the calls of its workload and no other.
@@ -8,10 +9,53 @@ use std::mem::MaybeUninit;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::mechanism::{Helper, find};
 use crate::workload::Meter;
-use crate::{Role, RoleUsage};
+use crate::{Role, RoleUsage, RunSpec};
 
-/// One reading of `getrusage(RUSAGE_THREAD)`.
+/// Whose use is the party's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// That of the thread that plays.
+    Thread,
+    /// That of all threads of its process.
+    Process,
+}
+
+impl Whose {
+    /// What `spec` asks for.
+    pub(super) fn of(spec: &RunSpec) -> Self {
+        match find(&spec.mechanism).map(|known| known.helper) {
+            Some(Helper::OwnThreads) => Self::Process,
+            _ => Self::Thread,
+        }
+    }
+
+    /// CPU time used so far, ns: exact, unlike what `getrusage` tells, which the kernel brings up to
+    /// date at ticks and switches.
+    pub(super) fn cpu_ns(self) -> u64 {
+        let time = clock_gettime(match self {
+            Self::Thread => ClockId::ThreadCPUTime,
+            Self::Process => ClockId::ProcessCPUTime,
+        });
+        // Both clocks start at zero: neither part is ever negative.
+        time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+    }
+
+    /// CPU time used so far by threads that are not the one that plays, but the party's, ns.
+    pub(super) fn others_cpu_ns(self) -> u64 {
+        self.cpu_ns().saturating_sub(Self::Thread.cpu_ns())
+    }
+
+    const fn number(self) -> libc::c_int {
+        match self {
+            Self::Thread => libc::RUSAGE_THREAD,
+            Self::Process => libc::RUSAGE_SELF,
+        }
+    }
+}
+
+/// One reading of `getrusage`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     user_ns: u64,
@@ -22,13 +66,13 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Reads what the calling thread has used so far.
-    pub(super) fn now() -> Self {
+    /// Reads what the calling thread, or its process, has used so far.
+    pub(super) fn now(whose: Whose) -> Self {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: the pointer is to a whole rusage; the call can only fail for a bad pointer or an
         // unknown `who`, and then leaves the zeroes, which are a valid rusage too.
         let usage = unsafe {
-            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            libc::getrusage(whose.number(), usage.as_mut_ptr());
             usage.assume_init()
         };
         Self {
@@ -64,14 +108,6 @@ impl Usage {
     }
 }
 
-/// CPU time of the calling thread so far, ns: exact, unlike what `getrusage` tells, which the
-/// kernel brings up to date at ticks and switches.
-pub(super) fn cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    // A thread's own clock starts at zero: neither part is ever negative.
-    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
-}
-
 fn nanoseconds(time: libc::timeval) -> u64 {
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1_000
 }
@@ -105,22 +141,39 @@ pub fn steal_ns(cpus: &[u32]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::tests::spec;
+
+    fn spin(least_ns: u64) {
+        let begin = crate::clock::now_ns();
+        while crate::clock::now_ns() - begin < least_ns {}
+    }
 
     #[test]
     fn cpu_time_is_seen_by_the_thread_that_used_it() {
-        let start = Usage::now();
-        let begin = crate::clock::now_ns();
-        while crate::clock::now_ns() - begin < 20_000_000 {}
-        let used = start.until(Usage::now(), Role::Both, Meter::default(), None);
+        let start = Usage::now(Whose::Thread);
+        spin(20_000_000);
+        let end = Usage::now(Whose::Thread);
+        let used = start.until(end, Role::Both, Meter::default(), None);
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
     }
 
     #[test]
     fn the_threads_own_clock_is_exact() {
-        let (begin, before) = (crate::clock::now_ns(), cpu_ns());
-        while crate::clock::now_ns() - begin < 1_000_000 {}
-        let used = cpu_ns() - before;
+        let (begin, before) = (crate::clock::now_ns(), Whose::Thread.cpu_ns());
+        spin(1_000_000);
+        let used = Whose::Thread.cpu_ns() - before;
         assert!(used > 10_000 && used <= crate::clock::now_ns() - begin, "{used}");
+    }
+
+    #[test]
+    fn what_a_librarys_threads_use_is_the_partys() {
+        let whose = Whose::of(&spec("zeromq", [0, 0]));
+        let (start, others_ns) = (Usage::now(whose), whose.others_cpu_ns());
+        std::thread::spawn(|| spin(20_000_000)).join().unwrap();
+        let used = start.until(Usage::now(whose), Role::Both, Meter::default(), None);
+        assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
+        assert!(whose.others_cpu_ns() - others_ns > 1_000_000);
+        assert_eq!(Whose::of(&spec("pipe", [0, 0])).others_cpu_ns(), 0);
     }
 
     #[test]

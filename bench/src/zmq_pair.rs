@@ -1,0 +1,107 @@
+//! A program as one would write it with libzmq: two processes, a PAIR socket each, messages one way or
+//! there and back.
+//!
+//! It knows nothing of ipcperf but the numbers it is given. The receiver is this program again. Both
+//! stay on the CPU that the sender was started on, and leave all as libzmq has it.
+
+use std::ffi::CString;
+use std::process::{Child, Command};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use ipcperf_zmq::Pair;
+
+type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// What the program is told.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PairArguments {
+    work: Work,
+    #[arg(long)]
+    bytes: usize,
+    #[arg(long)]
+    messages: u64,
+    /// Where the sender is, for the receiver
+    #[arg(long)]
+    sender: Option<CString>,
+}
+
+/// What is done with messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Work {
+    /// One way
+    Stream,
+    /// There and back
+    RoundTrip,
+}
+
+/// A child that is killed when this is dropped.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // One that is gone needs no signal.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Plays the part it was given; the sender returns how long it took for all messages to arrive, ns.
+pub(crate) fn play(arguments: &PairArguments) -> Anything<Option<u64>> {
+    let mut pair = Pair::new()?;
+    match &arguments.sender {
+        Some(address) => {
+            pair.connect(address)?;
+            receive(arguments, &mut pair).map(|()| None)
+        }
+        None => {
+            // A name that is no file's, and goes with the process.
+            let address = format!("ipc://@ipcperf-bench-{}", std::process::id());
+            pair.bind(&CString::new(address.as_str())?)?;
+            let _receiver = receiver(arguments, &address)?;
+            send(arguments, &mut pair).map(Some)
+        }
+    }
+}
+
+fn receiver(arguments: &PairArguments, address: &str) -> Anything<Killed> {
+    let work = arguments.work.to_possible_value().ok_or("no such work")?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["zmq-pair", work.get_name(), "--sender", address]);
+    command.args(["--bytes", &arguments.bytes.to_string()]);
+    command.args(["--messages", &arguments.messages.to_string()]);
+    Ok(Killed(command.spawn()?))
+}
+
+/// Sends once the receiver is there, and returns when the last message has arrived, ns after the start.
+fn send(arguments: &PairArguments, pair: &mut Pair) -> Anything<u64> {
+    let (message, mut answer) = (vec![0x5A; arguments.bytes], vec![0; arguments.bytes]);
+    pair.recv(&mut [])?;
+    let start = Instant::now();
+    for _ in 0..arguments.messages {
+        pair.send(&message)?;
+        if arguments.work == Work::RoundTrip {
+            pair.recv(&mut answer)?;
+        }
+    }
+    if arguments.work == Work::Stream {
+        pair.recv(&mut [])?;
+    }
+    Ok(u64::try_from(start.elapsed().as_nanos())?)
+}
+
+/// Says that it is there, and at the end of a stream that all has arrived.
+fn receive(arguments: &PairArguments, pair: &mut Pair) -> Anything<()> {
+    let mut message = vec![0; arguments.bytes];
+    pair.send(&[])?;
+    for _ in 0..arguments.messages {
+        pair.recv(&mut message)?;
+        if arguments.work == Work::RoundTrip {
+            pair.send(&message)?;
+        }
+    }
+    if arguments.work == Work::Stream {
+        pair.send(&[])?;
+    }
+    Ok(())
+}

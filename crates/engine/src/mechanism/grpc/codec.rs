@@ -1,0 +1,47 @@
+//! Messages that are nothing but their bytes.
+
+use bytes::{Buf, BufMut};
+use tonic::Status;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codegen::Bytes;
+
+/// Writes and reads messages as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AsTheyAre;
+
+impl Codec for AsTheyAre {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        Self
+    }
+
+    fn decoder(&mut self) -> Self {
+        Self
+    }
+}
+
+impl Encoder for AsTheyAre {
+    type Item = Bytes;
+    type Error = Status;
+
+    #[inline]
+    fn encode(&mut self, message: Bytes, into: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        into.put(message);
+        Ok(())
+    }
+}
+
+impl Decoder for AsTheyAre {
+    type Item = Bytes;
+    type Error = Status;
+
+    /// Leaves the bytes where they lie.
+    #[inline]
+    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(from.copy_to_bytes(from.remaining())))
+    }
+}

@@ -1,0 +1,154 @@
+//! The receiver's side: it is called.
+
+use std::convert::Infallible;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_lite::stream;
+use rustix::io::Errno;
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, oneshot};
+use tonic::body::Body;
+use tonic::codegen::http::{Request as HttpRequest, Response as HttpResponse};
+use tonic::codegen::{BoxFuture, Bytes, Service};
+use tonic::server::{ClientStreamingService, Grpc, UnaryService};
+use tonic::{Request, Response, Status, Streaming};
+
+use super::codec::AsTheyAre;
+use super::wire::{Wire, Written};
+use super::{STREAMING, UNARY, current_thread, errno, socket_in};
+
+/// A server with its one connection, and what drives it.
+#[derive(Debug)]
+pub(super) struct Server {
+    // Dropped before what it is driven by.
+    calls: mpsc::Receiver<Call>,
+    /// Where messages come from, once there is a call that streams them.
+    messages: Option<Streaming<Bytes>>,
+    /// Who waits for an answer.
+    waiting: Option<oneshot::Sender<Bytes>>,
+    answers: u64,
+    written: Arc<Written>,
+    runtime: Runtime,
+}
+
+/// A call that has come.
+#[derive(Debug)]
+enum Call {
+    Unary(Bytes, oneshot::Sender<Bytes>),
+    Streaming(Streaming<Bytes>),
+}
+
+impl Server {
+    /// Serves the connection on `socket`.
+    pub(super) fn join(socket: UnixStream) -> Result<Self, Errno> {
+        let runtime = current_thread()?;
+        let wire = Wire::of_server(socket_in(&runtime, socket)?);
+        let written = wire.written();
+        // One call at a time, and one that streams.
+        let (called, calls) = mpsc::channel(1);
+        let connections = stream::once(Ok::<_, io::Error>(wire));
+        let serving =
+            tonic::transport::Server::builder().serve_with_incoming(Receiver(called), connections);
+        runtime.spawn(serving);
+        Ok(Self { calls, messages: None, waiting: None, answers: 0, written, runtime })
+    }
+
+    /// Waits for the next message; `None` when the client is gone.
+    pub(super) fn hear(&mut self) -> Result<Option<Bytes>, Errno> {
+        loop {
+            if let Some(messages) = &mut self.messages {
+                return self.runtime.block_on(messages.message()).map_err(errno);
+            }
+            match self.runtime.block_on(self.calls.recv()) {
+                Some(Call::Streaming(messages)) => self.messages = Some(messages),
+                Some(Call::Unary(message, waiting)) => {
+                    self.waiting = Some(waiting);
+                    return Ok(Some(message));
+                }
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Answers the call that was heard last. The answer leaves when the runtime is entered next.
+    pub(super) fn answer(&mut self, message: Bytes) -> Result<(), Errno> {
+        let waiting = self.waiting.take().ok_or(Errno::PROTO)?;
+        self.answers += 1;
+        waiting.send(message).map_err(|_| Errno::CONNRESET)
+    }
+
+    /// Waits until all answers have left.
+    pub(super) fn flush(&mut self) -> Result<(), Errno> {
+        let answers = self.answers;
+        self.runtime.block_on(self.written.until(|written| written.streams_ended() >= answers))
+    }
+}
+
+/// The service: it passes on what it is called with.
+#[derive(Clone, Debug)]
+struct Receiver(mpsc::Sender<Call>);
+
+impl Service<HttpRequest<Body>> for Receiver {
+    type Response = HttpResponse<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<HttpResponse<Body>, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: HttpRequest<Body>) -> Self::Future {
+        let calls = self.0.clone();
+        Box::pin(async move {
+            let mut grpc = Grpc::new(AsTheyAre).max_decoding_message_size(usize::MAX);
+            Ok(match request.uri().path() {
+                UNARY => grpc.unary(Take(calls), request).await,
+                STREAMING => grpc.client_streaming(TakeAll(calls), request).await,
+                _ => Status::unimplemented("there is no such call").into_http(),
+            })
+        })
+    }
+}
+
+/// Passes a message on and waits for what it is answered with.
+struct Take(mpsc::Sender<Call>);
+
+impl UnaryService<Bytes> for Take {
+    type Response = Bytes;
+    type Future = BoxFuture<Response<Bytes>, Status>;
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let calls = self.0.clone();
+        Box::pin(async move {
+            let (waiting, answer) = oneshot::channel();
+            let passed_on = calls.send(Call::Unary(request.into_inner(), waiting)).await;
+            passed_on.map_err(|_| nobody())?;
+            answer.await.map(Response::new).map_err(|_| nobody())
+        })
+    }
+}
+
+/// Passes a stream of messages on, and answers once nobody reads it any more: never while a run lasts.
+struct TakeAll(mpsc::Sender<Call>);
+
+impl ClientStreamingService<Bytes> for TakeAll {
+    type Response = Bytes;
+    type Future = BoxFuture<Response<Bytes>, Status>;
+
+    fn call(&mut self, request: Request<Streaming<Bytes>>) -> Self::Future {
+        let calls = self.0.clone();
+        Box::pin(async move {
+            let passed_on = calls.send(Call::Streaming(request.into_inner())).await;
+            passed_on.map_err(|_| nobody())?;
+            calls.closed().await;
+            Ok(Response::new(Bytes::new()))
+        })
+    }
+}
+
+fn nobody() -> Status {
+    Status::unavailable("nobody hears calls any more")
+}

@@ -1,0 +1,78 @@
+//! `nng`: a pair of NNG's pair0 sockets. Its library is compiled by cmake, which not everybody has: so it
+//! is built in only where asked for.
+
+#[cfg(feature = "nng")]
+mod linked;
+
+use super::{
+    Boundaries, Delivery, Documentation, Helper, Library, Mechanism, PayloadFate, PayloadWay,
+    PeerDeath, Unavailable, Unrelated,
+};
+use crate::{Mode, Report, RunSpec};
+
+/// What `nng` is.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    name: "nng",
+    about: "NNG (nanomsg, next generation): a pair of pair0 sockets over a Unix domain socket",
+    boundaries: Boundaries::Kept,
+    delivery: Delivery::Reliable,
+    way: PayloadWay::Kernel,
+    payload: PayloadFate::Copied,
+    peer_death: PeerDeath::NotTold,
+    unrelated: Unrelated::Yes,
+    helper: Helper::OwnThreads,
+    options: &[],
+    modes: &[Mode::TwoProcesses],
+    documentation: Documentation {
+        how_it_works: "nng_send copies the message into memory of the library's and hands it to threads \
+            that the library has in each party's process, on the party's CPU: some for tasks, some that \
+            wait for the connection, a Unix domain stream socket. nng_recv copies the message out. What \
+            those threads use is counted as the role's, as with zeromq, and for the same reason there is \
+            no mode 2thread. The library and its sockets come after the fork, and the parties exchange \
+            one empty message before the clock starts.",
+        message_boundaries: "Kept: one send, one receive, one message.",
+        minimum_kernel: "Any. Built in with the feature nng alone, which needs cmake: cargo build \
+            --release --features nng.",
+        defaults_that_matter: "Nothing is queued but what is on its way (NNG_OPT_SENDBUF and RECVBUF are \
+            0): a sender waits until its message was taken. The largest message that is received \
+            (NNG_OPT_RECVMAXSZ) is lifted. The peer's death is told to nobody: the library connects \
+            again. Calls of the system are the library's, and not counted. --kernel-buffer does not \
+            apply.",
+        references: &[
+            "[nng_pair(7)](https://nng.nanomsg.org/man/tip/nng_pair.7.html)",
+            "[nng_ipc(7)](https://nng.nanomsg.org/man/tip/nng_ipc.7.html)",
+        ],
+    },
+    availability: built_in,
+    limit: |_| None,
+    holds: |_| 6,
+    library: Some(Library { name: "NNG", version: env!("VERSION_OF_NNG_SYS"), licence: "MIT" }),
+    execute,
+};
+
+#[cfg(feature = "nng")]
+#[allow(clippy::unnecessary_wraps, reason = "the type of Mechanism::availability")]
+fn built_in() -> Result<(), Unavailable> {
+    Ok(())
+}
+
+#[cfg(feature = "nng")]
+fn execute(spec: &RunSpec) -> Report {
+    let report = crate::worker::execute::<linked::Nng>(spec);
+    super::lasting::remove(spec);
+    report
+}
+
+#[cfg(not(feature = "nng"))]
+fn built_in() -> Result<(), Unavailable> {
+    Err(Unavailable {
+        reason: "this ipcperf was built without it".to_owned(),
+        remedy: "cargo build --release --features nng, which needs cmake".to_owned(),
+    })
+}
+
+#[cfg(not(feature = "nng"))]
+fn execute(_: &RunSpec) -> Report {
+    let failure = crate::Failure::new(crate::FailureKind::SetUp, "ipcperf was built without nng");
+    Report::Failed(failure.with_remedy("cargo build --release --features nng, which needs cmake"))
+}

@@ -1,0 +1,179 @@
+//! libzmq, compiled from source by the C++ compiler alone, and as much of it as ipcperf uses: sockets
+//! of type PAIR.
+//!
+//! A crate of its own because the crates that wrap libzmq stay with a version of 2021, or want a newer
+//! compiler than we do; and so that libzmq is compiled again only when it changes.
+
+mod calls;
+
+use std::ffi::{CStr, c_int, c_void};
+use std::io;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::ptr::{self, NonNull};
+
+/// A socket of type PAIR, which is connected to one other, in a context of its own: libzmq moves its
+/// messages on a thread that it starts.
+#[derive(Debug)]
+pub struct Pair {
+    context: NonNull<c_void>,
+    socket: NonNull<c_void>,
+}
+
+// SAFETY: libzmq lets a socket pass from one thread to another, if not be used by two at once; each
+// call that uses it but the last takes `&mut self`.
+unsafe impl Send for Pair {}
+
+impl Pair {
+    /// A socket that is not connected yet.
+    ///
+    /// # Errors
+    /// libzmq's: no memory, no descriptors, no thread.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: takes nothing.
+        let context = NonNull::new(unsafe { calls::zmq_ctx_new() }).ok_or_else(last_error)?;
+        // SAFETY: the context is alive.
+        let socket = NonNull::new(unsafe { calls::zmq_socket(context.as_ptr(), calls::PAIR) });
+        let Some(socket) = socket else {
+            let error = last_error();
+            end(context);
+            return Err(error);
+        };
+        Ok(Self { context, socket })
+    }
+
+    /// Has a send wait while `messages` are queued on this side, and libzmq take in no more than that
+    /// for the receiver. To be said before the socket is connected.
+    ///
+    /// # Errors
+    /// libzmq's.
+    pub fn set_high_water(&mut self, messages: u16) -> io::Result<()> {
+        self.set(calls::SNDHWM, messages.into())?;
+        self.set(calls::RCVHWM, messages.into())
+    }
+
+    /// Has what was not sent yet be thrown away when the socket is closed; else closing waits for it,
+    /// and for ever where the peer is gone.
+    ///
+    /// # Errors
+    /// libzmq's.
+    pub fn drop_unsent(&mut self) -> io::Result<()> {
+        self.set(calls::LINGER, 0)
+    }
+
+    /// Waits for its peer at `address`.
+    ///
+    /// # Errors
+    /// libzmq's.
+    pub fn bind(&mut self, address: &CStr) -> io::Result<()> {
+        // SAFETY: the socket is alive, and the address ends with a 0.
+        outcome(unsafe { calls::zmq_bind(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
+    }
+
+    /// Waits for its peer at `listener`, which listens already, at `address`.
+    ///
+    /// # Errors
+    /// libzmq's.
+    pub fn bind_to(&mut self, listener: OwnedFd, address: &CStr) -> io::Result<()> {
+        self.set(calls::USE_FD, listener.into_raw_fd())?;
+        self.bind(address)
+    }
+
+    /// Connects to the peer that waits at `address`, or will. Returns at once.
+    ///
+    /// # Errors
+    /// libzmq's.
+    pub fn connect(&mut self, address: &CStr) -> io::Result<()> {
+        // SAFETY: the socket is alive, and the address ends with a 0.
+        outcome(unsafe { calls::zmq_connect(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
+    }
+
+    /// Sends a copy of `message`; waits while too many are queued.
+    ///
+    /// # Errors
+    /// libzmq's; [`io::ErrorKind::Interrupted`] where a signal came.
+    #[inline]
+    pub fn send(&mut self, message: &[u8]) -> io::Result<()> {
+        let (at, bytes) = (message.as_ptr().cast(), message.len());
+        // SAFETY: the socket is alive; the message is read while the call lasts.
+        outcome(unsafe { calls::zmq_send(self.socket.as_ptr(), at, bytes, 0) }).map(drop)
+    }
+
+    /// Waits for a message, fills `into` from the front with it, as far as that goes, and returns how
+    /// long it is.
+    ///
+    /// # Errors
+    /// As for [`Pair::send`].
+    #[inline]
+    pub fn recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let (at, bytes) = (into.as_mut_ptr().cast(), into.len());
+        // SAFETY: the socket is alive; no more is written than `into` has room for.
+        outcome(unsafe { calls::zmq_recv(self.socket.as_ptr(), at, bytes, 0) })
+    }
+
+    fn set(&mut self, option: c_int, value: c_int) -> io::Result<()> {
+        let at = ptr::from_ref(&value).cast();
+        let socket = self.socket.as_ptr();
+        // SAFETY: the socket is alive; the options of `calls` are an `int`, which is read whole.
+        outcome(unsafe { calls::zmq_setsockopt(socket, option, at, size_of::<c_int>()) }).map(drop)
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        // SAFETY: the socket is alive, and not used any more. It cannot be refused.
+        unsafe { calls::zmq_close(self.socket.as_ptr()) };
+        end(self.context);
+    }
+}
+
+/// Ends a context without sockets, and the threads of it.
+fn end(context: NonNull<c_void>) {
+    // SAFETY: the context is alive until the call succeeds; it is refused only where a signal came.
+    while unsafe { calls::zmq_ctx_term(context.as_ptr()) } != 0
+        && last_error().kind() == io::ErrorKind::Interrupted
+    {}
+}
+
+/// What a call returned; -1 means that libzmq has an error number.
+#[inline]
+fn outcome(returned: c_int) -> io::Result<usize> {
+    usize::try_from(returned).map_err(|_| last_error())
+}
+
+#[cold]
+fn last_error() -> io::Error {
+    // SAFETY: reads a number of the calling thread's.
+    io::Error::from_raw_os_error(unsafe { calls::zmq_errno() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_sends_the_other_receives_and_knows_its_length() {
+        let (mut one, mut other) = (Pair::new().unwrap(), Pair::new().unwrap());
+        let address = format!("ipc://@ipcperf-zmq-{}\0", std::process::id());
+        let address = CStr::from_bytes_with_nul(address.as_bytes()).unwrap();
+        one.bind(address).unwrap();
+        other.connect(address).unwrap();
+        other.send(b"there").unwrap();
+        let mut into = [0; 3];
+        assert_eq!((one.recv(&mut into).unwrap(), &into), (5, b"the"));
+        one.send(b"").unwrap();
+        assert_eq!(other.recv(&mut into).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_libzmq_refuses_is_an_error() {
+        assert_eq!(Pair::new().unwrap().connect(c"nonsense").unwrap_err().raw_os_error(), Some(22));
+    }
+
+    #[test]
+    fn one_that_drops_what_is_unsent_is_closed_at_once() {
+        let mut alone = Pair::new().unwrap();
+        alone.drop_unsent().unwrap();
+        alone.connect(c"ipc://@ipcperf-zmq-nobody").unwrap();
+        alone.send(b"to nobody").unwrap();
+    }
+}
