@@ -34,6 +34,8 @@ pub(crate) enum Bench {
     Dbus(CapArguments),
     /// iceoryx2 samples against a plain program that publishes the same, on two CPUs
     Iceoryx2(CapArguments),
+    /// The shared-memory ring against iceoryx2, copying and loaning, on two CPUs
+    Libraries(CapArguments),
     /// What the harness itself costs a message
     Null,
     /// Other tools' round trips and streams beside ours, on one CPU
@@ -73,8 +75,8 @@ pub(crate) struct RingArguments {
     pub(crate) patience: u64,
 }
 
-/// When to stop looking for a narrower interval in `c-loops`, `shapes`, `dbus`, `iceoryx2` and
-/// `zeromq`.
+/// When to stop looking for a narrower interval in `c-loops`, `shapes`, `dbus`, `iceoryx2`,
+/// `libraries` and `zeromq`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CapArguments {
     /// Most pairs of runs for a case

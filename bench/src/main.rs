@@ -11,10 +11,12 @@ mod arguments;
 mod c_loops;
 mod c_program;
 mod dbus;
+mod distance;
 mod estimate;
 mod finding;
 mod iceoryx2;
 mod iceoryx2_samples;
+mod libraries;
 mod null;
 mod output;
 mod peers;
@@ -82,6 +84,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
         Bench::Dbus(cap) => dbus::measure(ipcperf, *cap),
         Bench::Iceoryx2(cap) => iceoryx2::measure(ipcperf, *cap),
+        Bench::Libraries(cap) => libraries::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
         Bench::Peers(arguments) => peers::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
@@ -98,6 +101,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             reading::measure(ipcperf),
             null::measure(ipcperf),
             ring::measure(ipcperf, RingArguments::default()),
+            libraries::measure(ipcperf, *cap),
             c_loops::measure(ipcperf, *cap),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),

@@ -2,9 +2,7 @@
 //!
 //! A round of measurement is: memcpy, a stream of 1 MiB, memcpy, round trips of 1 byte. The stream
 //! is held against the mean of the two memcpy beside it, the round trips against the mean of the
-//! cache-line probes just before and after, which the run brings along. Two CPUs of a virtual
-//! machine may lie close to each other now and far apart a minute later; each run is counted with
-//! its own distance.
+//! cache-line probes just before and after, which the run brings along.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +12,7 @@ use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Measurement, RunSpec, disturbance};
 
 use crate::arguments::RingArguments;
+use crate::distance::Distance;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Position, Question, Unit};
 use crate::output::announce;
@@ -25,22 +24,11 @@ use crate::trouble::Trouble;
 const STREAM_BYTES: u64 = 1 << 20;
 /// How long memcpy is measured each time.
 const COPY_TIME: Duration = Duration::from_millis(10);
-/// Two CPUs whose cache line goes there and back faster than this are close. Measured were 46 ns
-/// within one cache and 375 ns across; 120 is about their geometric mean.
-const CLOSE_BELOW_NS: f64 = 120.0;
-/// A run whose two probes differ by more than this factor saw its CPUs moved, or was disturbed.
-const AGREEMENT: f64 = 1.2;
 /// Rounds made at least, and at most.
 const LEAST_ROUNDS: usize = 30;
 const MOST_ROUNDS: usize = 300;
 /// After so long no further round begins, once the least are made.
 const MOST_TIME: Duration = Duration::from_secs(90);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Distance {
-    Close,
-    Far,
-}
 
 /// The ratios of one workload at one distance, and the bar they are held against.
 #[derive(Debug)]
@@ -92,10 +80,10 @@ impl Seen {
         let empty =
             |workload, distance, bar| Series { workload, distance, bar, ratios: Vec::new() };
         let series = [
-            empty(Kind::RoundTrip, Distance::Close, Bar::AtMost(1.8)),
-            empty(Kind::RoundTrip, Distance::Far, Bar::AtMost(1.8)),
-            empty(Kind::Stream, Distance::Close, Bar::AtLeast(0.9)),
-            empty(Kind::Stream, Distance::Far, Bar::AtLeast(0.5)),
+            empty(Kind::RoundTrip, Distance::Close, Bar::AtMost(1.7)),
+            empty(Kind::RoundTrip, Distance::Far, Bar::AtMost(1.3)),
+            empty(Kind::Stream, Distance::Close, Bar::AtLeast(0.95)),
+            empty(Kind::Stream, Distance::Far, Bar::AtLeast(0.6)),
         ];
         Self { series, rounds: 0, left_out: [0; 2] }
     }
@@ -139,7 +127,7 @@ impl Seen {
     }
 
     fn keep(&mut self, spec: &RunSpec, measured: &Measurement, ratio: f64) {
-        let distance = measured.cacheline_round_trip_ns.and_then(distance);
+        let distance = Distance::of(measured);
         let Some(distance) = distance.filter(|_| disturbance(spec, measured).is_none()) else {
             self.left_out[index(spec.workload)] += 1;
             return;
@@ -158,15 +146,6 @@ impl Seen {
     }
 }
 
-/// How far apart the CPUs of a run are; `None` where its two probes disagree.
-fn distance([before_ns, after_ns]: [f64; 2]) -> Option<Distance> {
-    if before_ns.max(after_ns) > AGREEMENT * before_ns.min(after_ns) {
-        return None;
-    }
-    let is_close = f64::midpoint(before_ns, after_ns) < CLOSE_BELOW_NS;
-    Some(if is_close { Distance::Close } else { Distance::Far })
-}
-
 #[allow(clippy::cast_precision_loss, reason = "a rate, good to 53 bits")]
 fn bandwidth(measured: &Measurement) -> f64 {
     measured.arrived_bytes as f64 * 1e9 / measured.elapsed_ns as f64
@@ -180,10 +159,7 @@ fn copy_bytes_per_s(cpu: u32) -> Result<f64, Trouble> {
 
 impl Series {
     fn question(&self) -> Question {
-        let distance = match self.distance {
-            Distance::Close => "close",
-            Distance::Far => "far",
-        };
+        let distance = self.distance.name();
         let what = match self.workload {
             Kind::RoundTrip | Kind::RequestReply => "round trip 1 B / cache line",
             Kind::Stream => "stream 1 MiB / hot memcpy",
@@ -223,14 +199,6 @@ impl Series {
 mod tests {
     use super::*;
     use crate::finding::Verdict;
-
-    #[test]
-    fn a_run_has_the_distance_both_its_probes_say() {
-        assert_eq!(distance([46.0, 50.0]), Some(Distance::Close));
-        assert_eq!(distance([375.0, 340.0]), Some(Distance::Far));
-        assert_eq!(distance([46.0, 375.0]), None);
-        assert_eq!(distance([46.0, 60.0]), None);
-    }
 
     #[test]
     fn a_distance_that_did_not_show_is_not_failed() {

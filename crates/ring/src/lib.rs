@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! For two processes, make the ring, fork, and in each process call `disown` on the side that is the
+//! For two processes (`examples/two_processes.rs`), make the ring, fork, and in each process call `disown` on the side that is the
 //! other's: a side is dead only once no process has a copy of it.
 //!
 //! # How it works
@@ -54,6 +54,10 @@
 //!
 //! The orderings are model-checked with [loom](https://docs.rs/loom) (`tests/modelled.rs`), and a
 //! process is killed at each of its instructions in `tests/killed_anywhere.rs`.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod consumer;
 mod geometry;

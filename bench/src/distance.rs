@@ -1,0 +1,54 @@
+//! How far apart two CPUs are. Two CPUs of a virtual machine may lie close to each other now and far
+//! apart a minute later; each run is counted with its own distance.
+
+use ipcperf_engine::Measurement;
+
+/// Two CPUs whose cache line goes there and back faster than this are close. Measured were 46 ns
+/// within one cache and 375 ns across; 120 is about their geometric mean.
+const CLOSE_BELOW_NS: f64 = 120.0;
+/// A run whose two probes differ by more than this factor saw its CPUs moved, or was disturbed.
+const AGREEMENT: f64 = 1.2;
+
+/// The class of a pair of CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Distance {
+    Close,
+    Far,
+}
+
+impl Distance {
+    pub(crate) const ALL: [Self; 2] = [Self::Close, Self::Far];
+
+    /// That of the CPUs of a run; `None` where its two probes disagree, or there were none.
+    pub(crate) fn of(measured: &Measurement) -> Option<Self> {
+        measured.cacheline_round_trip_ns.and_then(Self::between)
+    }
+
+    fn between([before_ns, after_ns]: [f64; 2]) -> Option<Self> {
+        if before_ns.max(after_ns) > AGREEMENT * before_ns.min(after_ns) {
+            return None;
+        }
+        let is_close = f64::midpoint(before_ns, after_ns) < CLOSE_BELOW_NS;
+        Some(if is_close { Self::Close } else { Self::Far })
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Close => "close",
+            Self::Far => "far",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_the_distance_both_its_probes_say() {
+        assert_eq!(Distance::between([46.0, 50.0]), Some(Distance::Close));
+        assert_eq!(Distance::between([375.0, 340.0]), Some(Distance::Far));
+        assert_eq!(Distance::between([46.0, 375.0]), None);
+        assert_eq!(Distance::between([46.0, 60.0]), None);
+    }
+}

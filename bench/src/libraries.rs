@@ -1,0 +1,193 @@
+//! `libraries`: how many times faster `shm-ring` is than iceoryx2's publish-subscribe, on two CPUs.
+//!
+//! A pair is one run of each, fresh processes both; who goes first takes turns. It counts where both
+//! runs saw their CPUs at the same distance and neither was disturbed. Copying, both copy in and out;
+//! loaning, both compose and read in place, and both touch every byte.
+
+use std::time::Instant;
+
+use ipcperf_engine::handling::{Handling, Touch};
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{Measurement, RunSpec, disturbance};
+
+use crate::arguments::CapArguments;
+use crate::distance::Distance;
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Position, Question, Unit};
+use crate::output::{announce, bytes};
+use crate::program::{Ipcperf, cpus, spec};
+use crate::sampling::{Cap, in_turn};
+use crate::trouble::Trouble;
+
+/// Pairs that a figure is made of, at least.
+const LEAST_PAIRS: usize = 20;
+
+/// How messages get in and out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Api {
+    Copy,
+    Loan,
+}
+
+/// A comparison, and how many times faster the ring has to be with close and with far CPUs.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    workload: Kind,
+    api: Api,
+    buffer_bytes: u64,
+    least: [f64; 2],
+}
+
+const fn copying(workload: Kind, buffer_bytes: u64, least: [f64; 2]) -> Case {
+    Case { workload, api: Api::Copy, buffer_bytes, least }
+}
+
+const COPYING: [Case; 7] = [
+    copying(Kind::RoundTrip, 1, [5.0, 3.0]),
+    copying(Kind::RoundTrip, 64 << 10, [1.7; 2]),
+    copying(Kind::RoundTrip, 1 << 20, [1.7; 2]),
+    copying(Kind::Stream, 64, [10.0; 2]),
+    copying(Kind::Stream, 4 << 10, [3.0; 2]),
+    copying(Kind::Stream, 64 << 10, [1.2; 2]),
+    copying(Kind::Stream, 1 << 20, [1.2; 2]),
+];
+
+/// Sizes of loans.
+const LOANED: [u64; 9] =
+    [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
+
+fn cases() -> impl Iterator<Item = Case> {
+    let loaned = LOANED.into_iter().flat_map(|buffer_bytes| {
+        [Kind::RoundTrip, Kind::Stream].map(|workload| Case {
+            workload,
+            api: Api::Loan,
+            buffer_bytes,
+            least: [1.0; 2],
+        })
+    });
+    COPYING.into_iter().chain(loaned)
+}
+
+/// Measures every case.
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+    let split = cpus(Placement::Split);
+    let findings = cases().flat_map(|case| match &split {
+        Err(why) => Distance::ALL.map(|distance| case.question(distance).untestable(why)),
+        Ok(cpus) => match case.pairs(ipcperf, *cpus, cap.into()) {
+            Ok(pairs) => Distance::ALL.map(|distance| pairs.finding(case, distance)),
+            Err(trouble) => Distance::ALL.map(|distance| case.question(distance).failed(&trouble)),
+        },
+    });
+    findings.map(announce).collect()
+}
+
+/// How many times faster the ring was, at each distance.
+#[derive(Debug, Default)]
+struct Pairs {
+    ratios: [Vec<f64>; 2],
+    left_out: usize,
+}
+
+impl Case {
+    fn question(self, distance: Distance) -> Question {
+        let what = match (self.workload, self.api) {
+            (Kind::Stream, Api::Copy) => "stream",
+            (Kind::Stream, Api::Loan) => "stream, loaned and touched",
+            (_, Api::Copy) => "round trip",
+            (_, Api::Loan) => "round trip, loaned and touched",
+        };
+        let size = bytes(self.buffer_bytes);
+        let case = format!("iceoryx2-pubsub / shm-ring, {what} {size}, {} CPUs", distance.name());
+        let bar = Bar::AtLeast(self.least[distance as usize]);
+        Question { bench: "libraries", case, unit: Unit::Ratio, bar }
+    }
+
+    fn spec(self, mechanism: &str, cpus: [u32; 2]) -> RunSpec {
+        let (api, touch) = match self.api {
+            Api::Copy => ("copy", Touch::None),
+            Api::Loan => ("loan", Touch::Both),
+        };
+        RunSpec {
+            options: [("api".to_owned(), api.to_owned())].into(),
+            handling: Handling { touch, ..Handling::default() },
+            ..spec(mechanism, self.workload, cpus, self.buffer_bytes)
+        }
+    }
+
+    /// Makes pairs until what shows is decided by [`LEAST_PAIRS`] or more, or until `cap`.
+    fn pairs(self, ipcperf: &Ipcperf, cpus: [u32; 2], cap: Cap) -> Result<Pairs, Trouble> {
+        let [ring, library] = ["shm-ring", "iceoryx2-pubsub"].map(|name| self.spec(name, cpus));
+        let (start, mut pairs, mut made) = (Instant::now(), Pairs::default(), 0);
+        while made < LEAST_PAIRS
+            || (!pairs.is_decided(self) && made < cap.values && start.elapsed() < cap.time)
+        {
+            let run = |spec: &RunSpec| ipcperf.measure(spec);
+            let (ours, theirs) = in_turn(made, || run(&ring), || run(&library))?;
+            made += 1;
+            let is_good =
+                disturbance(&ring, &ours).is_none() && disturbance(&library, &theirs).is_none();
+            match (Distance::of(&ours), Distance::of(&theirs)) {
+                (Some(one), Some(other)) if one == other && is_good => {
+                    pairs.ratios[one as usize].push(message_ns(&theirs) / message_ns(&ours));
+                }
+                _ => pairs.left_out += 1,
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "times and counts of one run")]
+fn message_ns(measured: &Measurement) -> f64 {
+    measured.elapsed_ns as f64 / measured.messages.max(1) as f64
+}
+
+impl Pairs {
+    fn estimate(&self, distance: Distance) -> Option<Estimate> {
+        Estimate::of(&self.ratios[distance as usize]).filter(|known| known.interval.is_some())
+    }
+
+    /// Whether what has shown is within or outside its bar, with enough pairs.
+    fn is_decided(&self, case: Case) -> bool {
+        let shown = Distance::ALL.iter().filter(|&&one| !self.ratios[one as usize].is_empty());
+        let mut positions = shown.map(|&distance| {
+            let bar = case.question(distance).bar;
+            let known = self.estimate(distance).filter(|known| known.n >= LEAST_PAIRS);
+            known.map(|known| bar.position(&known))
+        });
+        positions.all(|one| matches!(one, Some(Position::Within | Position::Outside)))
+    }
+
+    fn finding(&self, case: Case, distance: Distance) -> Finding {
+        let (question, left_out) = (case.question(distance), self.left_out);
+        let note = format!("{left_out} pairs left out: disturbed, or not at one distance");
+        match self.estimate(distance) {
+            Some(known) => question.judge(known, (left_out > 0).then_some(note)),
+            None => question.untestable(format!("seen in fewer than 6 pairs; {note}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict;
+
+    #[test]
+    fn a_distance_that_did_not_show_is_not_failed() {
+        let (case, mut pairs) = (COPYING[0], Pairs::default());
+        assert_eq!(pairs.finding(case, Distance::Close).verdict, Verdict::NotTestable);
+        pairs.ratios[Distance::Far as usize] = vec![3.5; 20];
+        assert_eq!(pairs.finding(case, Distance::Far).verdict, Verdict::Met);
+        assert_eq!(pairs.finding(case, Distance::Close).verdict, Verdict::NotTestable);
+        assert!(pairs.is_decided(case));
+    }
+
+    #[test]
+    fn each_distance_has_its_own_bar() {
+        let pairs = Pairs { ratios: [vec![4.0; 20], vec![4.0; 20]], left_out: 0 };
+        assert_eq!(pairs.finding(COPYING[0], Distance::Close).verdict, Verdict::NotMet);
+        assert_eq!(pairs.finding(COPYING[0], Distance::Far).verdict, Verdict::Met);
+    }
+}

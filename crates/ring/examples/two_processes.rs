@@ -1,0 +1,46 @@
+//! A parent sends, its child receives and answers: `cargo run -p ipcperf-ring --example two_processes`
+//!
+//! Each process calls `disown` on what is the other's, so that a death is noticed.
+
+use std::error::Error;
+use std::io;
+
+use ipcperf_ring::{Consumer, Options, Producer, ring};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (mut requests, heard) = ring(&Options::default())?;
+    let (answers, mut replies) = ring(&Options::default())?;
+    // SAFETY: the process has one thread.
+    match unsafe { libc::fork() } {
+        -1 => return Err(io::Error::last_os_error().into()),
+        0 => {
+            requests.disown();
+            replies.disown();
+            return serve(heard, answers);
+        }
+        _child => {
+            heard.disown();
+            answers.disown();
+        }
+    }
+    for number in 0..3_u32 {
+        requests.send(&number.to_ne_bytes())?;
+        let reply = replies.receive()?;
+        println!("{number} squared is {}", u32::from_ne_bytes((*reply).try_into()?));
+    }
+    // The child's next receive fails: it ends.
+    drop(requests);
+    // SAFETY: waits for the child; the state it ended in is not asked for.
+    unsafe { libc::wait(std::ptr::null_mut()) };
+    Ok(())
+}
+
+fn serve(mut heard: Consumer, mut answers: Producer) -> Result<(), Box<dyn Error>> {
+    while let Ok(request) = heard.receive() {
+        let number = u32::from_ne_bytes((*request).try_into()?);
+        let mut reply = answers.loan(4)?;
+        reply.copy_from_slice(&(number * number).to_ne_bytes());
+        reply.send();
+    }
+    Ok(())
+}
