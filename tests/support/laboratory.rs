@@ -195,9 +195,16 @@ fn names_in(folder: &Path) -> BTreeSet<String> {
     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// What is in shared memory under names of ours; others may come and go there.
+/// What is in shared memory under names of ours, but for those of workers that are at it, whose tests
+/// run beside this one; others may come and go there.
 fn shared_memory() -> BTreeSet<String> {
-    names_in(Path::new("/dev/shm")).into_iter().filter(|name| name.contains("ipcperf")).collect()
+    let names = names_in(Path::new("/dev/shm")).into_iter();
+    names.filter(|name| name.contains("ipcperf") && !is_in_use(name)).collect()
+}
+
+fn is_in_use(name: &str) -> bool {
+    let worker = name.strip_prefix("ipcperf-run-").and_then(|rest| rest.split('-').next());
+    worker.is_some_and(|pid| Path::new("/proc").join(pid).exists())
 }
 
 /// Abstract sockets named after a worker that is gone.

@@ -47,6 +47,9 @@ const IN_PLACE: &str = "loan";
 pub(super) const FATE: PayloadFate =
     PayloadFate::Chosen { option: API.name, handed_over: IN_PLACE };
 
+/// Why no two users meet. A feature of the library's, for those who develop it, opens them to all.
+pub(super) const OWNERS_ALONE: &str = "its files and its shared memory are their owner's alone";
+
 /// Two parties: a send waits by itself where there is no room.
 pub(super) const MODES: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 

@@ -10,8 +10,8 @@ use iceoryx2::service::port_factory::publish_subscribe;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, Part, Ports, STREAM_PLACES, Side, await_peer, not_lent,
-    not_sent, unmade,
+    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side,
+    await_peer, not_lent, not_sent, unmade,
 };
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -26,7 +26,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     way: PayloadWay::Memory,
     payload: FATE,
     peer_death: PeerDeath::NotTold,
-    unrelated: Unrelated::Yes,
+    unrelated: Unrelated::No(OWNERS_ALONE),
     helper: Helper::Nobody,
     options: &[API],
     modes: &MODES,
@@ -44,14 +44,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             10000 looks, then with sleeps of 100 us, and after 100 of those of 10 ms.",
         message_boundaries: "Kept: one sample, one message.",
         minimum_kernel: "Any, with a tmpfs at /dev/shm; 5.14 populates the memory beforehand.",
-        defaults_that_matter: "The library's own defaults are a queue of two samples of which the oldest \
-            is overwritten when it is full (safe overflow); here nothing may be lost, and it is off. A \
-            service has at most one publisher, one subscriber and two nodes, as each place is looked \
-            at. Its event service, on which a receiver could sleep, is not used, so a waiting party \
-            takes all of its CPU. Its own allowances for dead nodes are switched off: a killed peer is \
-            noticed by nobody. Names are private to the run, below TMPDIR and in /dev/shm, whose size \
-            bounds messages. Calls of the system are the library's, and not counted; in steady state \
-            there are none but for waiting. --kernel-buffer does not apply.",
+        defaults_that_matter: "By default the library has a queue of two samples, of which the oldest is \
+            overwritten when it is full (safe overflow); nothing may be lost here, so it is off. A \
+            service has room for one publisher, one subscriber and two nodes, not for the usual 2, 8 \
+            and 20. The event service, on which a receiver could sleep, is not used: a party that waits \
+            takes all of its CPU. Nobody looks for dead nodes, and a killed peer is not noticed. Names \
+            are private to the run, below TMPDIR and in /dev/shm, whose size bounds messages. Calls of \
+            the system are the library's, and not counted; on CPUs of their own parties make none but \
+            where a queue is full. --kernel-buffer does not apply.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",

@@ -13,8 +13,8 @@ use iceoryx2::service::port_factory::request_response;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, Part, Ports, STREAM_PLACES, Side, await_peer, not_lent,
-    not_sent, unmade,
+    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side,
+    await_peer, not_lent, not_sent, unmade,
 };
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -29,7 +29,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     way: PayloadWay::Memory,
     payload: FATE,
     peer_death: PeerDeath::NotTold,
-    unrelated: Unrelated::Yes,
+    unrelated: Unrelated::No(OWNERS_ALONE),
     helper: Helper::Nobody,
     options: &[API],
     modes: &MODES,
