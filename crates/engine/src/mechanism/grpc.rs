@@ -43,8 +43,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             receiver are client and server. Each party drives it on its own thread (tokio, one thread). \
             A round trip is a unary call, which is what one uses gRPC for: an HTTP/2 stream of its own, \
             with headers there and back and trailers. A stream is one call with client streaming for the \
-            whole run: messages go through a queue of 128 into its body, small ones several to a \
-            frame. The sender copies each message into memory of its own, as tonic wants to have it, \
+            whole run: messages go through a queue of 128 into its body (of large ones as many as make 4 \
+            MiB, at least one), small ones several to a frame. The sender copies each message into memory of its own, as tonic wants to have it, \
             tonic into a frame; the receiver reads it where tonic left it, and an echo is sent from there.",
         message_boundaries: "Kept: each message has its length in front.",
         minimum_kernel: "Any.",
@@ -62,7 +62,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || Ok(()),
     limit: length_prefix,
-    holds: |setup| if setup.workload.is_answered() { 6 } else { 2 * QUEUED as u64 + 6 },
+    holds: |setup| if setup.workload.is_answered() { 6 } else { queued(setup) as u64 + 6 },
     library: Some(Library { name: "tonic", version: env!("VERSION_OF_TONIC"), licence: "MIT" }),
     execute: worker::execute::<Grpc>,
 };
@@ -73,8 +73,16 @@ fn length_prefix(_: &Setup<'_>) -> Option<Limit> {
     Some(Limit { bytes: u32::MAX.into(), because })
 }
 
-/// Messages between a party and the body of its call.
-const QUEUED: usize = 128;
+/// Messages between a party and the body of its call where they are small.
+const MOST_QUEUED: u64 = 128;
+/// Bytes there; one message always may be.
+const MOST_QUEUED_BYTES: u64 = 4 << 20;
+
+/// How many messages may be between a party and the body of its call.
+#[allow(clippy::cast_possible_truncation, reason = "128 at most")]
+fn queued(setup: &Setup<'_>) -> usize {
+    (MOST_QUEUED_BYTES / setup.buffer_bytes.max(1)).clamp(1, MOST_QUEUED) as usize
+}
 
 /// Which call answers each message, and which takes a stream of them.
 const UNARY: &str = "/ipcperf.Receiver/Take";
@@ -87,8 +95,9 @@ impl Channel for Grpc {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<GrpcEnd>, Failure> {
         let [sender, receiver] = connected()?;
-        let workload = if setup.workload.is_answered() { Work::Answered } else { Work::Streamed };
-        let end = |place| GrpcEnd { place, work: workload, taken: Bytes::new() };
+        let streamed = Work::Streamed { queued: queued(setup) };
+        let work = if setup.workload.is_answered() { Work::Answered } else { streamed };
+        let end = |place| GrpcEnd { place, work, taken: Bytes::new() };
         Ok(Opened {
             sender: end(Place::Outside(Seat::Client, sender)),
             receiver: end(Place::Outside(Seat::Server, receiver)),
@@ -122,7 +131,7 @@ enum Seat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     Answered,
-    Streamed,
+    Streamed { queued: usize },
 }
 
 /// Where an end stands: tonic comes after the fork.

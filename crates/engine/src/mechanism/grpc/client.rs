@@ -20,7 +20,7 @@ use tonic::{Request, Status};
 
 use super::codec::AsTheyAre;
 use super::wire::{Wire, Written};
-use super::{QUEUED, STREAMING, UNARY, Work, current_thread, errno, socket_in};
+use super::{STREAMING, UNARY, Work, current_thread, errno, socket_in};
 
 /// Bytes in front of each message: whether it is compressed, and its length.
 const PREFIX_BYTES: u64 = 5;
@@ -56,7 +56,9 @@ impl Client {
         let grpc = Grpc::new(channel).max_decoding_message_size(usize::MAX);
         let talk = match work {
             Work::Answered => Talk::Asking { grpc, next: None },
-            Work::Streamed => Talk::Telling { queue: tell(&runtime, grpc), bytes: 0 },
+            Work::Streamed { queued } => {
+                Talk::Telling { queue: tell(&runtime, grpc, queued), bytes: 0 }
+            }
         };
         Ok(Self { talk, written, runtime })
     }
@@ -102,9 +104,9 @@ async fn ask(grpc: &mut Grpc<Channel>, message: Bytes) -> Result<Bytes, Status> 
     Ok(answer.into_inner())
 }
 
-/// Makes the call whose body takes messages from the queue that is returned.
-fn tell(runtime: &Runtime, mut grpc: Grpc<Channel>) -> mpsc::Sender<Bytes> {
-    let (queue, mut queued) = mpsc::channel(QUEUED);
+/// Makes the call whose body takes messages from the queue that is returned, which has room for `most`.
+fn tell(runtime: &Runtime, mut grpc: Grpc<Channel>, most: usize) -> mpsc::Sender<Bytes> {
+    let (queue, mut queued) = mpsc::channel(most);
     let body = stream::poll_fn(move |context| queued.poll_recv(context));
     runtime.spawn(async move {
         if grpc.ready().await.is_ok() {
