@@ -2,15 +2,21 @@
 //! other and look for what arrives.
 //!
 //! It knows nothing of ipcperf but the numbers it is given. The leader starts the follower, this program
-//! again; each stays on a CPU. Nothing may be lost: queues that are full make the publisher wait.
+//! again; each stays on a CPU. Nothing may be lost: queues that are full make the publisher wait. Names are
+//! below a folder and behind a prefix of the run's own, which the leader removes.
 
+use std::fs::{read_dir, remove_dir_all, remove_file};
 use std::hint::spin_loop;
 use std::process::{Child, Command};
 
 use clap::{Args, ValueEnum};
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
-use iceoryx2::prelude::{BackpressureStrategy, Node, NodeBuilder, PortFactory, ipc};
+use iceoryx2::port::update_connections::UpdateConnections;
+use iceoryx2::prelude::{
+    BackpressureStrategy, Config, FileName, Node, NodeBuilder, Path, PortFactory, SemanticString,
+    ipc,
+};
 use rustix::thread::{CpuSet, sched_setaffinity, sched_yield};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -30,7 +36,7 @@ pub(crate) struct SamplesArguments {
     /// Where the follower runs
     #[arg(long)]
     other_cpu: usize,
-    /// What sets services apart from those of others; the follower is told
+    /// What sets names apart from those of others; the follower is told
     #[arg(long, default_value_t = std::process::id())]
     run: u32,
 }
@@ -84,6 +90,8 @@ pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
     match arguments.part {
         Part::Follower => {
             let mut party = Party::join(arguments, ["back", "there"])?;
+            // The leader may begin: what it sends before this one is connected may be lost.
+            party.publish(&now_ns()?.to_le_bytes())?;
             follow(&mut party, arguments.workload, WARM_UP)?;
             follow(&mut party, arguments.workload, arguments.messages)?;
             Ok(None)
@@ -91,9 +99,12 @@ pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
         Part::Leader => {
             let mut follower = follower(arguments)?;
             let mut party = Party::join(arguments, ["there", "back"])?;
+            party.receive_time()?;
             lead(&mut party, arguments.workload, WARM_UP)?;
             let elapsed_ns = lead(&mut party, arguments.workload, arguments.messages)?;
             follower.0.wait()?;
+            drop(party);
+            remove_names(arguments.run)?;
             Ok(Some(elapsed_ns))
         }
     }
@@ -114,14 +125,40 @@ fn follower(arguments: &SamplesArguments) -> Anything<Killed> {
     Ok(Killed(command.spawn()?))
 }
 
+fn name(run: u32) -> String {
+    format!("ipcperf-bench-{run}-")
+}
+
+fn folder(run: u32) -> std::path::PathBuf {
+    std::env::temp_dir().join(name(run))
+}
+
+fn config(run: u32) -> Anything<Config> {
+    let mut config = Config::default();
+    config.global.prefix = FileName::new(name(run).as_bytes())?;
+    config.global.set_root_path(&Path::new(folder(run).as_os_str().as_encoded_bytes())?);
+    Ok(config)
+}
+
+/// Removes what the library leaves for the next program of the same names.
+fn remove_names(run: u32) -> Anything<()> {
+    remove_dir_all(folder(run))?;
+    for entry in read_dir("/dev/shm")?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&name(run)) {
+            remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 impl Party {
     /// With a service to publish to and one to subscribe to, once the other party is there.
     fn join(arguments: &SamplesArguments, [to, from]: [&str; 2]) -> Anything<Self> {
-        let node = NodeBuilder::new().create::<ipc::Service>()?;
+        let config = config(arguments.run)?;
+        let node = NodeBuilder::new().config(&config).create::<ipc::Service>()?;
         let service = |name: &str| {
-            let name = format!("example/{}/{name}", arguments.run);
             let queue = if arguments.workload == Workload::Stream { QUEUE } else { 1 };
-            node.service_builder(&name.as_str().try_into()?)
+            node.service_builder(&name.try_into()?)
                 .publish_subscribe::<[u8]>()
                 .enable_safe_overflow(false)
                 .subscriber_max_buffer_size(queue)
@@ -145,6 +182,7 @@ impl Party {
         {
             sched_yield();
         }
+        subscriber.update_connections()?;
         let (outgoing, incoming) = (vec![0x5A; arguments.bytes], vec![0; arguments.bytes]);
         Ok(Self { publisher, subscriber, outgoing, incoming, _node: node })
     }
