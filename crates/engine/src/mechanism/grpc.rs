@@ -28,7 +28,7 @@ use server::Server;
 /// What `grpc` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "grpc",
-    about: "gRPC over a Unix domain socket: unary calls, or one call that streams (tonic)",
+    about: "remote calls by gRPC over a Unix domain socket: unary, or one that streams (tonic)",
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
