@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::descriptor::refused;
 use super::lasting;
-use super::local::{Meets, listen_in_folder};
+use super::local::{listen_at, path_in_folder};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library, Mechanism,
     Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -120,8 +120,8 @@ impl Channel for ZeroMq {
 
 /// A listening socket in the run's folder, and what libzmq calls it.
 fn in_folder(setup: &Setup<'_>) -> Result<(OwnedFd, CString), Failure> {
-    let (listener, path) = listen_in_folder(setup)?;
-    Ok((listener, address(format!("ipc://{path}"))?))
+    let path = path_in_folder(setup)?;
+    Ok((listen_at(path.as_ref())?.into(), address(format!("ipc://{path}"))?))
 }
 
 /// A listening socket on the loopback interface, and what libzmq calls it.
@@ -134,6 +134,13 @@ fn on_loopback() -> Result<(OwnedFd, CString), Failure> {
 
 fn address(text: String) -> Result<CString, Failure> {
     CString::new(text).map_err(|_| refused("naming the socket", Errno::INVAL))
+}
+
+/// What an end does to meet the other.
+#[derive(Debug)]
+enum Meets {
+    Connects,
+    Listens(OwnedFd),
 }
 
 /// Where an end stands: libzmq comes after the fork.

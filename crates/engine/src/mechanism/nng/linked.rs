@@ -1,23 +1,22 @@
 //! The ends of `nng`, where it is built in.
 
 use std::ffi::{CStr, CString, c_int};
-use std::os::fd::IntoRawFd;
 use std::ptr::null_mut;
 
 use nng_sys::{
-    NNG_OPT_RECVMAXSZ, nng_dial, nng_err, nng_fini, nng_init, nng_listener, nng_listener_create,
-    nng_listener_set_int, nng_listener_start, nng_pair0_open, nng_recv, nng_send, nng_socket,
-    nng_socket_close, nng_socket_set_size,
+    NNG_FLAG_NONBLOCK, NNG_OPT_RECONNMINT, NNG_OPT_RECVMAXSZ, nng_dial, nng_err, nng_fini,
+    nng_init, nng_listen, nng_pair0_open, nng_recv, nng_send, nng_socket, nng_socket_close,
+    nng_socket_set_ms, nng_socket_set_size,
 };
 use rustix::io::Errno;
 
 use crate::Failure;
 use crate::mechanism::descriptor::refused;
-use crate::mechanism::local::{Meets, listen_in_folder};
+use crate::mechanism::local::path_in_folder;
 use crate::mechanism::{Channel, Endpoint, Granted, Opened, Setup};
 
-/// `NNG_OPT_LISTEN_FD`.
-const LISTEN_FD: &CStr = c"listen-fd";
+/// How long a sender waits that found nobody listening, before it tries again, ms.
+const PAUSE_MS: i32 = 1;
 /// What is added to an error number of the system's (`NNG_ESYSERR`).
 const OF_THE_SYSTEM: u32 = 1 << 28;
 
@@ -27,23 +26,29 @@ impl Channel for Nng {
     type End = NngEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<NngEnd>, Failure> {
-        let (listener, path) = listen_in_folder(setup)?;
-        let address = CString::new(format!("ipc://{path}"))
+        let address = CString::new(format!("ipc://{}", path_in_folder(setup)?))
             .map_err(|_| refused("naming the socket", Errno::INVAL))?;
-        let end = |meets, address| NngEnd { place: Place::Outside(meets, address) };
+        let end = |seat, address| NngEnd { place: Place::Outside(seat, address) };
         Ok(Opened {
-            sender: end(Meets::Connects, address.clone()),
-            receiver: end(Meets::Listens(listener), address),
+            sender: end(Seat::Dials, address.clone()),
+            receiver: end(Seat::Listens, address),
             granted: Granted::default(),
         })
     }
+}
+
+/// What an end does to meet the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seat {
+    Dials,
+    Listens,
 }
 
 /// Where an end stands: the library, which has threads, comes after the fork.
 #[derive(Debug)]
 enum Place {
     /// About to meet the other at this address.
-    Outside(Meets, CString),
+    Outside(Seat, CString),
     Inside(Pair),
     /// Nowhere: the library refused.
     Lost,
@@ -69,8 +74,8 @@ impl Endpoint for NngEnd {
     const COUNTS_CALLS: bool = false;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        if let Place::Outside(meets, address) = std::mem::replace(&mut self.place, Place::Lost) {
-            self.place = Place::Inside(Pair::meet(meets, &address)?);
+        if let Place::Outside(seat, address) = std::mem::replace(&mut self.place, Place::Lost) {
+            self.place = Place::Inside(Pair::meet(seat, &address)?);
         }
         Ok(())
     }
@@ -92,7 +97,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn meet(meets: Meets, address: &CStr) -> Result<Self, Errno> {
+    fn meet(seat: Seat, address: &CStr) -> Result<Self, Errno> {
         // SAFETY: a null pointer asks for the defaults; nothing of the library is in use yet.
         outcome(unsafe { nng_init(null_mut()) }.0)?;
         let mut pair = Self { socket: nng_socket::default() };
@@ -100,15 +105,15 @@ impl Pair {
         number(unsafe { nng_pair0_open(&raw mut pair.socket) })?;
         // SAFETY: the name ends with a 0; the socket is open.
         number(unsafe { nng_socket_set_size(pair.socket, NNG_OPT_RECVMAXSZ.as_ptr().cast(), 0) })?;
-        match meets {
-            Meets::Connects => {
-                // SAFETY: the address ends with a 0; nobody wants to know the dialer.
-                number(unsafe { nng_dial(pair.socket, address.as_ptr(), null_mut(), 0) })?;
+        match seat {
+            Seat::Dials => {
+                pair.dial(address)?;
                 pair.send(&[])?;
                 pair.recv(&mut [])?;
             }
-            Meets::Listens(socket) => {
-                pair.listen(address, socket.into_raw_fd())?;
+            Seat::Listens => {
+                // SAFETY: the address ends with a 0; nobody wants to know the listener.
+                number(unsafe { nng_listen(pair.socket, address.as_ptr(), null_mut(), 0) })?;
                 pair.recv(&mut [])?;
                 pair.send(&[])?;
             }
@@ -116,15 +121,14 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Waits at a `descriptor` that listens already, and is the library's from here on.
-    fn listen(&self, address: &CStr, descriptor: c_int) -> Result<(), Errno> {
-        let mut listener = nng_listener::default();
-        // SAFETY: address and name end with a 0; the listener is written to where the pointer leads, and
-        // belongs to the socket, which is open.
+    /// Connects as soon as somebody listens; returns at once.
+    fn dial(&self, address: &CStr) -> Result<(), Errno> {
+        let at_once = NNG_FLAG_NONBLOCK.cast_signed();
+        let pause = NNG_OPT_RECONNMINT.as_ptr().cast();
+        // SAFETY: name and address end with a 0; the socket is open; nobody wants to know the dialer.
         unsafe {
-            number(nng_listener_create(&raw mut listener, self.socket, address.as_ptr()))?;
-            number(nng_listener_set_int(listener, LISTEN_FD.as_ptr(), descriptor))?;
-            number(nng_listener_start(listener, 0))
+            number(nng_socket_set_ms(self.socket, pause, PAUSE_MS))?;
+            number(nng_dial(self.socket, address.as_ptr(), null_mut(), at_once))
         }
     }
 
