@@ -7,9 +7,13 @@ use crate::Error;
 use crate::life::Lifeline;
 use crate::sync::{AtomicU32, Ordering, Woken, fence, futex_wait, futex_wake, give_way};
 
-/// How long to look before sleeping: longer than a wake-up's own cost would lose, shorter than the
-/// other side's time slice.
+/// How long to look before sleeping, at first: longer than a wake-up's own cost would lose, shorter than
+/// the other side's time slice.
 const SPIN: Duration = Duration::from_micros(20);
+
+/// How long to look, at most, where sleeps have turned out to be short: beyond it a wake-up is little beside
+/// what was waited for.
+const LONGEST_SPIN: Duration = Duration::from_millis(1);
 
 /// Looks before the first PAUSE, which would take as long as the whole way of a line between near
 /// CPUs.
@@ -22,7 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(32);
 /// How a side waits when it can do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// Look for 20 us, then sleep on a futex. For sides on CPUs of their own.
+    /// Look for 20 us, then sleep on a futex; look longer, up to 1 ms, as long as sleeps turn out to be
+    /// shorter than that. For sides on CPUs of their own.
     SpinThenFutex,
     /// Sleep on a futex at once.
     Futex,
@@ -37,6 +42,8 @@ pub enum Waiting {
 pub(crate) struct Waiter {
     waiting: Waiting,
     life: Lifeline,
+    /// How long to look before sleeping.
+    spin: Duration,
     /// Whether the other side was found dead, which it stays.
     is_alone: bool,
     calls: u64,
@@ -53,7 +60,7 @@ pub(crate) struct Notices<'a> {
 
 impl Waiter {
     pub(crate) fn new(waiting: Waiting, life: Lifeline) -> Self {
-        Self { waiting, life, is_alone: false, calls: 0 }
+        Self { waiting, life, spin: SPIN, is_alone: false, calls: 0 }
     }
 
     /// System calls made since this was last asked.
@@ -84,14 +91,25 @@ impl Waiter {
             let woken = match self.waiting {
                 Waiting::Never => return Err(Error::WouldBlock),
                 Waiting::Yield => self.give_way(&ready, notices),
-                Waiting::SpinThenFutex if spin(&ready) => return Ok(()),
-                Waiting::SpinThenFutex | Waiting::Futex => self.sleep(&ready, notices),
+                Waiting::Futex => self.sleep(&ready, notices),
+                Waiting::SpinThenFutex if spin(&ready, self.spin) => return Ok(()),
+                Waiting::SpinThenFutex => {
+                    let asleep = Instant::now();
+                    let woken = self.sleep(&ready, notices);
+                    self.learn(asleep.elapsed());
+                    woken
+                }
             };
             if woken == Woken::ByTime {
                 self.calls += 1;
                 self.is_alone = self.life.is_cut();
             }
         }
+    }
+
+    /// What would have been seen by looking a little longer is looked for longer next time.
+    fn learn(&mut self, slept: Duration) {
+        self.spin = if slept > LONGEST_SPIN { SPIN } else { LONGEST_SPIN.min(2 * self.spin) };
     }
 
     /// Gives up the CPU until something is ready, for [`PATIENCE`] at most.
@@ -141,8 +159,8 @@ impl Waiter {
 }
 
 /// Looks without pause for as long as a cache line takes to come and go between near CPUs, then for
-/// [`SPIN`] with one PAUSE for each look, reading the clock at every sixteenth.
-fn spin(ready: &impl Fn() -> bool) -> bool {
+/// `limit` with one PAUSE for each look, reading the clock at every sixteenth.
+fn spin(ready: &impl Fn() -> bool, limit: Duration) -> bool {
     if (0..EAGER_LOOKS).any(|_| ready()) {
         return true;
     }
@@ -155,7 +173,7 @@ fn spin(ready: &impl Fn() -> bool) -> bool {
             spin_loop();
         }
         let now = Instant::now();
-        if now > *end.get_or_insert(now + SPIN) {
+        if now > *end.get_or_insert(now + limit) {
             return false;
         }
     }

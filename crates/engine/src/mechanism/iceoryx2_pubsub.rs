@@ -1,5 +1,7 @@
 //! `iceoryx2-pubsub`: publish and subscribe with iceoryx2, one service in each direction.
 
+use std::time::{Duration, Instant};
+
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::port::update_connections::UpdateConnections;
@@ -150,6 +152,22 @@ impl Incoming {
 struct PubSub {
     outgoing: Option<Outgoing>,
     incoming: Option<Incoming>,
+    /// Whether the last message of all is received here.
+    hears_last: bool,
+}
+
+/// How long whoever received the last message waits for its publisher to be done with sending it.
+const LINGER: Duration = Duration::from_millis(100);
+
+/// A subscriber that goes while the last sample is still being sent to it makes the publisher say that
+/// it was sent to nobody.
+impl Drop for PubSub {
+    fn drop(&mut self) {
+        let (Some(incoming), true) = (&self.incoming, self.hears_last) else { return };
+        let end = Instant::now() + LINGER;
+        let is_gone = || incoming.service.dynamic_config().number_of_publishers() == 0;
+        await_peer(|| is_gone() || Instant::now() > end);
+    }
 }
 
 impl Ports for PubSub {
@@ -162,7 +180,8 @@ impl Ports for PubSub {
             .transpose()?;
         outgoing.as_ref().map_or(Ok(()), Outgoing::connect)?;
         incoming.as_ref().map_or(Ok(()), Incoming::connect)?;
-        Ok(Self { outgoing, incoming })
+        let hears_last = part.is_answered == (part.side == Side::Sender);
+        Ok(Self { outgoing, incoming, hears_last })
     }
 
     #[inline]
@@ -203,7 +222,7 @@ impl Ports for PubSub {
     }
 
     fn carry_over(&mut self) {
-        let Self { outgoing: Some(outgoing), incoming: Some(incoming) } = self else { return };
+        let (Some(outgoing), Some(incoming)) = (&mut self.outgoing, &self.incoming) else { return };
         if let (Some(loan), Some(taken)) = (&mut outgoing.loan, &incoming.taken) {
             loan.payload_mut().copy_from_slice(taken.payload());
         }

@@ -36,7 +36,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         },
         OptionSpec {
             name: "wait",
-            about: "look for 20 us then sleep, sleep at once, or give way and look again",
+            about: "look for 20 us (up to 1 ms where sleeps are short) then sleep, sleep at once, or give way",
             values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
             default: "spin-futex",
         },
@@ -53,11 +53,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             a record stands before its payload and is stored last, so that one cache line carries \
             both; no system call is made unless a side has to sleep. On CPUs of their own the \
             parties pass long messages in chunks (32 KiB of a 256 KiB ring for round trips, 64 KiB \
-            of 1 MiB for streams), so that both copy at once; on one CPU messages go whole.",
+            of 1 MiB for streams), so that both copy at once; on one CPU messages go whole. With api=loan \
+            they are composed and read where they lie: up to 16 KiB in the ring, longer ones in a pool of \
+            four places, of which the one freed last is lent next; an echo is copied from one ring to the \
+            other. With batch, a stream's receiver is shown messages by so many bytes at a time.",
         message_boundaries: "Kept.",
         minimum_kernel: "Linux 3.17 (memfd_create); 5.14 populates the mapping faster.",
-        defaults_that_matter: "Looking for 20 us needs a CPU to look with: on one CPU spin-futex \
-            sleeps at once. The kernel holds nothing, so --kernel-buffer does not apply.",
+        defaults_that_matter: "Looking needs a CPU to look with: on one CPU spin-futex sleeps at once. \
+            A killed party is noticed by whoever has waited for 32 ms. The kernel holds nothing, so --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
     },
     availability: available,
