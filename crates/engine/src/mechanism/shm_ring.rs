@@ -120,10 +120,10 @@ fn options(setup: &Setup<'_>, there: Way) -> Options {
     }
 }
 
-/// Only a stream has several messages to show at once.
+/// Only a stream has several messages to show at once, and one thread would wait for what it holds back.
 fn batch_bytes(setup: &Setup<'_>) -> usize {
-    match (setup.workload, setup.number("batch")) {
-        (Kind::Stream, Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
+    match (setup.workload, setup.blocking, setup.number("batch")) {
+        (Kind::Stream, Blocking::Wait, Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
         _ => 0,
     }
 }
