@@ -76,7 +76,7 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
          {} --repetitions 1",
         mechanism.name,
         settings.collect::<Vec<_>>().join(" "),
-        random_handling((mechanism, &options), mode, workload, random),
+        random_handling((mechanism, &options), mode, (workload, messages), random),
     );
     Some(RandomCase { arguments, messages })
 }
@@ -99,7 +99,7 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> BTreeMap<St
 fn random_handling(
     (mechanism, options): (&Mechanism, &BTreeMap<String, String>),
     mode: &str,
-    workload: &str,
+    (workload, messages): (&str, u64),
     random: &mut ChaCha8Rng,
 ) -> String {
     let touched = ["none", "write", "read", "both"].map(|who| format!("--touch {who}"));
@@ -118,7 +118,8 @@ fn random_handling(
         words.push(format!("--first-touch {first}"));
     }
     if workload == "request-reply" {
-        let bytes = random_bytes(random).to_string();
+        // As many bytes come back as go there, at most: or a case outlives any deadline.
+        let bytes = random_bytes(random).min((TOTAL_BYTES / messages).max(1)).to_string();
         let reply = ["echo", &bytes].choose(random).copied().expect("words").to_owned();
         words.push(format!("--reply {reply}"));
     }
