@@ -4,27 +4,16 @@
 //! takes turns. What both yield is the time from just before the first message is sent to just after
 //! the last has arrived.
 
-use std::process::Command;
-use std::time::Duration;
-
 use ipcperf_engine::RunSpec;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 
 use crate::arguments::CapArguments;
-use crate::estimate::Estimate;
-use crate::finding::{Bar, Finding, Question, Unit};
+use crate::finding::{Finding, Question, Unit};
 use crate::output::{announce, bytes};
-use crate::process::converse_with_group;
+use crate::plain::{self, BAR};
 use crate::program::{Ipcperf, cpus, spec};
-use crate::sampling::{Cap, in_turn, until_decided};
-use crate::trouble::Trouble;
 
-/// Our time over that of the plain program.
-const BAR: Bar = Bar::Between(0.95, 1.05);
-/// What a run is aimed at.
-const AIM: Duration = Duration::from_millis(100);
-const DEADLINE: Duration = Duration::from_secs(30);
 const CASES: [(Kind, u64); 5] = [
     (Kind::RoundTrip, 1),
     (Kind::Stream, 64),
@@ -42,7 +31,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
             Err(why) => question.untestable(why.clone()),
             Ok(cpus) => {
                 let spec = spec("iceoryx2-pubsub", kind, *cpus, buffer_bytes);
-                question.answer(ratio(ipcperf, spec, cap.into()))
+                question.answer(plain::ratio(ipcperf, spec, cap.into(), arguments))
             }
         })
     };
@@ -58,35 +47,13 @@ fn question(kind: Kind, buffer_bytes: u64) -> Question {
     }
 }
 
-/// The median of our time over that of the plain program.
-fn ratio(ipcperf: &Ipcperf, spec: RunSpec, cap: Cap) -> Result<Estimate, Trouble> {
-    let spec = ipcperf.sized(spec, AIM)?;
-    until_decided(BAR, cap, |number| {
-        let ours = || ipcperf.measure(&spec).map(|measurement| measurement.elapsed_ns);
-        let (ours_ns, theirs_ns) = in_turn(number, ours, || plain_ns(&spec))?;
-        Ok(quotient(ours_ns, theirs_ns))
-    })
-}
-
-/// How long the plain program takes for what `spec` says, ns.
-fn plain_ns(spec: &RunSpec) -> Result<u64, Trouble> {
-    let own = std::env::current_exe();
-    let own = own.map_err(|error| Trouble::Talk("finding this program".to_owned(), error))?;
-    let messages = spec.total_bytes.unwrap_or(spec.buffer_bytes).div_ceil(spec.buffer_bytes);
+/// What the plain program is told.
+fn arguments(spec: &RunSpec, messages: u64) -> Vec<String> {
     let [cpu, other_cpu] = spec.cpus.unwrap_or_default();
-    let mut command = Command::new(own);
-    command.args(["iceoryx2-samples", "leader", spec.workload.name()]);
-    command.args(["--bytes", &spec.buffer_bytes.to_string(), "--messages", &messages.to_string()]);
-    command.args(["--cpu", &cpu.to_string(), "--other-cpu", &other_cpu.to_string()]);
-    let said = converse_with_group(&mut command, DEADLINE)?;
-    let said = String::from_utf8_lossy(&said);
-    said.trim().parse().map_err(|_| Trouble::Nonsense {
-        program: "the plain program".to_owned(),
-        said: said.trim().to_owned(),
-    })
-}
-
-#[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]
-fn quotient(ours_ns: u64, theirs_ns: u64) -> f64 {
-    ours_ns as f64 / theirs_ns.max(1) as f64
+    let (workload, bytes) = (spec.workload.name(), spec.buffer_bytes);
+    let told = format!(
+        "iceoryx2-samples leader {workload} --bytes {bytes} --messages {messages} --cpu {cpu} \
+         --other-cpu {other_cpu}"
+    );
+    told.split_whitespace().map(str::to_owned).collect()
 }

@@ -21,6 +21,7 @@ mod null;
 mod output;
 mod peers;
 mod pinned;
+mod plain;
 mod process;
 mod program;
 mod reading;
