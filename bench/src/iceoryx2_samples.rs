@@ -7,17 +7,17 @@
 
 use std::fs::{read_dir, remove_dir_all, remove_file};
 use std::hint::spin_loop;
-use std::process::{Child, Command};
+use std::io::{Read, Write, stdin, stdout};
+use std::process::{Child, Command, Stdio};
 
 use clap::{Args, ValueEnum};
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::port::update_connections::UpdateConnections;
 use iceoryx2::prelude::{
-    BackpressureStrategy, Config, FileName, Node, NodeBuilder, Path, PortFactory, SemanticString,
-    ipc,
+    BackpressureStrategy, Config, FileName, Node, NodeBuilder, Path, SemanticString, ipc,
 };
-use rustix::thread::{CpuSet, sched_setaffinity, sched_yield};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 type Anything<T> = Result<T, Box<dyn std::error::Error>>;
@@ -59,6 +59,8 @@ enum Workload {
 const QUEUE: usize = 8;
 /// Messages sent before the clock starts.
 const WARM_UP: u64 = 64;
+/// What makes it the other party's turn to connect.
+const TURN: &[u8] = b"\n";
 /// Bytes of a time.
 const TIME: usize = 8;
 
@@ -90,6 +92,11 @@ pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
     match arguments.part {
         Part::Follower => {
             let mut party = Party::join(arguments, ["back", "there"])?;
+            // Whoever connects at the same moment as its peer may be left without a connection.
+            stdout().write_all(TURN)?;
+            stdout().flush()?;
+            stdin().read_exact(&mut [0])?;
+            party.subscriber.update_connections()?;
             // The leader may begin: what it sends before this one is connected may be lost.
             party.publish(&now_ns()?.to_le_bytes())?;
             follow(&mut party, arguments.workload, WARM_UP)?;
@@ -98,7 +105,9 @@ pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
         }
         Part::Leader => {
             let mut follower = follower(arguments)?;
+            piped(follower.0.stdout.as_mut())?.read_exact(&mut [0])?;
             let mut party = Party::join(arguments, ["there", "back"])?;
+            piped(follower.0.stdin.as_mut())?.write_all(TURN)?;
             party.receive_time()?;
             lead(&mut party, arguments.workload, WARM_UP)?;
             let elapsed_ns = lead(&mut party, arguments.workload, arguments.messages)?;
@@ -122,7 +131,11 @@ fn follower(arguments: &SamplesArguments) -> Anything<Killed> {
     command.args(["--cpu", &arguments.other_cpu.to_string()]);
     command.args(["--other-cpu", &arguments.cpu.to_string()]);
     command.args(["--run", &arguments.run.to_string()]);
-    Ok(Killed(command.spawn()?))
+    Ok(Killed(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?))
+}
+
+fn piped<T>(end: Option<T>) -> Anything<T> {
+    end.ok_or_else(|| "the follower has no pipe".into())
 }
 
 fn name(run: u32) -> String {
@@ -152,7 +165,7 @@ fn remove_names(run: u32) -> Anything<()> {
 }
 
 impl Party {
-    /// With a service to publish to and one to subscribe to, once the other party is there.
+    /// With a service to publish to and one to subscribe to, connected where the other party is there.
     fn join(arguments: &SamplesArguments, [to, from]: [&str; 2]) -> Anything<Self> {
         let config = config(arguments.run)?;
         let node = NodeBuilder::new().config(&config).create::<ipc::Service>()?;
@@ -177,11 +190,7 @@ impl Party {
             .max_loaned_samples(1)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()?;
-        while outlet.dynamic_config().number_of_subscribers() == 0
-            || inlet.dynamic_config().number_of_publishers() == 0
-        {
-            sched_yield();
-        }
+        publisher.update_connections()?;
         subscriber.update_connections()?;
         let (outgoing, incoming) = (vec![0x5A; arguments.bytes], vec![0; arguments.bytes]);
         Ok(Self { publisher, subscriber, outgoing, incoming, _node: node })
@@ -189,8 +198,10 @@ impl Party {
 
     fn publish(&self, message: &[u8]) -> Anything<()> {
         let sample = self.publisher.loan_slice_uninit(message.len())?;
-        sample.write_from_slice(message).send()?;
-        Ok(())
+        match sample.write_from_slice(message).send()? {
+            0 => Err("there is no subscriber".into()),
+            _ => Ok(()),
+        }
     }
 
     fn receive(&mut self) -> Anything<()> {

@@ -8,6 +8,7 @@
 mod present;
 mod room;
 mod sweep;
+mod turns;
 
 use std::fmt::Debug;
 use std::hint::spin_loop;
@@ -19,12 +20,14 @@ use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
+use super::descriptor::refused;
 use super::{
     Channel, Endpoint, Granted, Library, Limit, Nearness, Opened, OptionSpec, OptionValues,
     PayloadFate, Setup, Unavailable,
 };
 use crate::{Failure, Mode, Report, RunSpec, worker};
 pub(super) use room::{SHARED_MEMORY, remove_shared_memory};
+use turns::Turns;
 
 /// The library.
 pub(super) const ICEORYX2: Library = Library {
@@ -109,8 +112,11 @@ pub(super) type Node = iceoryx2::node::Node<ipc::Service>;
 
 /// The ports of one party.
 pub(super) trait Ports: Sized + 'static {
-    /// Makes them, and returns once those of the peer are there and connected.
-    fn join(node: &Node, part: Part) -> Result<Self, Errno>;
+    /// Makes them; those of the peer may not be there yet.
+    fn make(node: &Node, part: Part) -> Result<Self, Errno>;
+
+    /// Connects them with those of the peer, which are there.
+    fn connect(&self) -> Result<(), Errno>;
 
     /// Finds a place for a message of `bytes`.
     fn loan(&mut self, bytes: usize) -> Result<(), Errno>;
@@ -151,7 +157,8 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         let config = room::open()?;
-        let end = |side| IceoryxEnd {
+        let [senders, receivers] = Turns::pair().map_err(|errno| refused("socketpair", errno))?;
+        let end = |side, turns| IceoryxEnd {
             part: Part {
                 side,
                 message_bytes: usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4),
@@ -159,9 +166,10 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
             },
             config: config.clone(),
             nearness: setup.nearness,
+            turns,
             own: Own(None),
         };
-        let (sender, receiver) = (end(Side::Sender), end(Side::Receiver));
+        let (sender, receiver) = (end(Side::Sender, senders), end(Side::Receiver, receivers));
         Ok(Opened { sender, receiver, granted: Granted::default() })
     }
 }
@@ -172,6 +180,7 @@ struct IceoryxEnd<P, const PLACE: bool> {
     part: Part,
     config: Config,
     nearness: Nearness,
+    turns: Turns,
     own: Own<P>,
 }
 
@@ -190,6 +199,31 @@ impl<P: Ports> Own<P> {
     }
 }
 
+impl<P: Ports, const PLACE: bool> IceoryxEnd<P, PLACE> {
+    /// Makes ports, and connects them once the peer's are there. Only ever one party is at it.
+    fn joined(&self) -> Result<(P, Node), Errno> {
+        let is_first = self.part.side == Side::Receiver;
+        if !is_first {
+            self.turns.wait()?;
+        }
+        let node = NodeBuilder::new()
+            .config(&self.config)
+            .signal_handling_mode(SignalHandlingMode::Disabled)
+            .create::<ipc::Service>()
+            .map_err(unmade)?;
+        let ports = P::make(&node, self.part)?;
+        if is_first {
+            self.turns.pass()?;
+            self.turns.wait()?;
+        }
+        ports.connect()?;
+        if !is_first {
+            self.turns.pass()?;
+        }
+        Ok((ports, node))
+    }
+}
+
 impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
     const KEEPS_BOUNDARIES: bool = true;
     const COUNTS_CALLS: bool = false;
@@ -197,13 +231,7 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
     const RECEIVES_IN_PLACE: bool = PLACE;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        let node = NodeBuilder::new()
-            .config(&self.config)
-            .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<ipc::Service>()
-            .map_err(unmade)?;
-        let ports = P::join(&node, self.part)?;
-        self.own = Own(Some((ports, node)));
+        self.own = Own(Some(self.joined()?));
         present::populate(room::prefix())
     }
 
@@ -255,13 +283,6 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
         ports.carry_over();
         ports.release();
         ports.send_loan()
-    }
-}
-
-/// Waits until the peer's ports are there.
-pub(super) fn await_peer(is_there: impl Fn() -> bool) {
-    while !is_there() {
-        sched_yield();
     }
 }
 

@@ -1,11 +1,9 @@
 //! `iceoryx2-pubsub`: publish and subscribe with iceoryx2, one service in each direction.
 
-use std::time::{Duration, Instant};
-
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::port::update_connections::UpdateConnections;
-use iceoryx2::prelude::{BackpressureStrategy, PortFactory, ipc};
+use iceoryx2::prelude::{BackpressureStrategy, ipc};
 use iceoryx2::sample::Sample;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::service::port_factory::publish_subscribe;
@@ -13,7 +11,7 @@ use rustix::io::Errno;
 
 use super::iceoryx::{
     self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side,
-    await_peer, not_lent, not_sent, unmade,
+    not_lent, not_sent, unmade,
 };
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -49,7 +47,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         defaults_that_matter: "By default the library has a queue of two samples, of which the oldest is \
             overwritten when it is full (safe overflow); nothing may be lost here, so it is off. A \
             service has room for one publisher, one subscriber and two nodes, not for the usual 2, 8 \
-            and 20. The event service, on which a receiver could sleep, is not used: a party that waits \
+            and 20. Parties connect one after the other: at the same moment, the library may lose one. The event service, on which a receiver could sleep, is not used: a party that waits \
             takes all of its CPU. Nobody looks for dead nodes, and a killed peer is not noticed. Names \
             are private to the run, below TMPDIR and in /dev/shm, whose size bounds messages. Calls of \
             the system are the library's, and not counted; on CPUs of their own parties make none but \
@@ -106,11 +104,10 @@ fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
 struct Outgoing {
     loan: Option<SampleMut<ipc::Service, [u8], ()>>,
     publisher: Publisher<ipc::Service, [u8], ()>,
-    service: Service,
 }
 
 impl Outgoing {
-    fn new(service: Service, part: Part) -> Result<Self, Errno> {
+    fn new(service: &Service, part: Part) -> Result<Self, Errno> {
         let publisher = service
             .publisher_builder()
             .initial_max_slice_len(part.message_bytes)
@@ -118,12 +115,7 @@ impl Outgoing {
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
             .map_err(unmade)?;
-        Ok(Self { loan: None, publisher, service })
-    }
-
-    fn connect(&self) -> Result<(), Errno> {
-        await_peer(|| self.service.dynamic_config().number_of_subscribers() == 1);
-        self.publisher.update_connections().map_err(unmade)
+        Ok(Self { loan: None, publisher })
     }
 }
 
@@ -132,18 +124,12 @@ impl Outgoing {
 struct Incoming {
     taken: Option<Sample<ipc::Service, [u8], ()>>,
     subscriber: Subscriber<ipc::Service, [u8], ()>,
-    service: Service,
 }
 
 impl Incoming {
-    fn new(service: Service) -> Result<Self, Errno> {
+    fn new(service: &Service) -> Result<Self, Errno> {
         let subscriber = service.subscriber_builder().create().map_err(unmade)?;
-        Ok(Self { taken: None, subscriber, service })
-    }
-
-    fn connect(&self) -> Result<(), Errno> {
-        await_peer(|| self.service.dynamic_config().number_of_publishers() == 1);
-        self.subscriber.update_connections().map_err(unmade)
+        Ok(Self { taken: None, subscriber })
     }
 }
 
@@ -152,36 +138,23 @@ impl Incoming {
 struct PubSub {
     outgoing: Option<Outgoing>,
     incoming: Option<Incoming>,
-    /// Whether the last message of all is received here.
-    hears_last: bool,
-}
-
-/// How long whoever received the last message waits for its publisher to be done with sending it.
-const LINGER: Duration = Duration::from_millis(100);
-
-/// A subscriber that goes while the last sample is still being sent to it makes the publisher say that
-/// it was sent to nobody.
-impl Drop for PubSub {
-    fn drop(&mut self) {
-        let (Some(incoming), true) = (&self.incoming, self.hears_last) else { return };
-        let end = Instant::now() + LINGER;
-        let is_gone = || incoming.service.dynamic_config().number_of_publishers() == 0;
-        await_peer(|| is_gone() || Instant::now() > end);
-    }
 }
 
 impl Ports for PubSub {
-    fn join(node: &Node, part: Part) -> Result<Self, Errno> {
+    fn make(node: &Node, part: Part) -> Result<Self, Errno> {
         let outgoing = (part.is_answered || part.side == Side::Sender)
-            .then(|| Outgoing::new(service_from(part.side, node, part)?, part))
+            .then(|| Outgoing::new(&service_from(part.side, node, part)?, part))
             .transpose()?;
         let incoming = (part.is_answered || part.side == Side::Receiver)
-            .then(|| Incoming::new(service_from(part.side.other(), node, part)?))
+            .then(|| Incoming::new(&service_from(part.side.other(), node, part)?))
             .transpose()?;
-        outgoing.as_ref().map_or(Ok(()), Outgoing::connect)?;
-        incoming.as_ref().map_or(Ok(()), Incoming::connect)?;
-        let hears_last = part.is_answered == (part.side == Side::Sender);
-        Ok(Self { outgoing, incoming, hears_last })
+        Ok(Self { outgoing, incoming })
+    }
+
+    fn connect(&self) -> Result<(), Errno> {
+        let updated = |port: &dyn UpdateConnections| port.update_connections().map_err(unmade);
+        self.outgoing.as_ref().map_or(Ok(()), |outgoing| updated(&outgoing.publisher))?;
+        self.incoming.as_ref().map_or(Ok(()), |incoming| updated(&incoming.subscriber))
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use iceoryx2::pending_response::PendingResponse;
 use iceoryx2::port::client::{Client, RequestSendError};
 use iceoryx2::port::server::Server;
 use iceoryx2::port::update_connections::UpdateConnections;
-use iceoryx2::prelude::{BackpressureStrategy, PortFactory, ipc};
+use iceoryx2::prelude::{BackpressureStrategy, ipc};
 use iceoryx2::request_mut::RequestMut;
 use iceoryx2::response::Response;
 use iceoryx2::response_mut::ResponseMut;
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::iceoryx::{
     self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side,
-    await_peer, not_lent, not_sent, unmade,
+    not_lent, not_sent, unmade,
 };
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -129,15 +129,13 @@ struct Callee {
 }
 
 impl Caller {
-    fn join(service: &Service, part: Part) -> Result<Self, Errno> {
+    fn make(service: &Service, part: Part) -> Result<Self, Errno> {
         let client = service
             .client_builder()
             .initial_max_slice_len(part.message_bytes)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
             .map_err(unmade)?;
-        await_peer(|| service.dynamic_config().number_of_servers() == 1);
-        client.update_connections().map_err(unmade)?;
         let is_answered = part.is_answered;
         Ok(Self { loan: None, pending: None, taken: None, client, is_answered })
     }
@@ -162,7 +160,7 @@ impl Caller {
 }
 
 impl Callee {
-    fn join(service: &Service, part: Part) -> Result<Self, Errno> {
+    fn make(service: &Service, part: Part) -> Result<Self, Errno> {
         let server = service
             .server_builder()
             .initial_max_slice_len(if part.is_answered { part.message_bytes } else { 1 })
@@ -170,8 +168,6 @@ impl Callee {
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
             .map_err(unmade)?;
-        await_peer(|| service.dynamic_config().number_of_clients() == 1);
-        server.update_connections().map_err(unmade)?;
         let is_answered = part.is_answered;
         Ok(Self { loan: None, request: None, is_taken: false, server, is_answered })
     }
@@ -200,11 +196,18 @@ impl Callee {
 }
 
 impl Ports for ReqRes {
-    fn join(node: &Node, part: Part) -> Result<Self, Errno> {
+    fn make(node: &Node, part: Part) -> Result<Self, Errno> {
         let service = service(node, part)?;
         match part.side {
-            Side::Sender => Caller::join(&service, part).map(Self::Caller),
-            Side::Receiver => Callee::join(&service, part).map(Self::Callee),
+            Side::Sender => Caller::make(&service, part).map(Self::Caller),
+            Side::Receiver => Callee::make(&service, part).map(Self::Callee),
+        }
+    }
+
+    fn connect(&self) -> Result<(), Errno> {
+        match self {
+            Self::Caller(caller) => caller.client.update_connections().map_err(unmade),
+            Self::Callee(callee) => callee.server.update_connections().map_err(unmade),
         }
     }
 
