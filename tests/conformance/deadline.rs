@@ -68,7 +68,7 @@ fn the_command_sleeps_while_a_run_is_under_way() {
     let laboratory = Laboratory::open();
     let arguments = format!(
         "-m pipe -b 64 --total {ENDLESS} --deadline {} --repetitions 1",
-        patience(Duration::from_secs(1)).as_secs()
+        patience(Duration::from_secs(1)).as_secs(),
     );
     let command = laboratory.begin(&arguments);
     wait_for("party", GRACE, || descendants(command.id()).get(2).copied());
