@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::carried::carried;
 use crate::laboratory::{GRACE, HANG, Laboratory};
 use crate::mechanisms::{for_each, modes};
-use crate::processes::{descendants, signal, wait_for};
+use crate::processes::{descendants, patience, signal, wait_for};
 use crate::results::{ResultsFile, runs_told};
 
 /// More than any machine moves before the deadline.
@@ -66,10 +66,14 @@ fn a_party_that_stands_still_ends_at_the_deadline() {
 #[test]
 fn the_command_sleeps_while_a_run_is_under_way() {
     let laboratory = Laboratory::open();
-    let arguments = format!("-m pipe -b 64 --total {ENDLESS} --deadline 1 --repetitions 1");
+    let arguments = format!(
+        "-m pipe -b 64 --total {ENDLESS} --deadline {} --repetitions 1",
+        patience(Duration::from_secs(1)).as_secs(),
+    );
     let command = laboratory.begin(&arguments);
     wait_for("party", GRACE, || descendants(command.id()).get(2).copied());
-    std::thread::sleep(Duration::from_millis(50));
+    // By then it has set up the run.
+    std::thread::sleep(patience(Duration::from_millis(50)));
     let before = switches(command.id());
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(switches(command.id()), before);

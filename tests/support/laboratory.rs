@@ -117,7 +117,7 @@ impl Laboratory {
     /// Nothing is left: no process, no name in the folder for temporary files, in shared memory,
     /// in the abstract namespace, or among System V objects. What is on its way out gets [`GRACE`].
     pub(crate) fn assert_nothing_left(&self) {
-        let end = Instant::now() + GRACE;
+        let end = Instant::now() + processes::patience(GRACE);
         loop {
             let left = self.leftovers();
             if left.is_empty() {
@@ -155,9 +155,9 @@ impl Started {
         self.child.id()
     }
 
-    /// Waits for its end, which must come within `limit` from now.
+    /// Waits for its end, which must come within `limit` of a machine's time from now.
     pub(crate) fn finish(mut self, limit: Duration) -> Finished {
-        let end = Instant::now() + limit;
+        let end = Instant::now() + processes::patience(limit);
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("the command can be waited for") {
                 break status;

@@ -1,9 +1,11 @@
 //! A process is stopped at each of its instructions in turn, from before its first message to after its
 //! last, and killed there. Whoever has the other side must get an error soon, and never sleep on.
-#![cfg(all(not(loom), target_arch = "x86_64"))]
+#![cfg(all(not(loom), any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+#[path = "killed_anywhere/registers.rs"]
+mod registers;
 
 use std::collections::HashMap;
-use std::mem::offset_of;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,10 +14,6 @@ use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
 
 /// What the other side has to learn of a death.
 const SOON: Duration = Duration::from_millis(100);
-
-/// The instruction that stops a traced process, and where its address is kept when it has.
-const INT3: u8 = 0xCC;
-const RIP: u64 = (offset_of!(libc::user, regs) + offset_of!(libc::user_regs_struct, rip)) as u64;
 
 /// How long a survivor lets its victim wait, so that it goes to sleep.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -135,21 +133,20 @@ impl Victim {
 
     /// The address of the instruction it makes next.
     fn at(&self) -> u64 {
-        self.request(libc::PTRACE_PEEKUSER, RIP, 0).cast_unsigned()
+        registers::place(self.0)
     }
 
     /// Lets it run until it comes to `stop`; whether it did.
     fn run_to(&self, stop: Stop) -> bool {
         for visit in 0..=stop.earlier_visits {
             let word = self.request(libc::PTRACE_PEEKTEXT, stop.address, 0).cast_unsigned();
-            let trapped = word & !0xFF | u64::from(INT3);
-            self.request(libc::PTRACE_POKETEXT, stop.address, trapped);
+            self.request(libc::PTRACE_POKETEXT, stop.address, registers::trapped(word));
             if !self.go_on(libc::PTRACE_CONT) {
                 return false;
             }
-            // Back to before the trap, on the instruction that was there.
+            // On the instruction that was there; some architectures are past the trap by now.
             self.request(libc::PTRACE_POKETEXT, stop.address, word);
-            self.request(libc::PTRACE_POKEUSER, RIP, stop.address);
+            registers::put(self.0, stop.address);
             if visit < stop.earlier_visits && !self.go_on(libc::PTRACE_SINGLESTEP) {
                 return false;
             }

@@ -9,33 +9,41 @@ use serde::{Deserialize, Serialize};
 use super::read::{Pairs, cpus_in, different, flag, line};
 
 /// Features of the CPU that bear on clocks, copying, waiting and virtual machines.
-const FEATURES: [&str; 16] = [
+const FEATURES: [&str; 24] = [
+    "atomics",
     "avx2",
     "avx512f",
     "constant_tsc",
+    "ecv",
     "erms",
+    "evtstrm",
     "fsrm",
     "hypervisor",
     "invpcid",
+    "lrcpc",
     "monitor",
+    "mops",
     "movdir64b",
     "nonstop_tsc",
     "pcid",
     "rdtscp",
     "rtm",
+    "sve",
+    "sve2",
     "tsc_known_freq",
     "tsc_reliable",
     "waitpkg",
+    "wfxt",
 ];
 
 /// The CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Cpus {
-    /// The CPU's own name.
+    /// The CPU's own name; on Arm, where it has none, its number.
     pub(crate) cpu_model: Option<String>,
     /// Its maker.
     pub(crate) cpu_vendor: Option<String>,
-    /// Family, model and stepping, with slashes between.
+    /// Family, model and stepping, with slashes between; on Arm, architecture, part and revision.
     pub(crate) cpu_signature: Option<String>,
     /// Version of its microcode; a hypervisor may hide it.
     pub(crate) cpu_microcode: Option<String>,
@@ -88,7 +96,7 @@ impl Cpus {
         let last = caches.iter().max_by_key(|cache| cache.level);
         let online = line(format!("{CPUS}/online"));
         Self {
-            cpu_model: text("model name"),
+            cpu_model: text("model name").or_else(|| part(&cpu)),
             cpu_vendor: text("vendor_id").or_else(|| text("CPU implementer")),
             cpu_signature: signature(&cpu),
             cpu_microcode: text("microcode"),
@@ -122,7 +130,18 @@ fn numbers() -> Vec<u64> {
     numbers.collect()
 }
 
+/// What tells one Arm CPU from another: Linux knows no names of theirs.
+fn part(cpu: &Pairs) -> Option<String> {
+    let (part, implementer) = (cpu.value("CPU part")?, cpu.value("CPU implementer")?);
+    Some(format!("CPU part {part} of implementer {implementer}"))
+}
+
 fn signature(cpu: &Pairs) -> Option<String> {
+    if let (Some(architecture), Some(part)) = (cpu.value("CPU architecture"), cpu.value("CPU part"))
+    {
+        let variant = cpu.value("CPU variant")?.trim_start_matches("0x");
+        return Some(format!("{architecture}/{part}/r{variant}p{}", cpu.value("CPU revision")?));
+    }
     let (family, model) = (cpu.value("cpu family")?, cpu.value("model")?);
     Some(format!("{family}/{model}/{}", cpu.value("stepping")?))
 }
@@ -180,7 +199,26 @@ mod tests {
     #[test]
     fn features_that_matter_are_kept_and_no_other() {
         assert_eq!(features("fpu nonstop_tsc vme erms"), ["erms", "nonstop_tsc"]);
+        assert_eq!(features("fp asimd evtstrm atomics"), ["atomics", "evtstrm"]);
         assert_eq!(features("avx2x"), [""; 0]);
+    }
+
+    fn cpuinfo(text: &str) -> Pairs {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), text).unwrap();
+        Pairs::of_first_part(file.path().to_str().unwrap())
+    }
+
+    #[test]
+    fn a_cpu_without_a_name_is_told_by_its_number() {
+        let arm = cpuinfo(
+            "Features\t: fp atomics\nCPU implementer\t: 0x41\nCPU architecture: 8\n\
+             CPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n",
+        );
+        assert_eq!(part(&arm).as_deref(), Some("CPU part 0xd0c of implementer 0x41"));
+        assert_eq!(signature(&arm).as_deref(), Some("8/0xd0c/r3p1"));
+        let other = cpuinfo("cpu family\t: 6\nmodel\t\t: 143\nstepping\t: 8\n");
+        assert_eq!((part(&other), signature(&other).as_deref()), (None, Some("6/143/8")));
     }
 
     #[test]
