@@ -2,10 +2,8 @@
 //! apart a minute later; each run is counted with its own distance.
 
 use ipcperf_engine::Measurement;
+use ipcperf_engine::limits::cacheline::CLOSE_BELOW_NS;
 
-/// Two CPUs whose cache line goes there and back faster than this are close. Measured were 46 ns
-/// within one cache and 375 ns across; 120 is about their geometric mean.
-const CLOSE_BELOW_NS: f64 = 120.0;
 /// A run whose two probes differ by more than this factor saw its CPUs moved, or was disturbed.
 const AGREEMENT: f64 = 1.2;
 

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::header::MOST_SLOTS;
 use crate::life::Lifeline;
 use crate::memory::Memory;
-use crate::record::{Continuation, Lies, WORD, Word, record_bytes};
+use crate::record::{Continuation, Lies, WORD, Word, lead_bytes, longest_bytes, record_bytes};
 use crate::sync::{Arc, Ordering};
 use crate::wait::{Notices, Waiter, Waiting};
 
@@ -39,6 +39,12 @@ enum Place {
     Ring,
     /// In a slot; the record that said so has been passed.
     Slot(u32),
+}
+
+/// Where the payload of `bytes` of the record at `position` lies.
+#[inline]
+fn payload_source(memory: &Memory, position: u64, bytes: usize) -> *const u8 {
+    memory.source(position + lead_bytes(position, bytes) as u64, bytes)
 }
 
 impl Consumer {
@@ -95,10 +101,10 @@ impl Consumer {
         // is complete and stays until the tail passes it; it lies contiguous in the double
         // mapping and fits both ring and buffer.
         unsafe {
-            let source = self.memory.source(self.position + WORD as u64, bytes);
+            let source = payload_source(&self.memory, self.position, bytes);
             into.as_mut_ptr().copy_from_nonoverlapping(source, bytes);
         }
-        self.advance(record_bytes(bytes));
+        self.advance(record_bytes(self.position, bytes));
         Ok((bytes, word.continuation))
     }
 
@@ -150,7 +156,7 @@ impl Consumer {
     pub fn taken(&self) -> &[u8] {
         let Some(Taken { bytes, place }) = self.taken else { return &[] };
         let start = match place {
-            Place::Ring => self.memory.source(self.position + WORD as u64, bytes),
+            Place::Ring => payload_source(&self.memory, self.position, bytes),
             Place::Slot(number) => self.memory.slot_source(number),
         };
         // SAFETY: `take` saw the record complete and checked that it, or the slot, holds `bytes`; the
@@ -163,7 +169,9 @@ impl Consumer {
     pub fn release(&mut self) {
         match self.taken.take() {
             None => {}
-            Some(Taken { bytes, place: Place::Ring }) => self.advance(record_bytes(bytes)),
+            Some(Taken { bytes, place: Place::Ring }) => {
+                self.advance(record_bytes(self.position, bytes));
+            }
             Some(Taken { place: Place::Slot(number), .. }) => self.give_back(number),
         }
     }
@@ -180,7 +188,7 @@ impl Consumer {
         let mut number = [0; WORD];
         // SAFETY: as in `pop`, with one word of payload.
         unsafe {
-            let source = self.memory.source(self.position + WORD as u64, WORD);
+            let source = payload_source(&self.memory, self.position, WORD);
             number.as_mut_ptr().copy_from_nonoverlapping(source, WORD);
         }
         let geometry = self.memory.geometry;
@@ -189,14 +197,14 @@ impl Consumer {
         if number >= geometry.slots || bytes > geometry.slot_bytes {
             return Err(Error::Corrupt);
         }
-        self.advance(record_bytes(WORD));
+        self.advance(record_bytes(self.position, WORD));
         Ok(Taken { bytes, place: Place::Slot(number) })
     }
 
     /// The length of a payload in the ring. Checked, since it lies in memory that is shared.
     #[inline]
     fn checked(&self, word: Word) -> Result<usize, Error> {
-        let most = self.memory.geometry.capacity_bytes - 2 * WORD;
+        let most = longest_bytes(self.memory.geometry.capacity_bytes);
         match usize::try_from(word.bytes) {
             Ok(bytes) if bytes <= most => Ok(bytes),
             _ => Err(Error::Corrupt),

@@ -1,7 +1,7 @@
 //! How large a ring is.
 
 use crate::header::MOST_SLOTS;
-use crate::record::{WORD, record_bytes};
+use crate::record::{capacity_for, longest_bytes};
 use crate::wait::Waiting;
 
 /// What a ring is asked for. [`Options::default`] suits messages of up to some KiB between two CPUs.
@@ -30,7 +30,7 @@ impl Options {
     /// The smallest `capacity_bytes` with which a message of `bytes` need not be split.
     #[must_use]
     pub const fn capacity_for(bytes: usize) -> usize {
-        (record_bytes(bytes) + WORD).next_power_of_two()
+        capacity_for(bytes)
     }
 }
 
@@ -64,12 +64,12 @@ impl Geometry {
     /// slots than a pool has.
     pub(crate) fn of(options: &Options, page: usize) -> Option<Self> {
         let capacity_bytes = options.capacity_bytes.max(page).checked_next_power_of_two()?;
-        // With the word before it and the one after it.
-        let longest_in_ring_bytes = options.longest_in_ring_bytes.min(capacity_bytes - 2 * WORD);
+        let longest_bytes = longest_bytes(capacity_bytes);
+        let longest_in_ring_bytes = options.longest_in_ring_bytes.min(longest_bytes);
         let chunk_bytes = match options.waiting {
             // Half a message would be left in the ring by whoever may not wait for room.
             Waiting::Never => usize::MAX,
-            _ => options.chunk_bytes.clamp(1, capacity_bytes - 2 * WORD),
+            _ => options.chunk_bytes.clamp(1, longest_bytes),
         };
         let slot_bytes = options.slot_bytes.checked_next_multiple_of(page)?;
         let pool_bytes = slot_bytes.checked_mul(options.slots as usize)?;

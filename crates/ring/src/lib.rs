@@ -33,7 +33,8 @@
 //!
 //! The memory is a memfd of a power of two, mapped twice back to back, so that a record that
 //! crosses the end is contiguous all the same. A record is an 8-byte word (that it is there, whether
-//! the message goes on, the length) followed by the payload, padded to 8 bytes. The word at the
+//! the message goes on, the length) followed by the payload, padded to 8 bytes; from 2 KiB on the
+//! payload begins at a cache line. The word at the
 //! producer's position is always 0 until the record is complete; the consumer polls the word at
 //! its own position. So the length travels in the cache line that carries the payload, and neither
 //! side reads an index of the other while data flows: the producer looks at the consumer's tail
@@ -308,6 +309,7 @@ mod tests {
             sizes in prop::collection::vec(0_usize..20_000, 1..60),
             capacity_bytes in prop::sample::select(vec![4096_usize, 16_384, 65_536]),
             batch_bytes in prop::sample::select(vec![0_usize, 64, 4096]),
+            longest_in_ring_bytes in prop::sample::select(vec![1000_usize, usize::MAX]),
             slots in 0..4_u32,
             waiting in prop::sample::select(WAITS.to_vec()),
         ) {
@@ -315,7 +317,7 @@ mod tests {
                 capacity_bytes,
                 chunk_bytes: capacity_bytes / 4,
                 batch_bytes,
-                longest_in_ring_bytes: 1000,
+                longest_in_ring_bytes,
                 slots,
                 slot_bytes: 12_000,
                 waiting,

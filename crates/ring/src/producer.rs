@@ -7,7 +7,7 @@ use crate::Error;
 use crate::header::MOST_SLOTS;
 use crate::life::Lifeline;
 use crate::memory::Memory;
-use crate::record::{Continuation, Lies, WORD, Word, record_bytes};
+use crate::record::{Continuation, Lies, WORD, Word, lead_bytes, record_bytes};
 use crate::sync::{Arc, Ordering};
 use crate::wait::{Notices, Waiter, Waiting};
 
@@ -46,6 +46,12 @@ struct Loaned {
 enum Place {
     Ring,
     Slot(u32),
+}
+
+/// Where the payload of `bytes` of a record at `position` goes.
+#[inline]
+fn payload_target(memory: &Memory, position: u64, bytes: usize) -> *mut u8 {
+    memory.target(position + lead_bytes(position, bytes) as u64, bytes)
 }
 
 impl Producer {
@@ -92,13 +98,14 @@ impl Producer {
 
     #[inline]
     fn push(&mut self, payload: &[u8], continuation: Continuation) -> Result<(), Error> {
-        let record = record_bytes(payload.len());
+        let record = record_bytes(self.head, payload.len());
         // Room for the word after the record too: it is cleared before the record is shown.
         self.make_room(record + WORD)?;
         // SAFETY: `make_room` saw that the consumer is done with `record + WORD` bytes from `head`
-        // on, which lie contiguous in the double mapping; nobody else writes there.
+        // on, of which the payload is a part; they lie contiguous in the double mapping, and nobody
+        // else writes there.
         unsafe {
-            let target = self.memory.target(self.head + WORD as u64, payload.len());
+            let target = payload_target(&self.memory, self.head, payload.len());
             target.copy_from_nonoverlapping(payload.as_ptr(), payload.len());
         }
         self.show(Word::of(payload.len(), continuation, Lies::Behind), record);
@@ -127,10 +134,10 @@ impl Producer {
         self.give_up();
         let geometry = self.memory.geometry;
         let place = if bytes <= geometry.longest_in_ring_bytes {
-            self.make_room(record_bytes(bytes) + WORD)?;
+            self.make_room(record_bytes(self.head, bytes) + WORD)?;
             Place::Ring
         } else if bytes <= geometry.slot_bytes && geometry.slots > 0 {
-            self.make_room(record_bytes(WORD) + WORD)?;
+            self.make_room(record_bytes(self.head, WORD) + WORD)?;
             Place::Slot(self.free_slot()?)
         } else {
             return Err(Error::TooLarge);
@@ -144,7 +151,7 @@ impl Producer {
     pub fn reserved(&mut self) -> &mut [u8] {
         let Some(Loaned { bytes, place }) = self.loaned else { return &mut [] };
         let start = match place {
-            Place::Ring => self.memory.target(self.head + WORD as u64, bytes),
+            Place::Ring => payload_target(&self.memory, self.head, bytes),
             Place::Slot(number) => self.memory.slot_target(number),
         };
         // SAFETY: `reserve` saw room for `bytes` there, which the consumer is not shown before `commit`;
@@ -159,7 +166,7 @@ impl Producer {
         match place {
             Place::Ring => {
                 let word = Word::of(bytes, Continuation::Last, Lies::Behind);
-                self.show(word, record_bytes(bytes));
+                self.show(word, record_bytes(self.head, bytes));
             }
             Place::Slot(number) => self.refer_to(number, bytes),
         }
@@ -169,10 +176,10 @@ impl Producer {
         let number = u64::from(number).to_ne_bytes();
         // SAFETY: `reserve` made room for a word after that of the record; nobody else writes there.
         unsafe {
-            let target = self.memory.target(self.head + WORD as u64, number.len());
+            let target = payload_target(&self.memory, self.head, number.len());
             target.copy_from_nonoverlapping(number.as_ptr(), number.len());
         }
-        self.show(Word::of(bytes, Continuation::Last, Lies::InPool), record_bytes(WORD));
+        self.show(Word::of(bytes, Continuation::Last, Lies::InPool), record_bytes(self.head, WORD));
     }
 
     #[inline]
@@ -328,7 +335,7 @@ impl Deref for Loan<'_> {
         let Some(Loaned { bytes, place }) = self.producer.loaned else { return &[] };
         let (memory, head) = (&self.producer.memory, self.producer.head);
         let start = match place {
-            Place::Ring => memory.target(head + WORD as u64, bytes),
+            Place::Ring => payload_target(memory, head, bytes),
             Place::Slot(number) => memory.slot_target(number),
         };
         // SAFETY: as in `Producer::reserved`.

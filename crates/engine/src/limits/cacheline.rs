@@ -29,6 +29,10 @@ const LOOKS: u32 = 1 << 15;
 /// Batches recorded at most.
 const MOST_BATCHES: usize = 8192;
 
+/// Two CPUs whose cache line goes there and back faster than this share a cache, ns. Measured were 46 ns
+/// within one and 375 ns across; this is about their geometric mean.
+pub const CLOSE_BELOW_NS: f64 = 120.0;
+
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 struct Line(AtomicU64);

@@ -1,6 +1,7 @@
 //! `shm-ring`: a ring in shared memory for each direction.
 
 use std::io;
+use std::time::Duration;
 
 use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -12,6 +13,7 @@ use super::{
     Nearness, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
     Unavailable, Unrelated,
 };
+use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
 use crate::payload::Way;
 use crate::workload::Kind;
 use crate::{Failure, Mode, Report, RunSpec, worker};
@@ -52,11 +54,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         how_it_works: "A memfd, mapped twice back to back so that no record wraps. The length of \
             a record stands before its payload and is stored last, so that one cache line carries \
             both; no system call is made unless a side has to sleep. On CPUs of their own the \
-            parties pass long messages in chunks (32 KiB of a 256 KiB ring for round trips, 64 KiB \
+            parties pass long messages in chunks (24 KiB of a 256 KiB ring for round trips, 64 KiB \
             of 1 MiB for streams), so that both copy at once; on one CPU messages go whole. With api=loan \
             they are composed and read where they lie: up to 16 KiB in the ring, longer ones in a pool of \
             four places, of which the one freed last is lent next; an echo is copied from one ring to the \
-            other. With batch, a stream's receiver is shown messages by so many bytes at a time.",
+            other. CPUs that share no cache, which is measured (a cache line takes 120 ns and more there and \
+            back), stream copies through 8 MiB, and loans of up to 4 MiB through 16 MiB; loans of up to 1 MiB make round \
+            trips in 4 MiB: what has left its writer's cache comes faster than what is fetched from it. With batch, a stream's receiver is shown messages by so many bytes at a time.",
         message_boundaries: "Kept.",
         minimum_kernel: "Linux 3.17 (memfd_create); 5.14 populates the mapping faster.",
         defaults_that_matter: "Looking needs a CPU to look with: on one CPU spin-futex sleeps at once. \
@@ -78,31 +82,70 @@ pub(super) fn available() -> Result<(), Unavailable> {
     })
 }
 
-/// Above this a loan lies in the pool, where the place freed last is lent next; a ring goes through all of
-/// its memory.
-const LONGEST_IN_RING: usize = 16 << 10;
 /// Loans from the pool that there may be at once.
 const SLOTS: u32 = 4;
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+/// How long the distance of the two CPUs is measured for.
+const PROBE: Duration = Duration::from_millis(1);
 
-fn options(setup: &Setup<'_>, there: Way) -> Options {
-    const KIB: usize = 1024;
+/// How much memory a ring goes through, and in which pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Size {
+    capacity_bytes: usize,
+    chunk_bytes: usize,
+    /// Above this a loan lies in the pool, where the place freed last is lent next; a ring goes through
+    /// all of its memory.
+    longest_in_ring_bytes: usize,
+}
+
+/// Small enough to stay in a cache, beside the buffers of a round trip.
+const ROUND_TRIP: Size =
+    Size { capacity_bytes: 256 * KIB, chunk_bytes: 24 * KIB, longest_in_ring_bytes: 16 * KIB };
+const STREAM: Size =
+    Size { capacity_bytes: MIB, chunk_bytes: 64 * KIB, longest_in_ring_bytes: 16 * KIB };
+/// Between far CPUs what was written comes faster out of the last cache than out of the writer's own, and
+/// what was read is better not written to next: these are larger than the latter.
+const FAR_LOANED_TRIP: Size =
+    Size { capacity_bytes: 4 * MIB, longest_in_ring_bytes: MIB, ..ROUND_TRIP };
+const FAR_STREAM: Size = Size { capacity_bytes: 8 * MIB, ..STREAM };
+const FAR_LOANED_STREAM: Size =
+    Size { capacity_bytes: 16 * MIB, chunk_bytes: 64 * KIB, longest_in_ring_bytes: 4 * MIB };
+
+impl Size {
+    fn of(setup: &Setup<'_>) -> Self {
+        match (setup.workload, Api::of(setup)) {
+            (Kind::RoundTrip | Kind::RequestReply, Api::Loan) if are_far(setup) => FAR_LOANED_TRIP,
+            (Kind::RoundTrip | Kind::RequestReply, _) => ROUND_TRIP,
+            (Kind::Stream, Api::Copy) if are_far(setup) => FAR_STREAM,
+            (Kind::Stream, Api::Loan) if are_far(setup) => FAR_LOANED_STREAM,
+            (Kind::Stream, _) => STREAM,
+        }
+    }
+}
+
+/// Whether the parties' CPUs have no cache in common but the last, by how long a cache line takes: what a
+/// virtual machine says of its CPUs need not be true. Those too busy to tell are taken to be close.
+fn are_far(setup: &Setup<'_>) -> bool {
+    let (Nearness::Apart, Some(cpus)) = (setup.nearness, setup.cpus) else { return false };
+    round_trip_between_ns(cpus, PROBE).is_ok_and(|trip_ns| trip_ns >= CLOSE_BELOW_NS)
+}
+
+fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
     let message = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
-    let (capacity_bytes, chunk_bytes) = match setup.workload {
-        Kind::Stream => (1024 * KIB, 64 * KIB),
-        Kind::RoundTrip | Kind::RequestReply => (256 * KIB, 32 * KIB),
-    };
+    let Size { capacity_bytes, chunk_bytes, longest_in_ring_bytes } = size;
     let whole = Options {
         capacity_bytes,
         chunk_bytes,
         batch_bytes: batch_bytes(setup),
-        longest_in_ring_bytes: LONGEST_IN_RING,
+        longest_in_ring_bytes,
         waiting: waiting(setup),
         ..Options::default()
     };
     match (there, Api::of(setup)) {
         // A stream never goes back: one page is all that way needs.
         (Way::Back, _) if setup.workload == Kind::Stream => Options { capacity_bytes: 1, ..whole },
-        (_, Api::Loan) if message > LONGEST_IN_RING => {
+        (_, Api::Loan) if message > longest_in_ring_bytes => {
             Options { slots: SLOTS, slot_bytes: message, ..whole }
         }
         (_, Api::Loan) => whole,
@@ -182,7 +225,8 @@ fn execute(spec: &RunSpec) -> Report {
 }
 
 fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLACE>>, Failure> {
-    let made = |way| ring(&options(setup, way)).map_err(|error| no_memory(&error));
+    let size = Size::of(setup);
+    let made = |way| ring(&options(setup, size, way)).map_err(|error| no_memory(&error));
     let ((there, arrives_there), (back, arrives_back)) = (made(Way::There)?, made(Way::Back)?);
     Ok(Opened {
         sender: RingEnd { outgoing: there, incoming: arrives_back },
