@@ -246,7 +246,8 @@ fn follow(party: &mut Party, workload: Workload, messages: u64) -> Anything<()> 
     for _ in 0..messages {
         party.receive()?;
         if workload == Workload::RoundTrip {
-            party.publish(&party.outgoing)?;
+            // What arrived, not what lies ready: that would be sent before the message has come over.
+            party.publish(&party.incoming)?;
         }
     }
     if workload == Workload::Stream {
