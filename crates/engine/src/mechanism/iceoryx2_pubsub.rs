@@ -10,7 +10,7 @@ use iceoryx2::service::port_factory::publish_subscribe;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side,
+    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side, copied,
     not_lent, not_sent, unmade,
 };
 use super::{
@@ -140,6 +140,15 @@ struct PubSub {
     incoming: Option<Incoming>,
 }
 
+/// Sends `sample`; `EPIPE` where nobody is there to take it.
+#[inline]
+fn sent(sample: SampleMut<ipc::Service, [u8], ()>) -> Result<(), Errno> {
+    match sample.send().map_err(not_sent)? {
+        0 => Err(Errno::PIPE),
+        _ => Ok(()),
+    }
+}
+
 impl Ports for PubSub {
     fn make(node: &Node, part: Part) -> Result<Self, Errno> {
         let outgoing = (part.is_answered || part.side == Side::Sender)
@@ -155,6 +164,20 @@ impl Ports for PubSub {
         let updated = |port: &dyn UpdateConnections| port.update_connections().map_err(unmade);
         self.outgoing.as_ref().map_or(Ok(()), |outgoing| updated(&outgoing.publisher))?;
         self.incoming.as_ref().map_or(Ok(()), |incoming| updated(&incoming.subscriber))
+    }
+
+    #[inline]
+    fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
+        let outgoing = self.outgoing.as_ref().ok_or(Errno::NOTCONN)?;
+        let place = outgoing.publisher.loan_slice_uninit(message.len()).map_err(not_lent)?;
+        sent(place.write_from_slice(message))
+    }
+
+    #[inline]
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
+        let incoming = self.incoming.as_ref().ok_or(Errno::NOTCONN)?;
+        let sample = incoming.subscriber.receive().map_err(unmade)?;
+        sample.map(|sample| copied(sample.payload(), into)).transpose()
     }
 
     #[inline]
@@ -175,10 +198,7 @@ impl Ports for PubSub {
     #[inline]
     fn send_loan(&mut self) -> Result<(), Errno> {
         let loan = self.outgoing.as_mut().and_then(|outgoing| outgoing.loan.take());
-        match loan.ok_or(Errno::INVAL)?.send().map_err(not_sent)? {
-            0 => Err(Errno::PIPE),
-            _ => Ok(()),
-        }
+        sent(loan.ok_or(Errno::INVAL)?)
     }
 
     #[inline]

@@ -13,7 +13,7 @@ use iceoryx2::service::port_factory::request_response;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side,
+    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side, copied,
     not_lent, not_sent, unmade,
 };
 use super::{
@@ -141,8 +141,30 @@ impl Caller {
     }
 
     #[inline]
+    fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
+        let place = self.client.loan_slice_uninit(message.len()).map_err(not_lent)?;
+        self.ask(place.write_from_slice(message))
+    }
+
+    #[inline]
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
+        let pending = self.pending.as_ref().ok_or(Errno::INVAL)?;
+        let Some(response) = pending.receive().map_err(unmade)? else { return Ok(None) };
+        let bytes = copied(response.payload(), into)?;
+        drop(response);
+        self.pending = None;
+        Ok(Some(bytes))
+    }
+
+    #[inline]
     fn send_loan(&mut self) -> Result<(), Errno> {
-        let pending = self.loan.take().ok_or(Errno::INVAL)?.send().map_err(not_asked)?;
+        let loan = self.loan.take().ok_or(Errno::INVAL)?;
+        self.ask(loan)
+    }
+
+    #[inline]
+    fn ask(&mut self, request: Composed) -> Result<(), Errno> {
+        let pending = request.send().map_err(not_asked)?;
         if pending.number_of_server_connections() == 0 {
             return Err(Errno::PIPE);
         }
@@ -170,6 +192,22 @@ impl Callee {
             .map_err(unmade)?;
         let is_answered = part.is_answered;
         Ok(Self { loan: None, request: None, is_taken: false, server, is_answered })
+    }
+
+    #[inline]
+    fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
+        let request = self.request.take().ok_or(Errno::INVAL)?;
+        let place = request.loan_slice_uninit(message.len()).map_err(not_lent)?;
+        place.write_from_slice(message).send().map_err(not_sent)
+    }
+
+    /// A request that is answered is kept until it is.
+    #[inline]
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
+        let Some(request) = self.server.receive().map_err(unmade)? else { return Ok(None) };
+        let bytes = copied(request.payload(), into)?;
+        self.request = self.is_answered.then_some(request);
+        Ok(Some(bytes))
     }
 
     #[inline]
@@ -208,6 +246,22 @@ impl Ports for ReqRes {
         match self {
             Self::Caller(caller) => caller.client.update_connections().map_err(unmade),
             Self::Callee(callee) => callee.server.update_connections().map_err(unmade),
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
+        match self {
+            Self::Caller(caller) => caller.send(message),
+            Self::Callee(callee) => callee.send(message),
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
+        match self {
+            Self::Caller(caller) => caller.receive(into),
+            Self::Callee(callee) => callee.receive(into),
         }
     }
 
