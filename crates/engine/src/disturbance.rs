@@ -118,6 +118,8 @@ mod tests {
     fn measured(roles: [(u64, u64); 2], probes: Option<[f64; 2]>) -> Measurement {
         let [sender, receiver] = roles;
         Measurement {
+            objects: Vec::new(),
+            dials: Vec::new(),
             began_ns: 0,
             elapsed_ns: RUN_NS,
             total_bytes: 64,

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::worker::{DialReading, KernelObject};
+
 /// Who did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -115,6 +117,10 @@ pub struct Measurement {
     pub steal_ns: Option<u64>,
     /// One entry for each role.
     pub roles: Vec<RoleUsage>,
+    /// What the parties found of their kernel objects, where they were to look.
+    pub objects: Vec<KernelObject>,
+    /// For each party, the sender first, what the dials that it was handed said.
+    pub dials: Vec<Vec<DialReading>>,
 }
 
 /// Why a run yielded nothing.
@@ -139,6 +145,8 @@ pub enum FailureKind {
     Deadline,
     /// The worker did not start, or answered nonsense.
     Worker,
+    /// An instrument could not watch the run, or has nothing to tell of it.
+    Instrument,
     /// A program of one's own answered what is no answer, or cannot be.
     Answer,
 }
@@ -155,6 +163,7 @@ impl fmt::Display for FailureKind {
             Self::Panicked => "a party panicked",
             Self::Deadline => "the deadline passed",
             Self::Worker => "the worker failed",
+            Self::Instrument => "an instrument could not watch",
             Self::Answer => "a program's answer makes no sense",
         })
     }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::handling::{Handling, Reply};
+use crate::worker::{Gate, Objects};
 use crate::workload::{self, Answer};
 
 /// Which parties there are and what separates them.
@@ -127,6 +128,12 @@ pub struct RunSpec {
     /// What comes before the phase that counts, where no total is given.
     #[serde(default)]
     pub warm_up: WarmUp,
+    /// Whether the parties wait to be watched.
+    #[serde(default)]
+    pub gate: Gate,
+    /// Whether they look at their kernel objects.
+    #[serde(default)]
+    pub objects: Objects,
 }
 
 impl RunSpec {
@@ -180,6 +187,8 @@ pub(crate) mod tests {
             check: TouchCheck::Off,
             handling: Handling::default(),
             warm_up: WarmUp::None,
+            gate: Gate::Open,
+            objects: Objects::Unread,
         }
     }
 }

@@ -10,6 +10,8 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::thread::futex;
 
+use super::gate::Place;
+use crate::Role;
 use crate::clock::now_ns;
 use crate::limits::cacheline::Lines;
 use crate::mechanism::Nearness;
@@ -29,6 +31,8 @@ pub struct Control {
     end_ns: AtomicU64,
     messages: AtomicU64,
     ns_per_tick: AtomicU64,
+    /// The receiver's is the second; the first is the other's, whoever that is.
+    places: [Place; 2],
     lines: Lines,
 }
 
@@ -45,6 +49,11 @@ impl Control {
             let start = mmap_anonymous(null_mut(), size_of::<Self>(), access, MapFlags::SHARED)?;
             Ok(&*start.cast::<Self>())
         }
+    }
+
+    /// Where the party that plays `role` says who it is.
+    pub(super) fn place(&self, role: Role) -> &Place {
+        &self.places[usize::from(role == Role::Receiver)]
     }
 
     /// The lines for measuring the distance between the parties' CPUs.

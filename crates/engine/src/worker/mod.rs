@@ -7,8 +7,11 @@
 mod broker;
 mod calibration;
 mod control;
+mod dials;
+mod gate;
 mod kernel_threads;
 mod memory;
+mod objects;
 mod others;
 mod party;
 mod processes;
@@ -16,11 +19,14 @@ mod programs;
 mod threads;
 mod usage;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Write};
 
 pub use calibration::LEAST_NS;
 pub use control::Control;
+pub use dials::{DialReading, MOST_DIALS};
+pub use gate::{Gate, Gathering, Player, PlayerExtent};
 use memory::Memory;
+pub use objects::{KernelObject, Objects};
 use party::{Party, PartyReport};
 pub(crate) use programs::execute as execute_program;
 pub use usage::steal_ns;
@@ -29,13 +35,16 @@ use crate::handling::FirstTouch;
 use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
 use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, RunSpec};
 
-/// What a worker process does: reads one [`RunSpec`] from `input`, carries it out, writes one
-/// [`Report`] to `output`.
+/// What a worker process does: reads one [`RunSpec`] from `input`, a line, carries it out, writes one
+/// [`Report`] to `output`. In between, what is said at the [`Gate`] goes by the same ways.
 ///
 /// # Errors
 /// What went wrong in reading or writing; a run that failed is a report like any other.
-pub fn serve(input: &mut impl Read, output: &mut impl Write) -> std::io::Result<()> {
-    let spec: RunSpec = serde_json::from_reader(input)?;
+pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Result<()> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    let spec: RunSpec = serde_json::from_str(&line)?;
+    objects::leave_out_what_is_open();
     let report = match mechanism::find(&spec.mechanism) {
         Some(mechanism) => (mechanism.execute)(&spec),
         None => Report::Failed(Failure::new(
@@ -159,6 +168,8 @@ fn combine<E: Endpoint>(
 ) -> Measurement {
     let mut roles: Vec<RoleUsage> = parties.iter().map(|party| party.usage.clone()).collect();
     roles.extend(parties.iter_mut().filter_map(|party| party.broker.take()));
+    let dials = parties.iter_mut().map(|party| std::mem::take(&mut party.dials)).collect();
+    let objects = parties.iter_mut().flat_map(|party| std::mem::take(&mut party.objects)).collect();
     let first = parties.swap_remove(0);
     let lost = first.messages - first.arrived;
     Measurement {
@@ -176,5 +187,7 @@ fn combine<E: Endpoint>(
         cacheline_round_trip_ns: first.cacheline_round_trip_ns,
         steal_ns: None,
         roles,
+        objects,
+        dials,
     }
 }

@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::control::Control;
+use super::dials::{DialReading, Dials};
+use super::gate::{self, Gate};
 use super::kernel_threads::KernelThreads;
 use super::memory::Memory;
+use super::objects::{KernelObject, Survey};
 use super::others::{Others, OthersUsage};
 use super::usage::{Usage, Whose, run_delay_ns};
 use crate::handling::{Handling, Touch};
@@ -36,6 +39,8 @@ pub(super) struct PartyReport {
     pub(super) slices_ns: Vec<u64>,
     pub(super) kernel_thread_ns: Option<u64>,
     pub(super) broker: Option<RoleUsage>,
+    pub(super) objects: Vec<KernelObject>,
+    pub(super) dials: Vec<DialReading>,
     pub(super) round_trips: Option<RoundTrips>,
     pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
 }
@@ -59,6 +64,8 @@ struct Kit {
     memory: Memory,
     trips: TickHistogram,
     kernel_threads: Option<KernelThreads>,
+    /// What whoever watches wants read.
+    dials: Dials,
 }
 
 /// One phase, over.
@@ -73,6 +80,8 @@ impl<E: Endpoint> Party<'_, E> {
     pub(super) fn play(mut self) -> Result<PartyReport, Failure> {
         self.pin()?;
         let mut kit = self.prepare()?;
+        kit.dials = self.wait_at_gate()?;
+        let survey = Survey::begin(self.spec, self.role);
         let mut calibration = Calibration::start(self.spec);
         let before_ns = self.probe();
         let phase = loop {
@@ -83,7 +92,8 @@ impl<E: Endpoint> Party<'_, E> {
         };
         let after_ns = self.probe();
         let probes = before_ns.zip(after_ns).map(|(before, after)| [before, after]);
-        self.report(phase, &calibration, &kit, probes)
+        let objects = survey.map_or_else(Vec::new, |survey| survey.end(self.spec, self.role));
+        Ok(PartyReport { objects, ..self.report(phase, &calibration, &kit, probes)? })
     }
 
     /// Puts the calling thread on its CPU, for good.
@@ -111,7 +121,26 @@ impl<E: Endpoint> Party<'_, E> {
         // One of the two asks; both would see the same.
         let asks = self.role != Role::Receiver;
         let kernel_threads = asks.then(|| KernelThreads::of(self.spec)).flatten();
-        Ok(Kit { memory, trips: TickHistogram::touched(), kernel_threads })
+        let trips = TickHistogram::touched();
+        Ok(Kit { memory, trips, kernel_threads, dials: Dials::default() })
+    }
+
+    /// Returns when whoever watches is ready, with what is to be read for it.
+    fn wait_at_gate(&self) -> Result<Dials, Failure> {
+        if self.spec.gate == Gate::Open {
+            return Ok(Dials::default());
+        }
+        self.control.place(self.role).take();
+        self.meet();
+        if self.role == Role::Receiver {
+            // The sender's turn comes first.
+            self.meet();
+            return gate::wait();
+        }
+        gate::tell(self.spec, self.control, self.end.broker())?;
+        let dials = gate::wait()?;
+        self.meet();
+        Ok(dials)
     }
 
     fn meet(&self) {
@@ -147,9 +176,11 @@ impl<E: Endpoint> Party<'_, E> {
         let (delay_before_ns, threads_before_ns) = (run_delay_ns(), whose.others_cpu_ns());
         self.meet();
         let cpu_before_ns = whose.cpu_ns();
+        kit.dials.read_before();
         let start = Usage::now(whose);
         let (meter, timed_every) = self.moved(extent, kit)?;
         let end = Usage::now(whose);
+        kit.dials.read_after();
         let cpu_after_ns = whose.cpu_ns();
         self.meet();
         let calls = self.take_calls().map_or(meter.transfers, |own| own + meter.polls);
@@ -242,6 +273,8 @@ impl<E: Endpoint> Party<'_, E> {
             slices_ns: calibration.slices_ns.clone(),
             kernel_thread_ns: phase.others.kernel_thread_ns,
             broker: phase.others.broker,
+            objects: Vec::new(),
+            dials: kit.dials.readings(),
             round_trips,
             cacheline_round_trip_ns: probes,
         })

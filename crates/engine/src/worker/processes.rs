@@ -18,6 +18,7 @@ use rustix::process::{
 
 use super::Ends;
 use super::control::Control;
+use super::objects;
 use super::party::{Party, PartyReport};
 use super::threads::panicked;
 use crate::mechanism::Endpoint;
@@ -91,6 +92,7 @@ fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
     match unsafe { libc::fork() } {
         0 => {
             drop(read);
+            objects::leave_out(&write);
             become_party(worker, role, play, write)
         }
         pid => match Pid::from_raw(pid) {

@@ -89,6 +89,8 @@ impl Phase {
     fn measurement(self, calibration: &Calibration) -> Measurement {
         let total_bytes = calibration.extent.total_bytes();
         Measurement {
+            objects: Vec::new(),
+            dials: Vec::new(),
             began_ns: self.span.began_ns,
             elapsed_ns: self.elapsed_ns(),
             total_bytes,

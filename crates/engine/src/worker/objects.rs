@@ -1,0 +1,244 @@
+//! Kernel objects: what the descriptors of a party, and its System V queues, hold between the parties.
+//!
+//! A party looks through its own `/proc/self/fd`, before its first phase and after its last: nobody else need
+//! hold a descriptor of theirs, and what a library opened is seen as well. What the worker had before the
+//! mechanism was opened, and what carries reports, is left out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{FileType, fstat, fstatfs};
+use rustix::net::{AddressFamily, SocketType, sockopt};
+use rustix::process::getpid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Mode, Role, RunSpec};
+
+/// What file systems of POSIX message queues are told by
+/// ([statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)).
+const MQUEUE_MAGIC: u64 = 0x1980_0202;
+
+/// Whether parties look at their kernel objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objects {
+    /// They do not.
+    #[default]
+    Unread,
+    /// They do, outside the timed region.
+    Read,
+}
+
+/// A limit of a kernel object, as a party found it before its first phase and after its last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelObject {
+    /// Whose it is; `None` where the parties are of one process.
+    pub role: Option<Role>,
+    /// Its number: of a descriptor, or of a queue.
+    pub number: i64,
+    /// What it is: `pipe`, `unix stream socket`, `message queue` ...
+    pub object: String,
+    /// Which of its limits: `capacity`, `send buffer`, `receive buffer`, `size`.
+    pub limit: String,
+    /// What was asked of the kernel, bytes; `None` leaves its default.
+    pub asked_bytes: Option<u64>,
+    /// What it granted, bytes; `None` where the object came to be later.
+    pub before_bytes: Option<u64>,
+    /// What that has become at the end, bytes; `None` where the object is gone.
+    pub after_bytes: Option<u64>,
+}
+
+/// Number, kind and limit of an object, and how much it is.
+type Found = BTreeMap<(i64, String, &'static str), u64>;
+
+/// Descriptors that are not the mechanism's.
+static OTHERS: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+
+/// What is open now is not the mechanism's.
+pub(super) fn leave_out_what_is_open() {
+    OTHERS.lock().unwrap_or_else(PoisonError::into_inner).extend(open());
+}
+
+/// `descriptor` is not the mechanism's.
+pub(super) fn leave_out(descriptor: &OwnedFd) {
+    OTHERS.lock().unwrap_or_else(PoisonError::into_inner).push(descriptor.as_raw_fd());
+}
+
+/// What a party has found so far.
+#[derive(Debug)]
+pub(super) struct Survey {
+    before: Found,
+}
+
+impl Survey {
+    /// Looks for the first time, where `spec` asks for it. Of two threads, one looks.
+    pub(super) fn begin(spec: &RunSpec, role: Role) -> Option<Self> {
+        let is_others = spec.mode == Mode::TwoThreads && role == Role::Receiver;
+        (spec.objects == Objects::Read && !is_others).then(|| Self { before: found() })
+    }
+
+    /// Looks again, and says what has become of all that was seen.
+    pub(super) fn end(self, spec: &RunSpec, role: Role) -> Vec<KernelObject> {
+        let after = found();
+        let mut keys: Vec<_> = self.before.keys().chain(after.keys()).collect();
+        keys.sort();
+        keys.dedup();
+        let asked_bytes = spec.kernel_buffer.asked_bytes(spec.buffer_bytes);
+        let object = |key: &(i64, String, &'static str)| KernelObject {
+            role: (spec.mode != Mode::TwoThreads).then_some(role),
+            number: key.0,
+            object: key.1.clone(),
+            limit: key.2.to_owned(),
+            asked_bytes,
+            before_bytes: self.before.get(key).copied(),
+            after_bytes: after.get(key).copied(),
+        };
+        keys.into_iter().map(object).collect()
+    }
+}
+
+fn open() -> Vec<RawFd> {
+    let Ok(folder) = fs::read_dir("/proc/self/fd") else { return Vec::new() };
+    let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut numbers: Vec<RawFd> = numbers.collect();
+    // The folder is among them, and is closed by now.
+    // SAFETY: fcntl with F_GETFD reads no memory, and says so of a number that is not open.
+    numbers.retain(|&number| unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0);
+    numbers
+}
+
+fn found() -> Found {
+    let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let own = open().into_iter().filter(|descriptor| !others.contains(descriptor));
+    let of_descriptor = |number: RawFd| {
+        // SAFETY: the number was open a moment ago, and this thread, which alone opens and closes here
+        // between phases, has closed none but that of the folder: of one that is not open calls say so.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+        limits(descriptor)
+            .into_iter()
+            .map(move |(object, limit, bytes)| ((i64::from(number), object, limit), bytes))
+    };
+    own.flat_map(of_descriptor).chain(queues()).collect()
+}
+
+/// What `descriptor` is, and its limits in bytes; nothing for what has none.
+fn limits(descriptor: BorrowedFd<'_>) -> Vec<(String, &'static str, u64)> {
+    let Ok(status) = fstat(descriptor) else { return Vec::new() };
+    let found = match FileType::from_raw_mode(status.st_mode) {
+        FileType::Fifo => {
+            let capacity = rustix::pipe::fcntl_getpipe_size(descriptor).ok();
+            return of("pipe", "capacity", capacity);
+        }
+        FileType::Socket => return socket_limits(descriptor),
+        FileType::RegularFile if is_mqueue(descriptor) => queue_bytes(descriptor),
+        FileType::RegularFile => {
+            return of("memory or file", "size", usize::try_from(status.st_size).ok());
+        }
+        _ => None,
+    };
+    of("message queue", "capacity", found)
+}
+
+fn of(object: &str, limit: &'static str, bytes: Option<usize>) -> Vec<(String, &'static str, u64)> {
+    bytes.map(|bytes| (object.to_owned(), limit, bytes as u64)).into_iter().collect()
+}
+
+fn socket_limits(socket: BorrowedFd<'_>) -> Vec<(String, &'static str, u64)> {
+    let family = match sockopt::socket_domain(socket) {
+        Ok(AddressFamily::UNIX) => "unix",
+        Ok(AddressFamily::INET) => "ipv4",
+        Ok(AddressFamily::INET6) => "ipv6",
+        _ => "other",
+    };
+    let kind = match sockopt::socket_type(socket) {
+        Ok(SocketType::STREAM) => "stream",
+        Ok(SocketType::DGRAM) => "datagram",
+        Ok(SocketType::SEQPACKET) => "seqpacket",
+        _ => "other",
+    };
+    let object = format!("{family} {kind} socket");
+    let sent = of(&object, "send buffer", sockopt::socket_send_buffer_size(socket).ok());
+    let received = of(&object, "receive buffer", sockopt::socket_recv_buffer_size(socket).ok());
+    [sent, received].concat()
+}
+
+fn is_mqueue(descriptor: BorrowedFd<'_>) -> bool {
+    fstatfs(descriptor).is_ok_and(|system| u64::try_from(system.f_type) == Ok(MQUEUE_MAGIC))
+}
+
+/// Messages that may wait, times the longest.
+fn queue_bytes(queue: BorrowedFd<'_>) -> Option<usize> {
+    let mut attributes = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
+    // SAFETY: the pointer is to a whole mq_attr, which is valid when zeroed; the descriptor is a queue's.
+    let attributes = unsafe {
+        if libc::mq_getattr(queue.as_raw_fd(), attributes.as_mut_ptr()) != 0 {
+            return None;
+        }
+        attributes.assume_init()
+    };
+    let messages = usize::try_from(attributes.mq_maxmsg).ok()?;
+    messages.checked_mul(usize::try_from(attributes.mq_msgsize).ok()?)
+}
+
+/// System V queues that this process was the last to send to or receive from; they have no descriptors.
+fn queues() -> Vec<((i64, String, &'static str), u64)> {
+    let table = fs::read_to_string("/proc/sysvipc/msg").unwrap_or_default();
+    let own = getpid().as_raw_nonzero().get().to_string();
+    let queue = |line: &str| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let is_own = [fields.get(5)?, fields.get(6)?].contains(&&own.as_str());
+        let id: i64 = fields.get(1)?.parse().ok()?;
+        Some(id).filter(|_| is_own)
+    };
+    let ids = table.lines().skip(1).filter_map(queue);
+    ids.filter_map(|id| Some(((id, "System V queue".to_owned(), "capacity"), queue_limit(id)?)))
+        .collect()
+}
+
+fn queue_limit(id: i64) -> Option<u64> {
+    let mut queue = std::mem::MaybeUninit::<libc::msqid_ds>::zeroed();
+    // SAFETY: the pointer is to a whole msqid_ds, which is valid when zeroed; an id of no queue is refused.
+    unsafe {
+        (libc::msgctl(i32::try_from(id).ok()?, libc::IPC_STAT, queue.as_mut_ptr()) == 0)
+            .then(|| queue.assume_init().msg_qbytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use rustix::net::{SocketFlags, socketpair};
+    use rustix::pipe::pipe;
+
+    use super::*;
+
+    #[test]
+    fn pipes_and_sockets_have_the_limits_that_the_kernel_gives_them() {
+        let (inlet, _outlet) = pipe().unwrap();
+        let capacity = rustix::pipe::fcntl_setpipe_size(&inlet, 8 << 10).unwrap() as u64;
+        assert_eq!(limits(inlet.as_fd()), [("pipe".to_owned(), "capacity", capacity)]);
+        let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::empty(), None);
+        let names: Vec<_> =
+            limits(pair.unwrap().0.as_fd()).into_iter().map(|one| (one.0, one.1)).collect();
+        let socket = || "unix stream socket".to_owned();
+        assert_eq!(names, [(socket(), "send buffer"), (socket(), "receive buffer")]);
+    }
+
+    /// High numbers, which no other test of this process is given.
+    #[test]
+    fn what_was_open_beforehand_is_left_out() {
+        let (inlet, _outlet) = pipe().unwrap();
+        let high = |least| rustix::io::fcntl_dupfd_cloexec(&inlet, least).unwrap();
+        let before = high(700);
+        leave_out_what_is_open();
+        let (after, report) = (high(701), high(702));
+        leave_out(&report);
+        let numbers: Vec<i64> = found().into_keys().map(|key| key.0).collect();
+        let is_seen = |one: &OwnedFd| numbers.contains(&i64::from(one.as_raw_fd()));
+        assert_eq!([&before, &after, &report].map(is_seen), [false, true, false]);
+    }
+}
