@@ -1,0 +1,394 @@
+//! A tool that is started, attached to the parties, and ended after the run.
+//!
+//! It writes into files that have no name and live in memory: it never waits for a reader, and the command
+//! sleeps while a run is under way. It lives in a process group of its own, so that Ctrl-C is for the command
+//! alone, and dies with the thread that started it; what it has started itself dies with the command.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Seek};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::set_parent_process_death_signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, kill_process, setrlimit};
+
+use crate::Unavailable;
+use crate::guard::Guard;
+
+/// How often a tool is looked at while it attaches or ends. No run is under way then.
+const STEP: Duration = Duration::from_millis(2);
+/// How long a tool that is asked to end has before it is asked again: bpftrace misses a signal that comes
+/// while it is not asleep, and strace one that comes as it is about to sleep.
+const AGAIN: Duration = Duration::from_millis(200);
+/// Bytes of a tool's last words that are passed on.
+const MOST_WORDS: usize = 200;
+
+/// A tool as it is asked for.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    /// Its file name.
+    pub(crate) program: &'static str,
+    /// What makes it say its version.
+    pub(crate) version: &'static str,
+    /// What would help against the refusal of which it said this.
+    pub(crate) remedy: fn(&str) -> &'static str,
+    /// The most that it may write: it is in memory.
+    pub(crate) most_bytes: u64,
+    /// How long it may take to attach, and to end.
+    pub(crate) patience: Duration,
+}
+
+/// A tool that runs. Dropped, it is killed, and so is what it has started.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    tool: &'static Tool,
+    guard: Guard,
+    child: Child,
+    out: File,
+    err: File,
+}
+
+/// What a tool has written so far.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// To its standard output.
+    pub(crate) out: String,
+    /// To its standard error.
+    pub(crate) err: String,
+}
+
+impl Tool {
+    /// Starts it.
+    pub(crate) fn start(
+        &'static self,
+        arguments: &[String],
+        environment: &[(&str, &str)],
+    ) -> Result<Attached, Unavailable> {
+        let started = Guard::start().and_then(|guard| {
+            let (child, [out, err]) = self.spawn(arguments, environment, guard.group())?;
+            Ok(Attached { tool: self, guard, child, out, err })
+        });
+        started.map_err(|error| self.not_started(&error))
+    }
+
+    /// What it says of its version, in a line.
+    pub(crate) fn version(&'static self) -> Result<String, Unavailable> {
+        let mut tool = self.start(&[self.version.to_owned()], &[])?;
+        tool.wait_for_end(|_| ())?;
+        let said = tool.said();
+        Ok(said.out.lines().next().unwrap_or_default().trim().to_owned())
+    }
+
+    fn spawn(
+        &self,
+        arguments: &[String],
+        environment: &[(&str, &str)],
+        group: Pid,
+    ) -> io::Result<(Child, [File; 2])> {
+        let written =
+            || Ok::<_, io::Error>(File::from(memfd_create(self.program, MemfdFlags::CLOEXEC)?));
+        let (out, err) = (written()?, written()?);
+        let (parent, most_bytes) = (getpid(), self.most_bytes);
+        let mut command = Command::new(self.program);
+        command.args(arguments).envs(environment.iter().copied());
+        command.process_group(group.as_raw_nonzero().get());
+        command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?);
+        // SAFETY: between fork and exec it makes system calls only, and allocates nothing.
+        unsafe { command.pre_exec(move || bind(parent, most_bytes)) };
+        Ok((command.spawn()?, [out, err]))
+    }
+
+    fn not_started(&self, error: &io::Error) -> Unavailable {
+        let program = self.program;
+        if error.kind() == ErrorKind::NotFound {
+            let reason = format!("there is no {program} in PATH");
+            return Unavailable { reason, remedy: format!("install {program}") };
+        }
+        let remedy = format!("see why {program} cannot be started");
+        Unavailable { reason: format!("{program} could not be started: {error}"), remedy }
+    }
+}
+
+/// Whether `status` is that of a tool which passes on the signal by which it was asked to end, as strace does.
+fn was_asked(status: ExitStatus) -> bool {
+    status.signal() == Some(libc::SIGTERM) || status.code() == Some(128 + libc::SIGTERM)
+}
+
+/// Makes the calling process, not yet the tool, die with its parent and write no more than it may.
+fn bind(parent: Pid, most_bytes: u64) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid() != Some(parent) {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    let limit = Rlimit { current: Some(most_bytes), maximum: Some(most_bytes) };
+    Ok(setrlimit(Resource::Fsize, limit)?)
+}
+
+impl Attached {
+    /// Returns when what the tool has said satisfies `attached`, which is asked again and again.
+    pub(crate) fn wait_until(
+        &mut self,
+        mut attached: impl FnMut(&Said) -> bool,
+    ) -> Result<(), Unavailable> {
+        let end = Instant::now() + self.tool.patience;
+        loop {
+            if attached(&self.said()) {
+                return Ok(());
+            }
+            if let Some(status) = self.status()? {
+                return Err(self.refused(status));
+            }
+            if Instant::now() > end {
+                return Err(self.too_slow("attach"));
+            }
+            sleep(STEP);
+        }
+    }
+
+    /// Asks the tool to end, unless it has ended because those it watched are gone. What it wrote to its
+    /// standard output.
+    pub(crate) fn end(mut self) -> Result<File, Unavailable> {
+        let unasked = self.status()?;
+        let status = match unasked {
+            Some(status) => status,
+            None => self.wait_for_end(Self::ask)?,
+        };
+        if !(status.success() || unasked.is_none() && was_asked(status)) {
+            return Err(self.died(status));
+        }
+        let mut out = self.out.try_clone().map_err(|error| self.tool.not_started(&error))?;
+        out.rewind().map_err(|error| self.tool.not_started(&error))?;
+        Ok(out)
+    }
+
+    /// SIGTERM rather than SIGINT: it may be repeated while bpftrace prints, which SIGINT would cut off.
+    fn ask(&self) {
+        // It is not reaped yet, so the number is still its own; if it ends just now, that is as well.
+        let _ = kill_process(self.pid(), Signal::TERM);
+    }
+
+    /// The tool's process.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    fn status(&mut self) -> Result<Option<ExitStatus>, Unavailable> {
+        self.child.try_wait().map_err(|error| self.tool.not_started(&error))
+    }
+
+    /// Waits until it ends, and calls `ask` now and again.
+    fn wait_for_end(&mut self, ask: impl Fn(&Self)) -> Result<ExitStatus, Unavailable> {
+        let mut again = Instant::now();
+        let end = again + self.tool.patience;
+        while Instant::now() < end {
+            if let Some(status) = self.status()? {
+                return Ok(status);
+            }
+            if Instant::now() >= again {
+                ask(self);
+                again += AGAIN;
+            }
+            sleep(STEP);
+        }
+        Err(self.too_slow("end"))
+    }
+
+    fn said(&self) -> Said {
+        Said { out: beginning(&self.out), err: beginning(&self.err) }
+    }
+
+    fn last_words(&self) -> String {
+        let said = self.said();
+        let last =
+            |text: &str| text.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned);
+        let words = last(&said.err).or_else(|| last(&said.out)).unwrap_or_default();
+        words.trim().trim_start_matches("ERROR: ").chars().take(MOST_WORDS).collect()
+    }
+
+    fn refused(&self, status: ExitStatus) -> Unavailable {
+        let words = self.last_words();
+        if words.is_empty() {
+            return self.died(status);
+        }
+        let remedy = (self.tool.remedy)(&words).to_owned();
+        Unavailable { reason: words, remedy }
+    }
+
+    fn died(&self, status: ExitStatus) -> Unavailable {
+        let (program, words) = (self.tool.program, self.last_words());
+        if status.signal() == Some(libc::SIGXFSZ) {
+            let reason = format!("{program} wrote more than {} bytes", self.tool.most_bytes);
+            return Unavailable { reason, remedy: "move fewer messages".to_owned() };
+        }
+        let reason = format!("{program} ended before its time: {status}");
+        let reason = if words.is_empty() { reason } else { format!("{reason}: {words}") };
+        Unavailable { reason, remedy: "run it again".to_owned() }
+    }
+
+    fn too_slow(&self, what: &str) -> Unavailable {
+        let (program, seconds) = (self.tool.program, self.tool.patience.as_secs());
+        let reason = format!("{program} did not {what} within {seconds} s");
+        Unavailable { reason, remedy: "run it again on a machine that is less busy".to_owned() }
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.guard.kill();
+        // It fails only for one that is gone.
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether there is no process `pid`, nor one that waits to be reaped.
+#[cfg(test)]
+pub(crate) fn is_gone(pid: Pid) -> bool {
+    rustix::process::test_kill_process(pid).is_err()
+}
+
+/// What `file` begins with; it is asked while a tool attaches, and has said little.
+fn beginning(file: &File) -> String {
+    let mut bytes = vec![0; 64 << 10];
+    let length = file.read_at(&mut bytes, 0).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::sync::LazyLock;
+
+    use super::*;
+
+    const SHELL: Tool = Tool {
+        program: "sh",
+        version: "-c",
+        remedy: |_| "speak otherwise",
+        most_bytes: 1 << 20,
+        patience: Duration::from_millis(500),
+    };
+
+    /// The shell, and more patience where `IPCPERF_TIMES_SLOWER` says how much longer all takes: in an
+    /// emulator.
+    static HERE: LazyLock<Tool> = LazyLock::new(|| {
+        let factor = std::env::var("IPCPERF_TIMES_SLOWER");
+        let factor = factor.map_or(1, |text| text.parse().expect("IPCPERF_TIMES_SLOWER"));
+        Tool { patience: SHELL.patience * factor, ..SHELL }
+    });
+
+    fn start(script: &str) -> Attached {
+        HERE.start(&["-c".to_owned(), script.to_owned()], &[("WORD", "ready")]).unwrap()
+    }
+
+    fn ready(said: &Said) -> bool {
+        said.out.contains("ready")
+    }
+
+    #[test]
+    fn it_is_waited_for_ended_and_read() {
+        let mut tool = start(
+            "sleep 0.05; trap 'echo over; exit 0' TERM; echo $WORD; while :; do sleep 0.01; done",
+        );
+        let pid = tool.pid();
+        tool.wait_until(ready).unwrap();
+        let mut text = String::new();
+        tool.end().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "ready\nover\n");
+        assert!(is_gone(pid));
+    }
+
+    #[test]
+    fn what_ends_early_is_refused_in_its_own_last_words() {
+        let mut tool = start("echo first >&2; echo 'not today' >&2; exit 3");
+        let refusal = tool.wait_until(ready).unwrap_err();
+        assert_eq!(
+            (refusal.reason.as_str(), refusal.remedy.as_str()),
+            ("not today", "speak otherwise")
+        );
+        let refusal = start("kill -9 $$").wait_until(ready).unwrap_err();
+        assert!(refusal.reason.contains("signal: 9"), "{refusal}");
+    }
+
+    #[test]
+    fn what_never_attaches_or_never_ends_is_not_waited_for_long() {
+        let mut tool = start("exec sleep 60");
+        let pid = tool.pid();
+        let refusal = tool.wait_until(ready).unwrap_err();
+        assert!(refusal.reason.contains("did not attach"), "{refusal}");
+        drop(tool);
+        assert!(is_gone(pid));
+        let mut tool = start("trap '' TERM; echo ready; while :; do sleep 0.01; done");
+        let pid = tool.pid();
+        tool.wait_until(ready).unwrap();
+        let refusal = tool.end().unwrap_err();
+        assert!(refusal.reason.contains("did not end"), "{refusal}");
+        assert!(is_gone(pid));
+    }
+
+    #[test]
+    fn what_misses_a_signal_gets_another() {
+        let script = "trap 'test $missed && exit 0; missed=1' TERM; echo ready; while :; do sleep 0.01; done";
+        let mut tool = start(script);
+        tool.wait_until(ready).unwrap();
+        assert!(tool.end().is_ok());
+    }
+
+    #[test]
+    fn it_writes_no_more_than_it_may() {
+        let mut tool = start("echo ready; exec head -c 2000000 /dev/zero");
+        tool.wait_until(ready).unwrap();
+        let _ = tool.wait_for_end(|_| ());
+        let refusal = tool.end().unwrap_err();
+        assert!(refusal.reason.contains("more than 1048576 bytes"), "{refusal}");
+    }
+
+    #[test]
+    fn it_dies_with_the_thread_that_started_it() {
+        let mut tool = std::thread::spawn(|| start("exec sleep 60")).join().unwrap();
+        let status = tool.wait_for_end(|_| ()).unwrap();
+        assert_eq!(status.signal(), Some(libc::SIGKILL));
+    }
+
+    /// The process that `tool` says that it has started.
+    fn started_by(tool: &Attached) -> Pid {
+        let said = tool.said().out;
+        Pid::from_raw(said.lines().next().unwrap().parse().unwrap()).unwrap()
+    }
+
+    /// Whether `pid`, which another process has to reap, is gone soon.
+    fn goes(pid: Pid) -> bool {
+        let end = Instant::now() + Duration::from_secs(5);
+        while !is_gone(pid) && Instant::now() < end {
+            sleep(STEP);
+        }
+        is_gone(pid)
+    }
+
+    #[test]
+    fn what_it_has_started_goes_with_it_and_with_the_command() {
+        let script = "sleep 60 & echo $!; echo ready; exec sleep 60";
+        let mut tool = start(script);
+        tool.wait_until(ready).unwrap();
+        let started = started_by(&tool);
+        drop(tool);
+        assert!(goes(started));
+        let mut tool = start(script);
+        tool.wait_until(ready).unwrap();
+        let started = started_by(&tool);
+        tool.guard.leave();
+        assert!(goes(started));
+        assert_eq!(tool.wait_for_end(|_| ()).unwrap().signal(), Some(libc::SIGKILL));
+    }
+
+    #[test]
+    fn what_is_not_there_is_to_be_installed() {
+        const NOWHERE: Tool = Tool { program: "ipcperf-no-such-tool", ..SHELL };
+        let refusal = NOWHERE.version().unwrap_err();
+        assert!(refusal.reason.contains("PATH"), "{refusal}");
+        assert_eq!(refusal.remedy, "install ipcperf-no-such-tool");
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
+ *
+ * The arguments of a system call, out of the registers that the caller had when it made it: other ones on
+ * each processor. */
+
+struct pt_regs___x86 {
+	u64 di, si, dx, r10, r8, r9;
+} relocated;
+
+struct pt_regs___arm64 {
+	u64 regs[31];
+} relocated;
+
+#define ARGUMENT(name, register, index)                                           \
+	inlined u64 name(const void *registers)                                   \
+	{                                                                         \
+		const struct pt_regs___x86 *x86 = registers;                      \
+		const struct pt_regs___arm64 *arm64 = registers;                  \
+		return exists(x86->register) ? x86->register : arm64->regs[index]; \
+	}
+
+ARGUMENT(first, di, 0)
+ARGUMENT(second, si, 1)
+ARGUMENT(third, dx, 2)
+ARGUMENT(fourth, r10, 3)
+ARGUMENT(fifth, r8, 4)
+ARGUMENT(sixth, r9, 5)

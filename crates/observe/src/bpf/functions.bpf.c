@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
+ *
+ * Counts and times functions of the kernel for those who are watched, between their marks.
+ *
+ * Each function has two programs, at its entry and at its return, which differ from those of another in
+ * their number alone. The mark is the function of a system call of its own: no other call is looked at.
+ *
+ * A call is known by its frame: where on the stack its arguments were put for the programs to read, which is
+ * the same place at its entry and its return. So a function that is called again before it returns is told
+ * apart from itself. The kernel runs no program within itself on one CPU: where it lets a thread be preempted
+ * in one, another thread's entry or return may go untold. That is noticed, too.
+ *
+ * A member's own thread is alone with its slot. Other threads of a process, and daemons, count in hash maps.
+ * Each interval between two marks is a generation, as in `syscalls.bpf.c`. */
+
+#include "kernel.h"
+#include "distribution.h"
+#include "members.h"
+
+/* How many functions, and how many calls of one by one thread can be under way. */
+enum { FUNCTIONS = 40, DEPTH = 4 };
+
+/* What is kept of one function. All zero is a row that has seen nothing. */
+struct row {
+	u64 generation;
+	u64 count;
+	/* Entries without a return, and returns without an entry. */
+	u64 unpaired;
+	u64 total_ns;
+	u64 most_ns;
+	/* The complement of the least, so that zero is the neutral value here too. */
+	u64 complement_ns;
+	u64 times[QUANTA];
+};
+
+/* A call under way, where its generation is the present one. */
+struct call {
+	/* 0: none. */
+	u64 frame;
+	u64 began_ns;
+	u64 generation;
+};
+
+/* The calls of one function that one thread is in. */
+struct stack {
+	struct call calls[DEPTH];
+};
+
+/* A member's own thread. */
+struct thread {
+	u64 inside;
+	u64 generation;
+	struct stack stacks[FUNCTIONS];
+	/* No two threads write to one line of a cache. */
+	u64 unused[14];
+};
+
+struct {
+	struct thread threads[MEMBERS];
+	/* Calls that found no room among those of other threads. */
+	u64 lost;
+	struct row rows[MEMBERS][FUNCTIONS];
+} kept;
+
+struct shared_key {
+	u32 member;
+	u32 function;
+	u64 generation;
+};
+
+struct stack_key {
+	u32 thread;
+	u32 function;
+};
+
+struct {
+	number_of(type, BPF_MAP_TYPE_HASH);
+	number_of(max_entries, 2048);
+	type_of(key, struct shared_key);
+	type_of(value, struct row);
+} shared_rows section(".maps");
+
+struct {
+	number_of(type, BPF_MAP_TYPE_HASH);
+	number_of(max_entries, 8192);
+	type_of(key, struct stack_key);
+	type_of(value, struct stack);
+} shared_stacks section(".maps");
+
+static const struct row no_row;
+static const struct stack no_stack;
+
+/* The generation in which a call of another thread of the role counts; 0 where it does not. A daemon's is
+ * that of whoever has gone farthest: every party goes through as many. */
+inlined u64 generation_of_role(u32 member)
+{
+	u64 most = 0;
+
+#pragma unroll
+	for (u32 i = 0; i < MEMBERS; i++) {
+		const struct thread *thread = &kept.threads[i];
+		u64 generation = thread->inside ? thread->generation : 0;
+		if (member_threads[member] && i != member)
+			continue;
+		if (most < generation)
+			most = generation;
+	}
+	return most;
+}
+
+/* Whether there was room for the call. One with the same frame has returned, though nobody told. */
+inlined int push(struct stack *stack, u64 frame, u64 generation)
+{
+#pragma unroll
+	for (u32 level = 0; level < DEPTH; level++) {
+		struct call *call = &stack->calls[level];
+		if (call->frame && call->frame != frame && call->generation == generation)
+			continue;
+		call->frame = frame;
+		call->generation = generation;
+		call->began_ns = bpf_ktime_get_ns();
+		return 1;
+	}
+	return 0;
+}
+
+/* The call that returns, off its stack; null where its entry was not seen in this generation. */
+inlined struct call *popped(struct stack *stack, u64 frame, u64 generation)
+{
+#pragma unroll
+	for (u32 level = 0; level < DEPTH; level++) {
+		struct call *call = &stack->calls[level];
+		if (call->frame == frame && call->generation == generation) {
+			call->frame = 0;
+			return call;
+		}
+	}
+	return 0;
+}
+
+inlined void count(struct row *row, u64 took_ns, enum access access)
+{
+	add(&row->count, 1, access);
+	add(&row->total_ns, took_ns, access);
+	add(&row->times[quantum(took_ns)], 1, access);
+	raise(&row->most_ns, took_ns, access);
+	raise(&row->complement_ns, ~took_ns, access);
+}
+
+inlined struct row *own_row(u32 member, u32 function)
+{
+	u64 generation = kept.threads[member].generation;
+	struct row *row = &kept.rows[member][function];
+
+	if (unlikely(row->generation != generation))
+		wipe(row, sizeof(*row), generation);
+	return row;
+}
+
+inlined void member_enters(u32 member, u32 function, u64 frame)
+{
+	struct thread *thread = &kept.threads[member];
+
+	if (thread->inside && push(&thread->stacks[function], frame, thread->generation))
+		own_row(member, function)->unpaired++;
+}
+
+inlined void member_leaves(u32 member, u32 function, u64 frame)
+{
+	struct thread *thread = &kept.threads[member];
+
+	if (!thread->inside)
+		return;
+	u64 now_ns = bpf_ktime_get_ns();
+	struct call *call = popped(&thread->stacks[function], frame, thread->generation);
+	struct row *row = own_row(member, function);
+	if (likely(call)) {
+		row->unpaired--;
+		count(row, now_ns - call->began_ns, ALONE);
+	} else {
+		row->unpaired++;
+	}
+}
+
+inlined struct stack *new_shared_stack(const struct stack_key *key)
+{
+	struct stack *stack;
+
+	bpf_map_update_elem(&shared_stacks, key, &no_stack, BPF_NOEXIST);
+	stack = bpf_map_lookup_elem(&shared_stacks, key);
+	if (!stack)
+		__sync_fetch_and_add(&kept.lost, 1);
+	return stack;
+}
+
+/* The row in which a call of another thread is counted. Two that find none make it, and one of them is
+ * first. */
+inlined struct row *shared_row(u32 member, u32 function, u64 generation)
+{
+	struct shared_key key = {
+		.member = member, .function = function, .generation = generation
+	};
+	struct row *row = bpf_map_lookup_elem(&shared_rows, &key);
+
+	if (row)
+		return row;
+	bpf_map_update_elem(&shared_rows, &key, &no_row, BPF_NOEXIST);
+	row = bpf_map_lookup_elem(&shared_rows, &key);
+	if (!row)
+		__sync_fetch_and_add(&kept.lost, 1);
+	return row;
+}
+
+inlined void other_enters(u32 member, u32 thread, u32 function, u64 frame)
+{
+	struct stack_key key = { .thread = thread, .function = function };
+	u64 generation = generation_of_role(member);
+
+	if (!generation)
+		return;
+	struct stack *stack = bpf_map_lookup_elem(&shared_stacks, &key);
+	if (!stack)
+		stack = new_shared_stack(&key);
+	if (stack)
+		push(stack, frame, generation);
+}
+
+inlined void other_leaves(u32 member, u32 thread, u32 function, u64 frame)
+{
+	struct stack_key key = { .thread = thread, .function = function };
+	u64 generation = generation_of_role(member);
+
+	if (!generation)
+		return;
+	u64 now_ns = bpf_ktime_get_ns();
+	struct stack *stack = bpf_map_lookup_elem(&shared_stacks, &key);
+	struct call *call = stack ? popped(stack, frame, generation) : 0;
+	struct row *row = call ? shared_row(member, function, generation) : 0;
+	if (row)
+		count(row, now_ns - call->began_ns, SHARED);
+}
+
+static __attribute__((noinline)) int enters(u32 function, u64 frame)
+{
+	u64 caller = bpf_get_current_pid_tgid();
+	u32 member = member_of_thread(caller);
+
+	if (function >= FUNCTIONS)
+		return 0;
+	if (member < MEMBERS) {
+		member_enters(member, function, frame);
+		return 0;
+	}
+	member = member_of_process(caller >> 32);
+	if (member < MEMBERS)
+		other_enters(member, caller, function, frame);
+	return 0;
+}
+
+static __attribute__((noinline)) int leaves(u32 function, u64 frame)
+{
+	u64 caller = bpf_get_current_pid_tgid();
+	u32 member = member_of_thread(caller);
+
+	if (function >= FUNCTIONS)
+		return 0;
+	if (member < MEMBERS) {
+		member_leaves(member, function, frame);
+		return 0;
+	}
+	member = member_of_process(caller >> 32);
+	if (member < MEMBERS)
+		other_leaves(member, caller, function, frame);
+	return 0;
+}
+
+section("fentry/mark") int marked(const void *arguments)
+{
+	u32 member = member_of_thread(bpf_get_current_pid_tgid());
+
+	(void)arguments;
+	if (member < MEMBERS) {
+		struct thread *thread = &kept.threads[member];
+		thread->inside ^= 1;
+		thread->generation += thread->inside;
+	}
+	return 0;
+}
+
+#define FUNCTION(number)                                                     \
+	section("fentry/" #number) int entered##number(const void *arguments) \
+	{                                                                    \
+		return enters(number, (u64)arguments);                       \
+	}                                                                    \
+	section("fexit/" #number) int left##number(const void *arguments)    \
+	{                                                                    \
+		return leaves(number, (u64)arguments);                       \
+	}
+
+FUNCTION(0) FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7)
+FUNCTION(8) FUNCTION(9) FUNCTION(10) FUNCTION(11) FUNCTION(12) FUNCTION(13) FUNCTION(14) FUNCTION(15)
+FUNCTION(16) FUNCTION(17) FUNCTION(18) FUNCTION(19) FUNCTION(20) FUNCTION(21) FUNCTION(22) FUNCTION(23)
+FUNCTION(24) FUNCTION(25) FUNCTION(26) FUNCTION(27) FUNCTION(28) FUNCTION(29) FUNCTION(30) FUNCTION(31)
+FUNCTION(32) FUNCTION(33) FUNCTION(34) FUNCTION(35) FUNCTION(36) FUNCTION(37) FUNCTION(38) FUNCTION(39)

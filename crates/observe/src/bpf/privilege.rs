@@ -1,0 +1,103 @@
+//! What this process may do, asked before the kernel is: a loader without privilege fails in the dark.
+
+use std::fs;
+
+use aya::util::KernelVersion;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::Unavailable;
+
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+const CAP_BPF: u32 = 39;
+
+/// What `/proc/PID/ns/pid` leads to for processes in no container: part of the kernel's interface.
+const INITIAL_PIDS: &str = "pid:[4026531836]";
+
+/// How the capabilities are had.
+pub(super) const GRANT: &str =
+    "run as root, or: sudo setcap cap_bpf,cap_perfmon+ep $(command -v ipcperf)";
+
+/// Whether this process may load programs, and would watch whom it was asked to.
+pub(super) fn require() -> Result<(), Unavailable> {
+    if !suffice(effective()) {
+        return Err(Unavailable {
+            reason: "loading a BPF program takes CAP_BPF and CAP_PERFMON".to_owned(),
+            remedy: GRANT.to_owned(),
+        });
+    }
+    if in_container() {
+        return Err(Unavailable {
+            reason: "in this container processes have numbers that the kernel's events do not tell"
+                .to_owned(),
+            remedy: "run outside, or give the container the host's process numbers: --pid=host"
+                .to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Whether the capabilities are those of a user namespace, which do not count where BPF is concerned.
+pub(super) fn in_user_namespace() -> bool {
+    fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| !map.split_ascii_whitespace().eq(["0", "0", "4294967295"]))
+}
+
+fn in_container() -> bool {
+    fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.as_os_str() != INITIAL_PIDS)
+}
+
+/// The capabilities of the calling thread, a bit for each.
+fn effective() -> u64 {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// `CAP_SYS_ADMIN` holds what the other two were split from in Linux 5.8.
+fn suffice(capabilities: u64) -> bool {
+    let has = |capability: u32| capabilities >> capability & 1 == 1;
+    has(CAP_SYS_ADMIN) || has(CAP_BPF) && has(CAP_PERFMON)
+}
+
+/// Before Linux 5.11 the memory of maps and programs is locked memory, of which few have enough. Raised as
+/// far as it may be; as it was again when dropped.
+pub(super) fn lock_memory() -> Option<LockedMemory> {
+    let counted = KernelVersion::current().is_ok_and(|now| now < KernelVersion::new(5, 11, 0));
+    if !counted {
+        return None;
+    }
+    let before = getrlimit(Resource::Memlock);
+    let unlimited = Rlimit { current: None, maximum: None };
+    let most = Rlimit { current: before.maximum, maximum: before.maximum };
+    // Where neither is allowed, the kernel says whether what there is suffices.
+    let _ = setrlimit(Resource::Memlock, unlimited).or_else(|_| setrlimit(Resource::Memlock, most));
+    Some(LockedMemory { before })
+}
+
+/// A raised limit of locked memory.
+#[derive(Debug)]
+pub(super) struct LockedMemory {
+    before: Rlimit,
+}
+
+impl Drop for LockedMemory {
+    fn drop(&mut self) {
+        // Going back down is always allowed.
+        let _ = setrlimit(Resource::Memlock, self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_the_two_is_not_enough() {
+        assert!(suffice(1 << CAP_BPF | 1 << CAP_PERFMON));
+        assert!(suffice(1 << CAP_SYS_ADMIN));
+        assert!(!suffice(1 << CAP_BPF));
+        assert!(!suffice(1 << CAP_PERFMON));
+        assert!(!suffice(0));
+    }
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
+ *
+ * What the scheduler does with the parties of a run, added up by thread; `sched.rs` reads it at the end.
+ *
+ * A thread that is watched has a slot. Its switches come one after another under the lock of its run queue,
+ * and its marks come from itself, so one CPU at a time writes a slot. Whoever wakes it writes apart, into
+ * `waking_ns` and `waker` alone, which are looked at when it runs again.
+ *
+ * The kernel tells of a waking twice: before the thread is put on a run queue (`sched_waking`), where it is
+ * still known who wakes, and after (`sched_wakeup`), which can be on another CPU and in an interrupt. Time
+ * spent on the first counts as the waker's when the scheduler decides which of the two runs on, and can turn
+ * that decision in each of thousands of wakings. So where both are on one CPU, for which the second tells as
+ * much, the first is left alone. */
+
+#include "kernel.h"
+#include "sched.h"
+
+/* Of the state that a thread leaves its CPU with: what it waits for, and that it has ended. */
+enum { WAITS = 0xff, ENDED = 0x80 };
+
+struct thread_info {
+	u32 cpu;
+} relocated;
+
+struct task_struct {
+	struct thread_info thread_info;
+	int nr_cpus_allowed;
+	int pid;
+	int tgid;
+} relocated;
+
+struct pt_regs___x86 {
+	long orig_ax;
+} relocated;
+
+struct pt_regs___arm64 {
+	int syscallno;
+} relocated;
+
+static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
+static struct task_struct *(*const bpf_get_current_task_btf)(void) = (void *)158;
+static void *(*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
+
+/* Members that there are not have numbers that no thread has. */
+const volatile struct member members[ROLES];
+const volatile u32 marking_members;
+const volatile u32 mark;
+
+/* Hides from the compiler what it knows of a number, so that it keeps a bound that the verifier has to see. */
+inlined u64 hidden(u64 number)
+{
+	asm volatile("" : "+r"(number));
+	return number;
+}
+
+/* The slot of one who is not the member itself but belongs to its process: its own from now on. */
+inlined u32 claimed(u32 role, u32 tid)
+{
+	for (u32 slot = role * THREADS + 1; slot < (role + 1) * THREADS; slot++) {
+		u32 *owner = &kept.threads[slot].tid;
+		if (*owner == tid)
+			return slot;
+		if (*owner == 0 && __sync_val_compare_and_swap(owner, 0, tid) == 0)
+			return slot;
+	}
+	kept.windows[role].untold++;
+	return NO_SLOT;
+}
+
+/* Not inlined, so that it is verified once. */
+__attribute__((noinline)) u32 slot_of(u32 pid, u32 tid)
+{
+	for (u32 role = 0; role < ROLES; role++)
+		if (members[role].tid == tid)
+			return role * THREADS;
+	for (u32 role = 0; role < ROLES; role++)
+		if (members[role].pid == pid && members[role].scope != ONE_THREAD)
+			return claimed(role, tid);
+	return NO_SLOT;
+}
+
+inlined struct thread *thread_at(u32 slot)
+{
+	return slot < SLOTS ? &kept.threads[hidden(slot) % SLOTS] : 0;
+}
+
+inlined struct window *window_of(u32 slot)
+{
+	return &kept.windows[hidden(slot / THREADS) % ROLES];
+}
+
+inlined int is_open(const struct window *window)
+{
+	return window->begin_ns && !window->end_ns;
+}
+
+inlined u32 row(u64 value)
+{
+	u32 bits = 0;
+	for (u32 step = 32; step; step /= 2) {
+		if (value >> step) {
+			bits += step;
+			value >>= step;
+		}
+	}
+	return value ? bits + 1 : 0;
+}
+
+inlined void changes(struct thread *thread, u64 at_ns, u32 state)
+{
+	u64 index = thread->seen.changes;
+	if (index < CHANGES) {
+		thread->change[hidden(index) % CHANGES] = at_ns << 2 | state;
+		thread->seen.changes = index + 1;
+	}
+}
+
+/* The phase is written last, and read first: whoever knows of it knows of its interval. */
+inlined void opens_window(struct window *window, u64 phase, u64 now_ns)
+{
+	window->begin_ns = now_ns;
+	window->end_ns = 0;
+	__sync_lock_test_and_set(&window->phase, phase);
+}
+
+/* Adds nothing: it is read so that nothing of the interval is read before. */
+inlined u64 phase_of(struct window *window)
+{
+	return __sync_fetch_and_add(&window->phase, 0);
+}
+
+/* Forgets the phase before. What the thread is at goes on. */
+static __attribute__((noinline)) void begins(struct thread *thread, struct window *window)
+{
+	thread->phase = phase_of(window);
+	/* Volatile, or the compiler makes a call of `memset` of it. */
+	volatile u64 *words = (volatile u64 *)&thread->seen;
+	for (u32 index = 0; index < sizeof(struct seen) / sizeof(u64); index++)
+		words[index] = 0;
+	thread->sleep = SLEEPS;
+	if (thread->state != UNKNOWN)
+		changes(thread, window->begin_ns, thread->state);
+}
+
+/* Adds up to `to_ns` what lies in the interval, and says how much that was. */
+inlined u64 spends(struct thread *thread, const struct window *window, u64 to_ns)
+{
+	u64 from_ns = thread->since_ns;
+	thread->since_ns = to_ns;
+	if (from_ns < window->begin_ns)
+		from_ns = window->begin_ns;
+	if (window->end_ns && window->end_ns < to_ns)
+		to_ns = window->end_ns;
+	if (!window->begin_ns || to_ns <= from_ns)
+		return 0;
+	thread->seen.spent_ns[hidden(thread->state) % STATES] += to_ns - from_ns;
+	return to_ns - from_ns;
+}
+
+/* One more than the number of the system call that `task` is in. Outside of calls the kernel has -1 there. */
+inlined u64 call_of(struct task_struct *task)
+{
+	void *registers = bpf_task_pt_regs(task);
+	struct pt_regs___x86 *x86 = registers;
+	struct pt_regs___arm64 *arm64 = registers;
+	if (exists(x86->orig_ax))
+		return (u32)x86->orig_ax + 1;
+	if (exists(arm64->syscallno))
+		return (u32)arm64->syscallno + 1;
+	return 0;
+}
+
+/* Counts a sleep, and says of which kind it is. */
+inlined u32 sleeps(struct seen *seen, struct task_struct *task, u32 state)
+{
+	u64 why = (state & WAITS) | call_of(task) << 8;
+	for (u32 index = 0; index < SLEEPS; index++) {
+		struct sleeps *kind = &seen->sleeps[index];
+		if (kind->count == 0)
+			kind->why = why;
+		if (kind->why == why) {
+			kind->count++;
+			return index;
+		}
+	}
+	return SLEEPS;
+}
+
+inlined void leaves(struct task_struct *task, u32 slot, int preempted, u32 state, u64 now_ns)
+{
+	struct thread *thread = thread_at(slot);
+	if (!thread)
+		return;
+	struct window *window = window_of(slot);
+	if (thread->phase != window->phase)
+		begins(thread, window);
+	spends(thread, window, now_ns);
+	u32 was = thread->state;
+	int waits = !preempted && state;
+	thread->state = !waits ? RUNNABLE : state & ENDED ? UNKNOWN : ASLEEP;
+	thread->sleep = SLEEPS;
+	if (!is_open(window))
+		return;
+	thread->seen.missed += was != RUNNING && was != UNKNOWN;
+	thread->seen.voluntary += waits;
+	thread->seen.involuntary += !waits;
+	if (thread->state == ASLEEP)
+		thread->sleep = sleeps(&thread->seen, task, state);
+	changes(thread, now_ns, thread->state);
+}
+
+/* The sleep of a thread that is about to run ended when it was woken. */
+inlined void wakes(struct thread *thread, const struct window *window, u64 now_ns)
+{
+	u64 woken_ns = thread->waking_ns;
+	u32 waker = thread->waker;
+	/* A waker can be faster than the switch of whom it wakes. */
+	if (woken_ns < thread->since_ns)
+		woken_ns = thread->since_ns;
+	if (woken_ns > now_ns || !waker)
+		woken_ns = now_ns;
+	u64 asleep_ns = spends(thread, window, woken_ns);
+	thread->state = RUNNABLE;
+	if (!is_open(window))
+		return;
+	if (thread->sleep < SLEEPS)
+		thread->seen.sleeps[hidden(thread->sleep) % SLEEPS].asleep_ns += asleep_ns;
+	thread->seen.missed += !waker;
+	if (waker) {
+		thread->seen.woken_by[hidden(waker - 1) % WAKERS]++;
+		thread->seen.latency[hidden(row(now_ns - woken_ns)) % ROWS]++;
+	}
+	if (woken_ns < window->begin_ns)
+		woken_ns = window->begin_ns;
+	changes(thread, woken_ns, RUNNABLE);
+}
+
+inlined void runs_on(struct thread *thread, u32 cpu, const struct window *window)
+{
+	if (is_open(window)) {
+		thread->seen.migrations += thread->cpu && thread->cpu != cpu + 1;
+		thread->seen.cpus[cpu / 64 % CPU_WORDS] |= 1ULL << cpu % 64;
+	}
+	thread->cpu = cpu + 1;
+}
+
+inlined void enters(u32 slot, u64 now_ns)
+{
+	struct thread *thread = thread_at(slot);
+	if (!thread)
+		return;
+	struct window *window = window_of(slot);
+	if (thread->phase != window->phase)
+		begins(thread, window);
+	if (thread->state == RUNNING && is_open(window))
+		thread->seen.missed++;
+	if (thread->state == ASLEEP)
+		wakes(thread, window, now_ns);
+	thread->waker = 0;
+	spends(thread, window, now_ns);
+	thread->state = RUNNING;
+	runs_on(thread, bpf_get_smp_processor_id(), window);
+	if (is_open(window))
+		changes(thread, now_ns, RUNNING);
+}
+
+section("tp_btf/sched_switch")
+int switched(u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	u32 from = slot_of(prev->tgid, prev->pid), to = slot_of(next->tgid, next->pid);
+	if (from >= SLOTS && to >= SLOTS)
+		return 0;
+	u64 now_ns = bpf_ktime_get_ns();
+	if (from < SLOTS)
+		leaves(prev, from, ctx[0] & 1, ctx[3], now_ns);
+	if (to < SLOTS)
+		enters(to, now_ns);
+	return 0;
+}
+
+inlined void notes_waker(struct thread *thread)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	u32 tid = current->pid, slot = tid ? slot_of(current->tgid, tid) : NO_SLOT;
+	thread->waker = 1 + (slot < SLOTS ? slot / THREADS : tid ? OTHER : IDLE);
+	thread->waking_ns = bpf_ktime_get_ns();
+}
+
+section("tp_btf/sched_waking")
+int waking(u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	if (task->nr_cpus_allowed == 1 && task->thread_info.cpu == bpf_get_smp_processor_id())
+		return 0;
+	struct thread *thread = thread_at(slot_of(task->tgid, task->pid));
+	if (thread)
+		notes_waker(thread);
+	return 0;
+}
+
+section("tp_btf/sched_wakeup")
+int woken(u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *thread = thread_at(slot_of(task->tgid, task->pid));
+	if (!thread)
+		return 0;
+	if (thread->state != ASLEEP)
+		/* It was about to sleep, and does not. */
+		thread->waker = 0;
+	else if (!thread->waker)
+		notes_waker(thread);
+	return 0;
+}
+
+/* A daemon is watched from the first mark of a phase to the last. */
+inlined void daemons_begin(u64 phase, u64 now_ns)
+{
+	for (u32 role = 0; role < ROLES; role++) {
+		struct window *window = &kept.windows[role];
+		if (members[role].scope != DAEMON)
+			continue;
+		if (__sync_val_compare_and_swap(&window->begun, phase - 1, phase) == phase - 1)
+			opens_window(window, phase, now_ns);
+	}
+}
+
+/* The ends of all phases are counted in one: a party can be phases ahead of another. */
+inlined void daemons_end(u64 now_ns)
+{
+	for (u32 role = 0; role < ROLES; role++) {
+		struct window *window = &kept.windows[role];
+		if (members[role].scope != DAEMON)
+			continue;
+		u64 closings = __sync_fetch_and_add(&window->closings, 1) + 1, phase = window->begun;
+		if (closings != phase * marking_members)
+			continue;
+		__sync_lock_test_and_set(&window->end_ns, now_ns);
+		/* Another party can have begun the next meanwhile. */
+		if (window->begun != phase)
+			window->end_ns = 0;
+	}
+}
+
+inlined void opens(struct thread *thread, struct window *window, u64 now_ns)
+{
+	opens_window(window, window->phase + 1, now_ns);
+	thread->state = RUNNING;
+	thread->since_ns = now_ns;
+	begins(thread, window);
+	runs_on(thread, bpf_get_smp_processor_id(), window);
+	daemons_begin(window->phase, now_ns);
+}
+
+section("tp_btf/sys_enter")
+int entered(u64 *ctx)
+{
+	if (likely(ctx[1] != mark))
+		return 0;
+	u32 slot = slot_of(0, bpf_get_current_pid_tgid());
+	struct thread *thread = thread_at(slot);
+	struct window *window = window_of(slot);
+	if (!thread)
+		return 0;
+	u64 now_ns = bpf_ktime_get_ns();
+	if (is_open(window)) {
+		window->end_ns = now_ns;
+		spends(thread, window, now_ns);
+		daemons_end(now_ns);
+	} else {
+		opens(thread, window, now_ns);
+	}
+	return 0;
+}

@@ -1,0 +1,53 @@
+//! Whom programs watch, as their constants say it: `members.h`.
+
+use aya::EbpfLoader;
+
+use crate::{Member, Scope, Unavailable};
+
+/// How many can be watched.
+pub(crate) const MEMBERS: usize = 4;
+
+/// The number of [`MARK`](crate::MARK), which takes 8 bits.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(crate) const MARK_CALL: u32 = libc::SYS_getrusage as u32;
+
+/// The constants of `members.h`.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    threads: [u32; MEMBERS],
+    processes: [u32; MEMBERS],
+}
+
+impl Watched {
+    /// # Errors
+    /// That there are more than the programs have room for.
+    pub(crate) fn of(members: &[Member]) -> Result<Self, Unavailable> {
+        if members.len() > MEMBERS {
+            return Err(Unavailable {
+                reason: format!("more than {MEMBERS} are to be watched"),
+                remedy: "watch fewer".to_owned(),
+            });
+        }
+        let mut watched = Self { threads: [0; MEMBERS], processes: [0; MEMBERS] };
+        for (at, member) in members.iter().enumerate() {
+            (watched.threads[at], watched.processes[at]) = match member.scope {
+                Scope::Thread => (member.tid, 0),
+                Scope::Process => (member.tid, member.pid),
+                Scope::Daemon => (0, member.pid),
+            };
+        }
+        Ok(watched)
+    }
+
+    /// Sets the constants. `maps`, which other threads than the members' own count in, take no room where
+    /// there are none.
+    pub(crate) fn set<'a>(&'a self, loader: &mut EbpfLoader<'a>, maps: &[&'a str]) {
+        loader.override_global("member_threads", &self.threads, true);
+        loader.override_global("member_processes", &self.processes, true);
+        if self.processes.iter().all(|&process| process == 0) {
+            for map in maps {
+                loader.map_max_entries(map, 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `bpftrace`: each system call met by two probes in the kernel, which count and quantise.
+//!
+//! It is there for comparison: what a user who knows it would write (`script`), and what it costs.
+
+#[cfg(target_os = "linux")]
+mod maps;
+#[cfg(target_os = "linux")]
+mod script;
+#[cfg(target_os = "linux")]
+mod watch;
+
+use crate::Observation;
+use crate::calls;
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::{arm, available};
+use crate::instrument::{Disturbs, Instrument, Source};
+use crate::picture::Picture;
+
+/// The line in the list.
+pub(crate) const BPFTRACE: Instrument = Instrument {
+    name: "bpftrace",
+    about: "system calls as a bpftrace program counts and times them, for comparison",
+    needs: "bpftrace; root; a kernel with BPF and tracepoints",
+    disturbs: Disturbs::Yes,
+    source: Source::Outside { available, arm },
+    pictures,
+};
+
+#[cfg(target_os = "linux")]
+use watch::{arm, available};
+
+fn pictures(observations: &[Observation]) -> Vec<Picture> {
+    calls::tables("bpftrace", observations)
+}

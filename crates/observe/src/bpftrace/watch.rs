@@ -1,0 +1,190 @@
+//! bpftrace, attached, and what its maps came to.
+
+use std::fs::{File, read_link};
+use std::io::{BufRead, BufReader};
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::time::Duration;
+
+use super::maps::Maps;
+use super::script;
+use crate::attached::{Attached, Said, Tool};
+use crate::calls;
+use crate::{Observation, Parties, Unavailable, Watch};
+
+const TOOL: Tool = Tool {
+    program: "bpftrace",
+    version: "--version",
+    remedy,
+    most_bytes: 64 << 20,
+    patience: Duration::from_secs(20),
+};
+
+/// Room for the rows of every phase: by default there is some for 4096, and what finds none is lost. Older
+/// versions know one name, newer ones the other.
+const ROOM: &[(&str, &str)] =
+    &[("BPFTRACE_MAP_KEYS_MAX", "16384"), ("BPFTRACE_MAX_MAP_KEYS", "16384")];
+
+/// What the link of a process's PID namespace says where that is the system's first.
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// bpftrace, attached.
+#[derive(Debug)]
+struct Probes {
+    tool: Attached,
+    parties: Parties,
+}
+
+pub(super) fn available() -> Result<Vec<Unavailable>, Unavailable> {
+    let version = TOOL.version()?;
+    let attached = attach(&Parties::default());
+    attached.map(|_| Vec::new()).map_err(|refusal| Unavailable {
+        reason: format!("{version}: {}", refusal.reason),
+        ..refusal
+    })
+}
+
+pub(super) fn arm(parties: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
+    Ok(Box::new(attach(parties)?))
+}
+
+fn attach(parties: &Parties) -> Result<Probes, Unavailable> {
+    let witness = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    let script = script::script(parties, witness);
+    let arguments = ["-f", "json", "-B", "none", "-e", &script].map(str::to_owned);
+    let mut tool = TOOL.start(&arguments, ROOM)?;
+    tool.wait_until(is_armed).map_err(|refusal| Unavailable {
+        remedy: namespace_remedy().map_or(refusal.remedy, str::to_owned),
+        ..refusal
+    })?;
+    Ok(Probes { tool, parties: parties.clone() })
+}
+
+/// Whether the probes have seen this thread make a mark. That bpftrace says how many probes it attaches, and
+/// that its BEGIN has run, is said before it attaches them.
+fn is_armed(said: &Said) -> bool {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is to a whole rusage. What it says is not looked at.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    said.out.contains(script::ARMED)
+}
+
+fn remedy(words: &str) -> &'static str {
+    if words.contains("root") || words.contains("permitted") {
+        return "run as root";
+    }
+    "see bpftrace(8)"
+}
+
+/// What would help where a bpftrace that knows threads by the kernel's own numbers, as older ones do, cannot
+/// find those of a container.
+fn namespace_remedy() -> Option<&'static str> {
+    let namespace = read_link("/proc/self/ns/pid").ok()?;
+    (namespace != Path::new(FIRST_NAMESPACE))
+        .then_some("run outside the container, whose process numbers are its own")
+}
+
+impl Watch for Probes {
+    fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable> {
+        let Self { tool, parties } = *self;
+        let maps = read(tool.end()?)?;
+        if let Some(role) = maps.unseen(&parties) {
+            let reason = format!("bpftrace did not see the {role} from its first call to its last");
+            return Err(Unavailable { reason, remedy: "run it again".to_owned() });
+        }
+        Ok(calls::observations(&parties, maps.rows(&parties)))
+    }
+}
+
+fn read(written: File) -> Result<Maps, Unavailable> {
+    let mut maps = Maps::default();
+    for line in BufReader::new(written).split(b'\n') {
+        let line = line.map_err(|error| Unavailable {
+            reason: format!("what bpftrace wrote cannot be read: {error}"),
+            remedy: "run it again".to_owned(),
+        })?;
+        maps.take(&String::from_utf8_lossy(&line));
+    }
+    Ok(maps)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::*;
+    use crate::attached::is_gone;
+    use crate::conformance;
+    use crate::lacking::lacks;
+    use crate::rehearsal::{Rehearsal, Script};
+
+    fn watch(parties: &Parties) -> (Box<Probes>, Pid) {
+        let watch = Box::new(attach(parties).unwrap());
+        let pid = watch.tool.pid();
+        (watch, pid)
+    }
+
+    #[test]
+    fn the_last_phase_is_counted_in_the_kernel() {
+        if lacks("bpftrace") {
+            return;
+        }
+        let mut rehearsal =
+            Rehearsal::of(Script { bytes: 100, messages: 3_000, phases: 3, cpus: None });
+        let (watch, pid) = watch(&rehearsal.parties);
+        let done = rehearsal.play();
+        let told = watch.finish().unwrap();
+        conformance::is_what_was_done(&told, done);
+        assert!(is_gone(pid));
+    }
+
+    #[test]
+    fn of_two_threads_each_has_its_own() {
+        conformance::tells_threads_apart("bpftrace");
+    }
+
+    #[test]
+    fn a_librarys_threads_and_a_daemon_are_watched_with_those_they_work_for() {
+        conformance::watches_a_household("bpftrace");
+    }
+
+    #[test]
+    fn a_bpftrace_that_is_killed_tells_nothing_and_leaves_nothing() {
+        if lacks("bpftrace") {
+            return;
+        }
+        let mut rehearsal =
+            Rehearsal::of(Script { bytes: 1, messages: 1_000, phases: 1, cpus: None });
+        let (watch, pid) = watch(&rehearsal.parties);
+        kill_process(pid, Signal::KILL).unwrap();
+        rehearsal.play();
+        let refusal = watch.finish().unwrap_err();
+        assert!(refusal.reason.contains("ended before its time"), "{refusal}");
+        assert!(is_gone(pid));
+    }
+
+    #[test]
+    fn a_watch_that_is_dropped_lets_the_parties_go_on() {
+        if lacks("bpftrace") {
+            return;
+        }
+        let mut rehearsal =
+            Rehearsal::of(Script { bytes: 1, messages: 1_000, phases: 1, cpus: None });
+        let (watch, pid) = watch(&rehearsal.parties);
+        drop(watch);
+        assert_eq!(rehearsal.play()[0].calls, 1_000);
+        assert!(is_gone(pid));
+    }
+
+    #[test]
+    fn a_run_that_never_began_tells_nothing() {
+        if lacks("bpftrace") {
+            return;
+        }
+        let rehearsal = Rehearsal::of(Script { bytes: 1, messages: 1, phases: 1, cpus: None });
+        let (watch, pid) = watch(&rehearsal.parties);
+        let refusal = watch.finish().unwrap_err();
+        assert!(refusal.reason.contains("the sender"), "{refusal}");
+        assert!(is_gone(pid));
+    }
+}

@@ -1,0 +1,147 @@
+//! From calls as they are told one by one to what is told of a role.
+
+use std::collections::BTreeMap;
+
+use super::Calls;
+use crate::quantised::{self, ROWS};
+use crate::{Observation, Parties};
+
+/// Calls of one kind as they are told one by one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    count: u64,
+    errors: u64,
+    returned: u64,
+    /// How often each time occurred, ns.
+    times: BTreeMap<u64, u64>,
+}
+
+impl Tally {
+    /// Counts a call that returned `returned`, `None` where it failed, after `ns`, if that is known.
+    pub(crate) fn add(&mut self, returned: Option<u64>, ns: Option<u64>) {
+        self.count += 1;
+        self.errors += u64::from(returned.is_none());
+        self.returned = self.returned.wrapping_add(returned.unwrap_or(0));
+        if let Some(ns) = ns {
+            *self.times.entry(ns).or_default() += 1;
+        }
+    }
+
+    /// Adds what `other` counted.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.returned = self.returned.wrapping_add(other.returned);
+        for (&ns, &count) in &other.times {
+            *self.times.entry(ns).or_default() += count;
+        }
+    }
+
+    /// The row of `syscall`.
+    pub(crate) fn row(&self, syscall: &str) -> Calls {
+        let timed: u64 = self.times.values().sum();
+        let total_ns = self.times.iter().map(|(ns, count)| ns * count).sum();
+        Calls {
+            syscall: syscall.to_owned(),
+            count: self.count,
+            errors: Some(self.errors),
+            returned_bytes: returns_bytes(syscall).then_some(self.returned),
+            total_ns: (timed > 0).then_some(total_ns),
+            mean_ns: u64::checked_div(total_ns, timed),
+            median_ns: self.median_ns(timed),
+            quantised_ns: (timed > 0).then(|| self.quantised_ns()),
+        }
+    }
+
+    fn median_ns(&self, timed: u64) -> Option<u64> {
+        let mut before = 0;
+        let mut times = self.times.iter();
+        let median = times.find(|(_, count)| {
+            before += **count;
+            before * 2 >= timed
+        });
+        median.map(|(&ns, _)| ns)
+    }
+
+    fn quantised_ns(&self) -> Vec<(u64, u64)> {
+        let mut counts = [0; ROWS];
+        for (&ns, &count) in &self.times {
+            counts[quantised::row(ns)] += count;
+        }
+        quantised::pairs(&counts)
+    }
+}
+
+/// Whether what `syscall` returns is a number of bytes that it moved.
+pub(crate) fn returns_bytes(syscall: &str) -> bool {
+    const MOVERS: &[&str] = &[
+        "copy_file_range",
+        "mq_timedreceive",
+        "msgrcv",
+        "process_vm_readv",
+        "process_vm_writev",
+        "sendfile",
+        "splice",
+        "tee",
+        "vmsplice",
+    ];
+    const STEMS: &[&str] =
+        &["pread", "pwrite", "read", "recvfrom", "recvmsg", "sendmsg", "sendto", "write"];
+    let stem = syscall.trim_end_matches(|last: char| last == 'v' || last.is_ascii_digit());
+    MOVERS.contains(&syscall) || STEMS.contains(&stem)
+}
+
+/// Rows in the order in which people look for them: the most frequent first.
+fn sorted(mut rows: Vec<Calls>) -> Vec<Calls> {
+    rows.sort_by(|one, other| {
+        other.count.cmp(&one.count).then_with(|| one.syscall.cmp(&other.syscall))
+    });
+    rows
+}
+
+/// What is told of `rows`, given for each of `parties` in turn.
+pub(crate) fn observations(parties: &Parties, rows: Vec<Vec<Calls>>) -> Vec<Observation> {
+    let roles = parties.members.iter().map(|member| member.role.as_str());
+    let told = |(role, rows): (_, Vec<Calls>)| {
+        sorted(rows).into_iter().map(move |row| Observation::of(Some(role), &row))
+    };
+    roles.zip(rows).flat_map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_times_become_a_row() {
+        let mut tally = Tally::default();
+        for (returned, ns) in [(Some(100), 40), (Some(28), 10), (None, 10), (Some(0), 60)] {
+            tally.add(returned, Some(ns));
+        }
+        let row = tally.row("read");
+        assert_eq!((row.count, row.errors, row.returned_bytes), (4, Some(1), Some(128)));
+        assert_eq!((row.total_ns, row.mean_ns, row.median_ns), (Some(120), Some(30), Some(10)));
+        assert_eq!(row.quantised_ns, Some(vec![(8, 2), (16, 0), (32, 2)]));
+        assert_eq!(tally.row("futex").returned_bytes, None);
+    }
+
+    #[test]
+    fn what_has_no_time_has_no_mean() {
+        let mut tally = Tally::default();
+        tally.add(None, None);
+        let row = tally.row("exit");
+        assert_eq!((row.count, row.total_ns, row.mean_ns, row.median_ns), (1, None, None, None));
+        assert_eq!(row.quantised_ns, None);
+    }
+
+    #[test]
+    fn calls_that_move_bytes_are_known() {
+        for call in ["read", "readv", "pread64", "preadv2", "recvfrom", "sendmsg", "splice"] {
+            assert!(returns_bytes(call), "{call}");
+        }
+        // `sendmmsg` and `recvmmsg` return messages.
+        for call in ["sendmmsg", "recvmmsg", "epoll_wait", "futex", "mmap", "readlink", "msgsnd"] {
+            assert!(!returns_bytes(call), "{call}");
+        }
+    }
+}

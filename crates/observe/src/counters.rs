@@ -1,0 +1,57 @@
+//! `counters`: what the processor counts while the parties play: instructions, cycles, accesses to caches and
+//! what missed them, and what the kernel counts in the same way, such as page faults.
+//!
+//! ```text
+//! words -> event -> tried -> divided into parts -> opened on each thread of a role -> read by the parties -> rows
+//! ```
+//!
+//! Each thread of a role gets one group of counters, which count all at once or not at all, in the program
+//! and in the kernel apart. They are on from the beginning: a party reads its own just before and just after
+//! each phase, and what counts is the difference. Where the processor has not counted all the time, for
+//! others have to be counted as well, what it has is extrapolated, and the share is told.
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod event;
+#[cfg(target_os = "linux")]
+mod perf;
+mod pictures;
+#[cfg(target_os = "linux")]
+mod ratios;
+mod row;
+#[cfg(target_os = "linux")]
+mod table;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+mod words;
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{known, pmu};
+#[cfg(target_os = "linux")]
+pub(crate) use event::{Code, Failed, Machine};
+#[cfg(target_os = "linux")]
+pub use perf::{known, pmu};
+pub use row::{Count, Known, Pmu, Ratio, Space};
+pub use words::{SETS, Set, split};
+
+#[cfg(not(target_os = "linux"))]
+use elsewhere::{arm, available, divide};
+#[cfg(target_os = "linux")]
+use perf::{arm, available, divide};
+
+use crate::{Disturbs, Instrument, Source};
+
+/// Its name.
+pub const NAME: &str = "counters";
+
+/// The instrument.
+pub(crate) const INSTRUMENT: Instrument = Instrument {
+    name: NAME,
+    about: "instructions, cycles, cache and TLB misses, bus accesses; or any event of the kernel's",
+    needs: "Linux 5.13 or later; counters in the processor (few virtual machines have any); the \
+            kernel's side takes root, CAP_PERFMON, or perf_event_paranoid below 2",
+    disturbs: Disturbs::Yes,
+    source: Source::Events { available, divide, arm },
+    pictures: pictures::pictures,
+};

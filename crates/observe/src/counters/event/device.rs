@@ -1,0 +1,243 @@
+//! Sources of events that the kernel describes in `/sys/bus/event_source/devices`: which events they have, and
+//! which bits of the configuration each of their terms is.
+
+use std::fs;
+use std::path::Path;
+
+use super::Code;
+use crate::Unavailable;
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(super) struct Device {
+    pub(super) name: String,
+    kind: u32,
+    /// Whether it is in the core, and so counts for one thread and not for another.
+    pub(super) is_core: bool,
+    /// Whether it counts for all who use what it is in.
+    is_shared: bool,
+    formats: Vec<(String, Format)>,
+    events: Vec<(String, String)>,
+}
+
+/// Where the bits of a term go: into which field, and there where, the low ones first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Format {
+    field: usize,
+    ranges: Vec<(u32, u32)>,
+}
+
+/// The fields, in the order of [`Format::field`].
+const FIELDS: [&str; 3] = ["config", "config1", "config2"];
+/// The kernel's own, which count in no processor.
+const NO_PROCESSORS: [&str; 6] =
+    ["breakpoint", "kprobe", "software", "tracepoint", "uprobe", "msr"];
+/// Files beside an event that say something about it.
+const NO_EVENTS: [&str; 4] = [".scale", ".unit", ".snapshot", ".per-pkg"];
+
+/// Those below `root`, in order of their names.
+pub(super) fn all(root: &Path) -> Vec<Device> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let mut devices: Vec<_> = entries.filter_map(|entry| Device::read(&entry.path())).collect();
+    devices.sort_by(|one, other| one.name.cmp(&other.name));
+    devices
+}
+
+impl Device {
+    fn read(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_owned();
+        let kind = fs::read_to_string(path.join("type")).ok()?.trim().parse().ok()?;
+        let formats = files(&path.join("format"));
+        let formats =
+            formats.into_iter().filter_map(|(name, text)| Some((name, Format::of(&text)?)));
+        let mut events = files(&path.join("events"));
+        events.retain(|(name, _)| !NO_EVENTS.iter().any(|end| name.ends_with(end)));
+        let is_shared = path.join("cpumask").exists();
+        let is_core = name == "cpu"
+            || name.starts_with("cpu_")
+            || path.join("cpus").exists() && !is_shared && !NO_PROCESSORS.contains(&name.as_str());
+        Some(Self { name, kind, is_core, is_shared, formats: formats.collect(), events })
+    }
+
+    /// The terms of its event `name`.
+    pub(super) fn event(&self, name: &str) -> Option<&str> {
+        let found = self.events.iter().find(|event| event.0.eq_ignore_ascii_case(name))?;
+        Some(&found.1)
+    }
+
+    /// The names of its events.
+    pub(super) fn events(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().map(|event| event.0.as_str())
+    }
+
+    /// Whether one of its events is `number` and nothing else.
+    pub(super) fn has_number(&self, number: u64) -> bool {
+        let is = |terms: &str| terms.strip_prefix("event=").and_then(parsed) == Some(number);
+        self.events.iter().any(|event| is(&event.1))
+    }
+
+    /// What `terms`, with commas between them, ask for: names of events, or terms and their values.
+    pub(super) fn code(&self, terms: &str, word: &str) -> Result<Code, Unavailable> {
+        if self.is_shared {
+            return Err(Unavailable {
+                reason: format!("{word}: {} counts for all processes together", self.name),
+                remedy: "ask for an event of the core".to_owned(),
+            });
+        }
+        let mut fields = [0; 3];
+        for term in terms.split(',').filter(|term| !term.is_empty()) {
+            match self.event(term) {
+                Some(inner) => inner.split(',').try_for_each(|term| self.set(&mut fields, term)),
+                None => self.set(&mut fields, term),
+            }
+            .map_err(|why| self.no_term(word, &why))?;
+        }
+        let [config, config1, config2] = fields;
+        Ok(Code { kind: self.kind, config, config1, config2 })
+    }
+
+    /// Sets the bits of one term.
+    fn set(&self, fields: &mut [u64; 3], term: &str) -> Result<(), String> {
+        let (name, value) = term.split_once('=').unwrap_or((term, "1"));
+        let value = parsed(value).ok_or_else(|| format!("{value} in {term} is no number"))?;
+        if let Some(field) = FIELDS.iter().position(|field| *field == name) {
+            fields[field] |= value;
+            return Ok(());
+        }
+        let format = self.formats.iter().find(|format| format.0 == name);
+        let format = &format.ok_or_else(|| format!("it has no {name}"))?.1;
+        fields[format.field] |=
+            format.placed(value).ok_or_else(|| format!("{term} is too large"))?;
+        Ok(())
+    }
+
+    fn no_term(&self, word: &str, why: &str) -> Unavailable {
+        let terms: Vec<_> = self.formats.iter().map(|format| format.0.as_str()).collect();
+        let known = if terms.is_empty() { "no terms".to_owned() } else { terms.join(", ") };
+        Unavailable {
+            reason: format!("{} has no event {word}: {why}", self.name),
+            remedy: format!("it has {known}, and the events that `perf list` shows"),
+        }
+    }
+}
+
+impl Format {
+    /// Of what stands in a file of `format`, such as `config:0-7,32-35`.
+    fn of(text: &str) -> Option<Self> {
+        let (field, ranges) = text.trim().split_once(':')?;
+        let field = FIELDS.iter().position(|known| *known == field)?;
+        let range = |text: &str| {
+            let (first, last) = text.split_once('-').unwrap_or((text, text));
+            let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+            (first <= last && last < u64::BITS).then_some((first, last))
+        };
+        let ranges = ranges.split(',').map(range).collect::<Option<Vec<_>>>()?;
+        Some(Self { field, ranges })
+    }
+
+    /// The bits of `value`, where they belong; `None` where there are too many.
+    fn placed(&self, mut value: u64) -> Option<u64> {
+        let mut placed = 0;
+        for &(first, last) in &self.ranges {
+            let width = last - first + 1;
+            let mask = u64::MAX >> (u64::BITS - width);
+            placed |= (value & mask) << first;
+            value = value.checked_shr(width).unwrap_or(0);
+        }
+        (value == 0).then_some(placed)
+    }
+}
+
+/// The files of a folder, name and text, in order.
+fn files(folder: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| {
+            let text = fs::read_to_string(entry.path()).ok()?;
+            Some((entry.file_name().into_string().ok()?, text.trim().to_owned()))
+        })
+        .collect();
+    files.sort_unstable();
+    files
+}
+
+/// A number as the kernel and people write it.
+fn parsed(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device() -> Device {
+        let pairs = |pairs: &[(&str, &str)]| {
+            let owned = pairs.iter().map(|pair| (pair.0.to_owned(), pair.1.to_owned()));
+            owned.collect::<Vec<_>>()
+        };
+        let formats = pairs(&[
+            ("event", "config:0-7,32-35"),
+            ("umask", "config:8-15"),
+            ("inv", "config:23"),
+            ("ldlat", "config1:0-15"),
+        ]);
+        Device {
+            name: "cpu".to_owned(),
+            kind: 4,
+            is_core: true,
+            is_shared: false,
+            formats: formats
+                .into_iter()
+                .map(|(name, text)| (name, Format::of(&text).unwrap()))
+                .collect(),
+            events: pairs(&[
+                ("mem-loads", "event=0xcd,umask=0x1,ldlat=3"),
+                ("l1d_cache", "event=0x0004"),
+            ]),
+        }
+    }
+
+    #[test]
+    fn bits_go_where_the_format_says() {
+        let code = |terms| device().code(terms, terms).unwrap();
+        assert_eq!(code("event=0x18e,umask=0x1f").config, 0x1_0000_1f8e);
+        assert_eq!(code("event=60,inv").config, 0x80_003c);
+        assert_eq!(
+            code("config=0x12,config2=7"),
+            Code { kind: 4, config: 0x12, config1: 0, config2: 7 }
+        );
+        let loads = code("mem-loads");
+        assert_eq!((loads.config, loads.config1), (0x1cd, 3));
+        assert!(device().has_number(4) && !device().has_number(5));
+    }
+
+    #[test]
+    fn what_a_term_cannot_be_is_said() {
+        let why = |terms| device().code(terms, terms).unwrap_err().reason;
+        assert!(why("evnt=1").contains("it has no evnt"));
+        assert!(why("event=0x1000").contains("too large"));
+        assert!(why("event=many").contains("no number"));
+        let shared = Device { is_shared: true, ..device() };
+        assert!(shared.code("event=1", "x").unwrap_err().reason.contains("all processes"));
+    }
+
+    #[test]
+    fn no_range_of_bits_is_made_up() {
+        for text in ["config:8-7", "config:0-64", "config3:0", "config", "config:a"] {
+            assert_eq!(Format::of(text), None, "{text}");
+        }
+        let whole = Format::of("config:0-63\n").unwrap();
+        assert_eq!(whole.placed(u64::MAX), Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_folder_of_the_kernels_is_read() {
+        let software = all(Path::new("/sys/bus/event_source/devices"))
+            .into_iter()
+            .find(|device| device.name == "software");
+        assert_eq!(software.map(|device| (device.kind, device.is_core)), Some((1, false)));
+    }
+}

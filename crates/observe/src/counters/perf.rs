@@ -1,0 +1,139 @@
+//! Events opened with `perf_event_open`
+//! ([perf_event_open(2)](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)): tried on ourselves,
+//! divided into groups that the processor holds at once, and opened on the parties.
+
+mod divide;
+mod group;
+mod present;
+mod refusal;
+mod scale;
+mod trial;
+mod watch;
+
+use std::fs;
+
+use super::SETS;
+use super::event::{Event, Failed, Machine};
+use crate::{Division, Unavailable};
+pub use present::{known, pmu};
+pub(super) use watch::arm;
+
+/// What is counted where nothing is asked for: what there is of it here.
+pub(super) const DEFAULT: [&str; 14] = [
+    "cycles",
+    "instructions",
+    "MEM_READ",
+    "MEM_WRITE",
+    "L1D_CACHE",
+    "L1D_CACHE_REFILL",
+    "L2D_CACHE",
+    "L2D_CACHE_REFILL",
+    "LLC-loads",
+    "LLC-load-misses",
+    "dTLB-load-misses",
+    "BUS_ACCESS",
+    "branches",
+    "branch-misses",
+];
+
+/// Those of the events that can be had, and why not the rest.
+#[derive(Debug, Default)]
+struct Tried {
+    events: Vec<Event>,
+    lacking: Vec<Unavailable>,
+}
+
+impl Tried {
+    /// Adds what cannot be had: of what this user may not see one line tells.
+    fn add(&mut self, why: Unavailable) {
+        if !self.lacking.contains(&why) {
+            self.lacking.push(why);
+        }
+    }
+}
+
+/// Tries each of the events on ourselves.
+///
+/// # Errors
+/// Which word is no event.
+fn tried(asked: &[String]) -> Result<Tried, Unavailable> {
+    let machine = Machine::here();
+    let mut tried = Tried::default();
+    for word in words(asked) {
+        match trial::try_event(&word, machine) {
+            Ok(trial) => {
+                tried.events.push(trial.event);
+                trial.without.into_iter().for_each(|why| tried.add(why));
+            }
+            Err(Failed::NoEvent(why)) => return Err(why),
+            Err(Failed::Absent(why)) => tried.add(why),
+        }
+    }
+    Ok(tried)
+}
+
+/// The events that were asked for, or those that are counted where none were.
+fn words(asked: &[String]) -> Vec<String> {
+    match asked {
+        [] => DEFAULT.map(str::to_owned).to_vec(),
+        asked => expanded(asked),
+    }
+}
+
+/// Which of the events cannot be had here, or not all of them, and why.
+pub(super) fn available(asked: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
+    let Tried { events, lacking } = tried(asked)?;
+    match lacking.first() {
+        Some(_) if events.is_empty() && asked.is_empty() => Err(refusal::nothing(&lacking)),
+        Some(first) if events.is_empty() => Err(first.clone()),
+        _ => Ok(lacking),
+    }
+}
+
+/// The events that can be had, as many at a time as the processor holds; no part where none can.
+pub(super) fn divide(asked: &[String]) -> Division {
+    Ok(divide::parts(&tried(asked)?.events, trial::fits))
+}
+
+/// `/proc/sys/kernel/perf_event_paranoid`.
+fn paranoid() -> Option<i64> {
+    fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+}
+
+/// `words`, with its events in place of each set; each once, in order.
+fn expanded(words: &[String]) -> Vec<String> {
+    let mut events: Vec<String> = Vec::new();
+    for word in words {
+        let set = SETS.iter().find(|set| set.name == word);
+        let named = set.map_or_else(Vec::new, |set| set.events.to_vec());
+        let named = if named.is_empty() { vec![word.as_str()] } else { named };
+        for event in named {
+            if !events.iter().any(|known| known == event) {
+                events.push(event.to_owned());
+            }
+        }
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_its_events_each_once() {
+        let words = ["l1d", "mem", "cycles", "MEM_READ"].map(str::to_owned);
+        assert_eq!(
+            expanded(&words),
+            [
+                "INSTR_EXECUTED",
+                "CLOCK_CYCLES",
+                "L1_DCACHE_ACCESS",
+                "L1_DCACHE_REFILL",
+                "MEM_READ",
+                "MEM_WRITE",
+                "cycles"
+            ]
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! Dividing events into groups that the processor holds at once.
+
+use crate::counters::Space;
+use crate::counters::event::Event;
+
+/// Names of cycles and instructions, which are in every part: others are told by them.
+const COMPANIONS: [&str; 7] = [
+    "cycles",
+    "cpu-cycles",
+    "instructions",
+    "INSTR_EXECUTED",
+    "CLOCK_CYCLES",
+    "INST_RETIRED",
+    "CPU_CYCLES",
+];
+
+/// The words of `events` in as few parts as `fits` lets there be. One, if all fit; else the program and the
+/// kernel are counted in parts of their own, so that twice as many events are counted in one run and can be
+/// told by one another.
+pub(super) fn parts(events: &[Event], fits: impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
+    if events.is_empty() {
+        return Vec::new();
+    }
+    if fits(events) {
+        return vec![events.iter().map(whole).collect()];
+    }
+    let sides = [&[Space::User, Space::Both][..], &[Space::Kernel]];
+    sides.iter().flat_map(|side| packed(&of(events, side), &fits)).collect()
+}
+
+/// The word of `event` in all its spaces.
+fn whole(event: &Event) -> String {
+    match event.spaces[..] {
+        [space] => event.word(space),
+        _ => event.name.clone(),
+    }
+}
+
+/// What of `events` is counted in one of `side`.
+fn of(events: &[Event], side: &[Space]) -> Vec<Event> {
+    let events = events.iter().filter_map(|event| {
+        let space = *event.spaces.iter().find(|space| side.contains(space))?;
+        Some(Event { spaces: vec![space], ..event.clone() })
+    });
+    events.collect()
+}
+
+/// `events` in parts; cycles and instructions are in each that has room for them.
+fn packed(events: &[Event], fits: &impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
+    let is_companion = |event: &Event| COMPANIONS.contains(&event.name.as_str());
+    let (companions, rest): (Vec<_>, Vec<_>) = events.iter().cloned().partition(is_companion);
+    let (mut parts, left) = piled(&companions, rest, fits);
+    let apart = if parts.is_empty() { [companions, left].concat() } else { left };
+    parts.extend(piled(&[], apart, fits).0);
+    parts.iter().map(|part| part.iter().map(whole).collect()).collect()
+}
+
+/// Parts of `rest`, `first` in each of them, and those that fit into none.
+fn piled(
+    first: &[Event],
+    mut rest: Vec<Event>,
+    fits: &impl Fn(&[Event]) -> bool,
+) -> (Vec<Vec<Event>>, Vec<Event>) {
+    let mut parts = Vec::new();
+    loop {
+        let (part, left) = filled(first, &rest, fits);
+        if left.len() == rest.len() {
+            return (parts, left);
+        }
+        parts.push(part);
+        rest = left;
+    }
+}
+
+/// As many of `rest` as fit beside `first`, in order, and those that do not.
+fn filled(
+    first: &[Event],
+    rest: &[Event],
+    fits: &impl Fn(&[Event]) -> bool,
+) -> (Vec<Event>, Vec<Event>) {
+    let (mut part, mut left) = (first.to_vec(), Vec::new());
+    for event in rest {
+        part.push(event.clone());
+        if !fits(&part) {
+            left.extend(part.pop());
+        }
+    }
+    (part, left)
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_event_open_sys::bindings::PERF_TYPE_SOFTWARE;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::counters::event::Machine;
+
+    fn events(words: &[&str]) -> Vec<Event> {
+        words.iter().map(|word| Machine::here().event(word).unwrap()).collect()
+    }
+
+    /// A processor with room for so many, which counts software events besides.
+    fn room_for(counters: usize) -> impl Fn(&[Event]) -> bool {
+        move |events| {
+            let hard = events.iter().filter(|event| event.code.kind != PERF_TYPE_SOFTWARE);
+            hard.map(|event| event.spaces.len()).sum::<usize>() <= counters
+        }
+    }
+
+    #[test]
+    fn what_fits_is_one_part() {
+        let events = events(&["cycles", "instructions", "r1", "r2:k", "task-clock"]);
+        assert_eq!(
+            parts(&events, room_for(8)),
+            [["cycles", "instructions", "r1", "r2:k", "task-clock"]]
+        );
+    }
+
+    #[test]
+    fn what_does_not_is_counted_by_side_with_cycles_and_instructions_in_each() {
+        let events = events(&["cycles", "r1", "instructions", "r2", "r3", "task-clock"]);
+        assert_eq!(
+            parts(&events, room_for(4)),
+            [
+                vec!["cycles:u", "instructions:u", "r1:u", "r2:u", "task-clock"],
+                vec!["cycles:u", "instructions:u", "r3:u"],
+                vec!["cycles:k", "instructions:k", "r1:k", "r2:k"],
+                vec!["cycles:k", "instructions:k", "r3:k"],
+            ]
+        );
+    }
+
+    #[test]
+    fn where_there_is_no_room_beside_them_others_go_alone() {
+        let events = events(&["cycles", "instructions", "r1:u", "r2:u", "r3:u"]);
+        assert_eq!(
+            parts(&events, room_for(2)),
+            [
+                vec!["cycles:u", "instructions:u"],
+                vec!["r1:u", "r2:u"],
+                vec!["r3:u"],
+                vec!["cycles:k", "instructions:k"],
+            ]
+        );
+        assert_eq!(
+            parts(&events[..2], room_for(2)),
+            [["cycles:u", "instructions:u"], ["cycles:k", "instructions:k"]]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_no_part_is_too_large(count in 1_usize..20, room in 1_usize..12) {
+            let words: Vec<_> = (1..=count).map(|number| format!("r{number:x}")).collect();
+            let events = events(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            let parts = parts(&events, room_for(room));
+            for word in &words {
+                let sides = [format!("{word}:u"), format!("{word}:k")];
+                let whole = parts.iter().flatten().filter(|one| *one == word).count();
+                let apart = parts.iter().flatten().filter(|one| sides.contains(one)).count();
+                prop_assert!((whole, apart) == (1, 0) || (whole, apart) == (0, 2));
+            }
+            prop_assert!(parts.iter().all(|part| part.len() <= room));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Why the kernel does not count an event, in a line, and what would help. The numbers of its errors say more
+//! than their names.
+
+use rustix::io::Errno;
+
+use super::paranoid;
+use crate::Unavailable;
+use crate::counters::event::Machine;
+
+/// What a user may do who is not root.
+const GRANT: &str = "run as root, or: sudo setcap cap_perfmon+ep $(command -v ipcperf)";
+
+fn unavailable(reason: String, remedy: impl Into<String>) -> Unavailable {
+    Unavailable { reason, remedy: remedy.into() }
+}
+
+/// `event` could not be opened on ourselves.
+pub(super) fn of(event: &str, errno: Errno) -> Unavailable {
+    match errno {
+        Errno::NOENT | Errno::NODEV | Errno::NXIO => nobody_counts(event),
+        Errno::OPNOTSUPP => unavailable(
+            format!("{event}: the processor has it, but not to be counted in this mode"),
+            "ask for it with :u, :k or :uk, or for another event",
+        ),
+        Errno::ACCESS | Errno::PERM => not_permitted(event),
+        Errno::INVAL => unavailable(
+            format!(
+                "{event}: the processor does not take it: no such event, or more counters than it has"
+            ),
+            "ask for another event, or for fewer at once",
+        ),
+        Errno::MFILE | Errno::NFILE => unavailable(
+            format!("{event}: no more files can be opened, of which each counter is one"),
+            "raise the limit: ulimit -n 4096; or ask for fewer events",
+        ),
+        Errno::SRCH => unavailable(
+            format!("{event}: the process that was to be counted is gone"),
+            "look for the failure of the run",
+        ),
+        Errno::BUSY => unavailable(
+            format!("{event}: somebody else has the counters for himself"),
+            "end the other profiler",
+        ),
+        Errno::NOSYS => unavailable(
+            "this kernel counts no events".to_owned(),
+            "use a kernel built with CONFIG_PERF_EVENTS=y",
+        ),
+        Errno::TOOBIG => unavailable(
+            format!("{event}: this kernel is too old to count it as is asked"),
+            "use Linux 5.13 or later",
+        ),
+        other => unavailable(format!("{event}: {other}"), "report it, with this line"),
+    }
+}
+
+/// `event` takes counters that somebody else never lets go.
+pub(super) fn never_counted(event: &str) -> Unavailable {
+    unavailable(
+        format!(
+            "{event}: the kernel takes it, but the processor never counts it: its counters are taken"
+        ),
+        "end other profilers; the kernel's own watchdog holds one: sysctl kernel.nmi_watchdog=0",
+    )
+}
+
+/// The processor takes `event`, and counts nothing where there must be something.
+pub(super) fn counts_nothing(event: &str) -> Unavailable {
+    unavailable(
+        format!("{event}: the processor takes the number and counts nothing by it"),
+        "ask for another event",
+    )
+}
+
+/// `event` is counted in the program, and not in the kernel.
+pub(super) fn not_the_kernels() -> Unavailable {
+    let level = paranoid().map_or_else(String::new, |level| format!(" ({PARANOID} is {level})"));
+    unavailable(
+        format!("what is counted in the kernel is not shown to this user{level}"),
+        format!("{GRANT}, or: sudo sysctl kernel.perf_event_paranoid=1"),
+    )
+}
+
+/// `event` is counted wherever its thread is, or not at all.
+pub(super) fn not_apart(event: &str) -> Unavailable {
+    unavailable(
+        format!("{event} is not counted in program and kernel apart, but in both together"),
+        "nothing: its source knows no other way",
+    )
+}
+
+const PARANOID: &str = "perf_event_paranoid";
+
+/// Nothing of what is counted by default can be had, for the reasons in `lacking`.
+pub(super) fn nothing(lacking: &[Unavailable]) -> Unavailable {
+    match lacking.first() {
+        Some(first) if !Machine::here().pmus().is_empty() => first.clone(),
+        Some(first) if first.remedy.contains(GRANT) => first.clone(),
+        _ => unavailable("no performance counters here".to_owned(), NO_PMU),
+    }
+}
+
+const NO_PMU: &str = "run on hardware, or give the virtual machine its processor's counters; what the \
+                      kernel counts works everywhere: --events task-clock,page-faults,context-switches";
+
+fn nobody_counts(event: &str) -> Unavailable {
+    match Machine::here().pmus()[..] {
+        [] => unavailable(format!("{event}: there are no performance counters here"), NO_PMU),
+        _ => unavailable(
+            format!("{event}: nothing here counts it"),
+            "ask for another event: `perf list` shows what there is",
+        ),
+    }
+}
+
+fn not_permitted(event: &str) -> Unavailable {
+    match paranoid() {
+        Some(level) => unavailable(
+            format!("{event}: counting is not permitted ({PARANOID} is {level})"),
+            format!(
+                "{GRANT}, or: sudo sysctl kernel.perf_event_paranoid=1; in a container, let it call perf_event_open"
+            ),
+        ),
+        None => unavailable(
+            "this kernel counts no events, or hides it: there is no perf_event_paranoid".to_owned(),
+            "use a kernel built with CONFIG_PERF_EVENTS=y",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_apart() {
+        let numbers = [
+            Errno::NOENT,
+            Errno::OPNOTSUPP,
+            Errno::ACCESS,
+            Errno::INVAL,
+            Errno::MFILE,
+            Errno::SRCH,
+            Errno::BUSY,
+            Errno::NOSYS,
+            Errno::TOOBIG,
+            Errno::IO,
+        ];
+        let told = numbers.map(|errno| of("cycles", errno));
+        for (index, one) in told.iter().enumerate() {
+            assert!(!one.remedy.is_empty());
+            assert!(told[..index].iter().all(|other| other.reason != one.reason), "{one}");
+        }
+    }
+}

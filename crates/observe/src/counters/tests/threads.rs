@@ -1,0 +1,150 @@
+//! Threads of one process apart and together, and a daemon.
+
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::mpsc::channel;
+use std::thread::{JoinHandle, spawn};
+
+use super::*;
+use crate::household::{Household, MESSAGES};
+use crate::{Dial, Member, Scope};
+
+/// Touches so many pages for the first time.
+fn touch(pages: usize) {
+    const PAGE: usize = 4096;
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let bytes = pages * PAGE;
+    // SAFETY: a new mapping of the kernel's choice aliases nothing, and is the thread's until it is gone.
+    unsafe {
+        let start = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
+        assert_ne!(start, libc::MAP_FAILED);
+        libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);
+        for page in 0..pages {
+            start.cast::<u8>().add(page * PAGE).write_volatile(1);
+        }
+        libc::munmap(start, bytes);
+    }
+}
+
+/// The words of a dial, as a party reads them.
+fn read(dial: &Dial<'_>) -> Vec<u64> {
+    let mut bytes = [0; 512];
+    let length = rustix::io::read(dial.descriptor, &mut bytes).unwrap();
+    let words = bytes[..length].chunks_exact(8);
+    words.map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
+}
+
+pub(super) fn readings(watch: &dyn Watch) -> Vec<Vec<u64>> {
+    watch.dials().iter().map(read).collect()
+}
+
+pub(super) fn told(
+    mut watch: Box<dyn Watch>,
+    before: Vec<Vec<u64>>,
+    after: Vec<Vec<u64>>,
+) -> Vec<Observation> {
+    let pairs = before.into_iter().zip(after);
+    let readings = pairs.map(|(before, after)| Reading { before, after }).collect();
+    watch.told(&Played { readings, ..Played::default() });
+    watch.finish().unwrap()
+}
+
+fn of_role(told: &[Observation], role: &str) -> Vec<Observation> {
+    told.iter().filter(|one| one.role.as_deref() == Some(role)).cloned().collect()
+}
+
+/// A thread that touches pages once it gets its dial, and says what it read.
+struct Thread {
+    member: Member,
+    gate: std::sync::mpsc::Sender<std::os::fd::OwnedFd>,
+    thread: JoinHandle<Reading>,
+}
+
+impl Thread {
+    fn of(role: &str, work: impl FnOnce() + Send + 'static) -> Self {
+        let (gate, gates_other_end) = channel::<std::os::fd::OwnedFd>();
+        let (say, said) = channel();
+        let thread = spawn(move || {
+            say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            let dial = gates_other_end.recv().unwrap();
+            let dial = Dial { role: "", descriptor: std::os::fd::AsFd::as_fd(&dial) };
+            let before = read(&dial);
+            work();
+            Reading { before, after: read(&dial) }
+        });
+        let (pid, tid) = (std::process::id(), said.recv().unwrap());
+        let member = Member { role: role.to_owned(), pid, tid, scope: Scope::Thread };
+        Self { member, gate, thread }
+    }
+
+    fn play(self, dial: &Dial<'_>) -> Reading {
+        // SAFETY: the call takes a number and makes another, of which nobody else knows.
+        let copy =
+            unsafe { std::os::fd::OwnedFd::from_raw_fd(libc::dup(dial.descriptor.as_raw_fd())) };
+        self.gate.send(copy).unwrap();
+        self.thread.join().unwrap()
+    }
+}
+
+#[test]
+fn two_threads_of_one_process_are_counted_apart() {
+    if !can_count(&["page-faults"]) {
+        return;
+    }
+    let sender = Thread::of("sender", || touch(1_000));
+    let receiver = Thread::of("receiver", || touch(3_000));
+    let members = vec![sender.member.clone(), receiver.member.clone()];
+    let mut watch = arm(&Parties { members }, &words(&["page-faults"])).unwrap();
+    let readings = {
+        let dials = watch.dials();
+        assert_eq!([dials[0].role, dials[1].role], ["sender", "receiver"]);
+        vec![sender.play(&dials[0]), receiver.play(&dials[1])]
+    };
+    watch.told(&Played { readings, ..Played::default() });
+    let told = watch.finish().unwrap();
+    // A thread that has just begun touches a page of its stack as well.
+    for (role, pages) in [("sender", 1_000), ("receiver", 3_000)] {
+        let faults = count(&of_role(&told, role), "page-faults", Space::User).unwrap();
+        assert!((pages..pages + 20).contains(&faults), "{role} {faults}");
+    }
+}
+
+#[test]
+fn a_thread_that_a_library_starts_later_is_its_partys() {
+    if !can_count(&["page-faults"]) {
+        return;
+    }
+    for scope in [Scope::Process, Scope::Thread] {
+        let party = Thread::of("both", || spawn(|| touch(50_000)).join().unwrap());
+        let member = Member { scope, ..party.member.clone() };
+        let (tid, members) = (member.tid, vec![member]);
+        let watch = arm(&Parties { members }, &words(&["page-faults"])).unwrap();
+        let before = readings(&*watch);
+        party.play(&watch.dials()[0]);
+        let after = readings(&*watch);
+        let faults = count(&told(watch, before, after), "page-faults", Space::User).unwrap();
+        assert_eq!(faults >= 50_000, scope == Scope::Process, "{tid} {scope:?} {faults}");
+    }
+}
+
+#[test]
+fn a_process_with_a_helper_and_a_daemon_are_counted_whole() {
+    if !can_count(&["context-switches", "task-clock"]) {
+        return;
+    }
+    let mut household = Household::start();
+    let watch = arm(&household.parties, &words(&["context-switches", "task-clock"])).unwrap();
+    let senders = watch.dials().iter().filter(|dial| dial.role == "sender").count();
+    // The harness's thread, the one that plays, and its helper.
+    assert!(senders >= 2, "{senders}");
+    let before = readings(&*watch);
+    household.play();
+    let after = readings(&*watch);
+    let told = told(watch, before, after);
+    for role in ["sender", "broker"] {
+        let told = of_role(&told, role);
+        let switches = count(&told, "context-switches", Space::Both).unwrap();
+        assert!(switches >= MESSAGES, "{role} {switches}");
+        assert!(count(&told, "task-clock", Space::Both).unwrap() > 0, "{role}");
+    }
+}

@@ -1,0 +1,132 @@
+//! Words for events, as they are typed: lists of them, and sets that have one name.
+
+/// Events that have a name together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set {
+    /// The word.
+    pub name: &'static str,
+    /// What is counted, besides instructions and cycles.
+    pub about: &'static str,
+    /// Its events.
+    pub events: &'static [&'static str],
+}
+
+/// The sets of the documents: of the benchmark's edition of 2015, which ran on a Cortex-A8, and of that of
+/// 2020, on a Cortex-A72.
+pub const SETS: &[Set] = &[
+    Set {
+        name: "l1d",
+        about: "the data cache",
+        events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L1_DCACHE_ACCESS", "L1_DCACHE_REFILL"],
+    },
+    Set {
+        name: "l1i",
+        about: "the instruction cache",
+        events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L1_ICACHE_REFILL"],
+    },
+    Set {
+        name: "l2",
+        about: "the cache of the second level",
+        events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L2_ACCESS"],
+    },
+    Set {
+        name: "mem",
+        about: "loads and stores",
+        events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "MEM_READ", "MEM_WRITE"],
+    },
+    Set {
+        name: "tlb",
+        about: "both TLBs",
+        events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "ITLB_REFILL", "DTLB_REFILL"],
+    },
+    Set {
+        name: "axi",
+        about: "the bus to memory",
+        events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "AXI_READ", "AXI_WRITE"],
+    },
+    Set {
+        name: "arch",
+        about: "loads, stores and returns",
+        events: &[
+            "INST_RETIRED",
+            "CPU_CYCLES",
+            "LD_SPEC",
+            "ST_SPEC",
+            "EXC_RETURN",
+            "BR_RETURN_SPEC",
+        ],
+    },
+    Set {
+        name: "dcache",
+        about: "both levels of data caches",
+        events: &[
+            "INST_RETIRED",
+            "CPU_CYCLES",
+            "L1D_CACHE",
+            "L1D_CACHE_REFILL",
+            "L2D_CACHE",
+            "L2D_CACHE_REFILL",
+        ],
+    },
+    Set {
+        name: "instr",
+        about: "the instruction cache and branches",
+        events: &[
+            "INST_RETIRED",
+            "CPU_CYCLES",
+            "L1I_CACHE",
+            "L1I_CACHE_REFILL",
+            "BR_MIS_PRED",
+            "BR_PRED",
+        ],
+    },
+    Set {
+        name: "tlbmem",
+        about: "both TLBs, memory and the bus to it",
+        events: &[
+            "INST_RETIRED",
+            "CPU_CYCLES",
+            "L1D_TLB_REFILL",
+            "L1I_TLB_REFILL",
+            "MEM_ACCESS",
+            "BUS_ACCESS",
+        ],
+    },
+];
+
+/// The words of a list with commas between them; not those within slashes, which stand between the terms of
+/// one event: `cycles,cpu/event=0x3c,umask=0x1/`.
+#[must_use]
+pub fn split(list: &str) -> Vec<String> {
+    let (mut words, mut within) = (vec![String::new()], false);
+    for letter in list.chars() {
+        within ^= letter == '/';
+        match words.last_mut() {
+            Some(word) if letter != ',' || within => word.push(letter),
+            _ => words.push(String::new()),
+        }
+    }
+    words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_within_slashes_are_of_one_event() {
+        assert_eq!(
+            split("cycles, cpu/event=0x3c,umask=0x1/u,,r1a"),
+            ["cycles", "cpu/event=0x3c,umask=0x1/u", "r1a"]
+        );
+        assert!(split(" ,").is_empty());
+    }
+
+    #[test]
+    fn sets_have_names_of_their_own() {
+        for (index, set) in SETS.iter().enumerate() {
+            assert!(SETS[..index].iter().all(|other| other.name != set.name));
+            assert!(set.events.len() >= 3);
+        }
+    }
+}

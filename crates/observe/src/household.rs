@@ -1,0 +1,145 @@
+//! Parties for tests: a process of which a second thread works for the one that plays, as a library's does,
+//! and a daemon that answers it. The process is this test program once more, told to be one.
+
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe, stdin, stdout};
+use std::process::{Child, Command, Stdio};
+
+use rustix::io::{read, write};
+
+use crate::rehearsal::mark;
+use crate::{Member, Parties, Scope};
+
+/// What tells this program to be a household.
+const ASKED: &str = "IPCPERF_TEST_HOUSEHOLD";
+/// What it says before its thread's number, and after.
+const SAYS: [&str; 2] = ["household of thread ", "."];
+const LINE: &[u8] = b"message\n";
+
+/// Messages in each of two phases. For each the thread that plays writes to its helper and to the daemon,
+/// and reads from both, and each of these reads and writes.
+pub(crate) const MESSAGES: u64 = 50;
+
+/// Both at their gates. Dropped, they are killed.
+#[derive(Debug)]
+pub(crate) struct Household {
+    /// `sender`, a process with a helper, and `broker`, a daemon.
+    pub(crate) parties: Parties,
+    process: Child,
+    daemon: Child,
+}
+
+impl Household {
+    /// Starts both.
+    pub(crate) fn start() -> Self {
+        let mut daemon = Command::new("/bin/sh");
+        let daemon = piped(daemon.args(["-c", "while read line; do echo $line; done"]));
+        let mut process = Command::new(std::env::current_exe().unwrap());
+        let played =
+            ["household::tests::is_played_where_it_is_asked_for", "--exact", "--nocapture"];
+        let mut process = piped(process.args(played).env(ASKED, "1"));
+        let tid = said_tid(process.stdout.as_mut().unwrap());
+        let member =
+            |role: &str, pid, tid, scope| Member { role: role.to_owned(), pid, tid, scope };
+        let members = vec![
+            member("sender", process.id(), tid, Scope::Process),
+            member("broker", daemon.id(), daemon.id(), Scope::Daemon),
+        ];
+        Self { parties: Parties { members }, process, daemon }
+    }
+
+    /// Opens the gate, carries lines between the two, and waits for the process to end.
+    pub(crate) fn play(&mut self) {
+        let (process, daemon) = (&mut self.process, &mut self.daemon);
+        let mut to_process = process.stdin.take().unwrap();
+        let mut from_process = process.stdout.take().unwrap();
+        let mut to_daemon = daemon.stdin.take().unwrap();
+        let mut from_daemon = daemon.stdout.take().unwrap();
+        to_process.write_all(b"\n").unwrap();
+        for _ in 0..2 * MESSAGES {
+            carry(&mut from_process, &mut to_daemon);
+            carry(&mut from_daemon, &mut to_process);
+        }
+        assert!(process.wait().unwrap().success());
+    }
+}
+
+impl Drop for Household {
+    fn drop(&mut self) {
+        for child in [&mut self.process, &mut self.daemon] {
+            // Both fail only for one that is gone.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn piped(command: &mut Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// Reads, beside what the test harness prints, which thread plays.
+fn said_tid(mut stdout: impl Read) -> u32 {
+    let (mut said, mut byte) = (String::new(), [0]);
+    loop {
+        let after = said.split_once(SAYS[0]).and_then(|(_, after)| after.split_once(SAYS[1]));
+        if let Some((tid, _)) = after {
+            return tid.parse().unwrap();
+        }
+        stdout.read_exact(&mut byte).unwrap();
+        said.push(char::from(byte[0]));
+    }
+}
+
+fn carry(from: &mut impl Read, to: &mut impl Write) {
+    let mut line = [0; LINE.len()];
+    from.read_exact(&mut line).unwrap();
+    assert_eq!(line, LINE);
+    to.write_all(&line).unwrap();
+}
+
+/// The helper: it answers until there is nobody to.
+fn help(mut asked: &PipeReader, mut answers: &PipeWriter) {
+    let mut line = [0; LINE.len()];
+    while asked.read_exact(&mut line).is_ok() {
+        answers.write_all(&line).unwrap();
+    }
+}
+
+fn play() {
+    let (asked, mut ask) = pipe().unwrap();
+    let (mut answer, answers) = pipe().unwrap();
+    let helper = std::thread::spawn(move || help(&asked, &answers));
+    let tid = rustix::thread::gettid();
+    write(stdout(), format!("{}{tid}{}", SAYS[0], SAYS[1]).as_bytes()).unwrap();
+    assert_eq!(read(stdin(), &mut [0]).unwrap(), 1);
+    for _ in 0..2 {
+        mark();
+        for _ in 0..MESSAGES {
+            let mut line = [0; LINE.len()];
+            ask.write_all(LINE).unwrap();
+            answer.read_exact(&mut line).unwrap();
+            assert_eq!(write(stdout(), &line).unwrap(), LINE.len());
+            assert_eq!(read(stdin(), &mut line).unwrap(), LINE.len());
+        }
+        mark();
+    }
+    drop(ask);
+    helper.join().unwrap();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_played_where_it_is_asked_for() {
+        if std::env::var_os(ASKED).is_some() {
+            play();
+        }
+    }
+
+    #[test]
+    fn a_household_plays_to_its_end() {
+        Household::start().play();
+    }
+}

@@ -1,0 +1,124 @@
+//! What the BPF program keeps, laid out as it lays it out, and the rows that are told of it.
+
+use std::collections::BTreeMap;
+
+use super::Row;
+use super::table::FUNCTIONS;
+use crate::bpf::MEMBERS;
+use crate::quantised;
+use crate::syscalls::Percentiles;
+
+/// How many calls of one function by one thread can be under way.
+const DEPTH: usize = 4;
+
+/// What is kept of one function.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct KeptRow {
+    generation: u64,
+    count: u64,
+    unpaired: u64,
+    total_ns: u64,
+    most_ns: u64,
+    complement_ns: u64,
+    times: [u64; quantised::ROWS],
+}
+
+/// A member's own thread.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct KeptThread {
+    inside: u64,
+    generation: u64,
+    stacks: [[[u64; 3]; DEPTH]; FUNCTIONS],
+    unused: [u64; 14],
+}
+
+/// All that lies in `.bss`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Kept {
+    threads: [KeptThread; MEMBERS],
+    pub(super) lost: u64,
+    rows: [[KeptRow; FUNCTIONS]; MEMBERS],
+}
+
+/// Which row of a map is of which function.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct SharedKey {
+    member: u32,
+    function: u32,
+    generation: u64,
+}
+
+// SAFETY: laid out as C does, without padding, of integers alone: any bytes are a value.
+unsafe impl aya::Pod for Kept {}
+// SAFETY: as above.
+unsafe impl aya::Pod for KeptRow {}
+// SAFETY: as above.
+unsafe impl aya::Pod for SharedKey {}
+
+impl Kept {
+    /// The last generation of a member that makes its own marks.
+    pub(super) fn generation(&self, member: usize) -> u64 {
+        self.threads[member].generation
+    }
+
+    /// Whether a member is between its marks, though all is over: one of them was not told.
+    pub(super) fn lacks_a_mark(&self) -> bool {
+        self.threads.iter().any(|thread| thread.inside != 0)
+    }
+
+    /// The last generation of all.
+    pub(super) fn last_generation(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.generation).max().unwrap_or(0)
+    }
+
+    /// The rows of one member's `generation`, in the order of the table, each with its function's place there.
+    pub(super) fn rows_of(
+        &self,
+        member: usize,
+        generation: u64,
+        shared: &[(SharedKey, KeptRow)],
+    ) -> BTreeMap<usize, KeptRow> {
+        let own = self.rows[member].iter().copied().enumerate();
+        let mut rows: BTreeMap<_, _> =
+            own.filter(|(_, row)| row.generation == generation && generation > 0).collect();
+        for (key, row) in shared {
+            if key.member as usize == member && key.generation == generation {
+                let own = rows.entry(key.function as usize);
+                own.and_modify(|own| own.add(row)).or_insert(*row);
+            }
+        }
+        rows
+    }
+}
+
+impl KeptRow {
+    /// Puts to the calls of a member's own thread those of others.
+    fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.total_ns += other.total_ns;
+        self.most_ns = self.most_ns.max(other.most_ns);
+        self.complement_ns = self.complement_ns.max(other.complement_ns);
+        for (own, other) in self.times.iter_mut().zip(other.times) {
+            *own += other;
+        }
+    }
+
+    pub(super) fn told(&self, function: &str) -> Row {
+        let quantised_ns = quantised::pairs(&self.times);
+        let least_ns = (self.count > 0).then_some(!self.complement_ns);
+        let percentiles = |least_ns| Percentiles::of(&quantised_ns, least_ns, self.most_ns);
+        Row {
+            function: function.to_owned(),
+            count: self.count,
+            missed_calls: self.unpaired,
+            total_ns: self.total_ns,
+            least_ns,
+            percentiles_ns: least_ns.map(percentiles),
+            quantised_ns,
+        }
+    }
+}

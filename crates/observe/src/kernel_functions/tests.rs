@@ -1,0 +1,263 @@
+//! What the instrument tells, held against what those who were watched counted themselves. Where the kernel
+//! lets nobody trace its functions there is nothing to hold against it: `scripts/emulated-observe` has one
+//! that does.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::{read, write};
+
+use super::table::{CARRIERS, Candidates};
+use super::watch::FunctionWatch;
+use super::{INSTRUMENT, Row};
+use crate::capabilities::{ENOUGH, with_capabilities};
+use crate::observation::rows_of;
+use crate::rehearsal::{Rehearsal, Script, mark, skipped};
+use crate::{Member, Observation, Parties, Scope, Source, Watch};
+
+fn armed(members: &[Member], carriers: &[Candidates]) -> Option<Box<FunctionWatch>> {
+    let watch = FunctionWatch::over(members, carriers);
+    watch.map(Box::new).map_err(|why| skipped(INSTRUMENT.name, &why.to_string())).ok()
+}
+
+fn names(seen: &[Observation], role: &str) -> Vec<String> {
+    rows_of::<Row>(seen, role).into_iter().map(|row| row.function).collect()
+}
+
+fn row(seen: &[Observation], role: &str, candidates: &[&str]) -> Row {
+    let mut rows = rows_of::<Row>(seen, role).into_iter();
+    let row = rows.find(|row| candidates.contains(&row.function.as_str()));
+    row.unwrap_or_else(|| panic!("no {candidates:?} of the {role} in {seen:?}"))
+}
+
+fn assert_consistent(row: &Row) {
+    assert_eq!(row.quantised_ns.iter().map(|pair| pair.1).sum::<u64>(), row.count, "{row:?}");
+    let (least_ns, times) = (row.least_ns.unwrap(), row.percentiles_ns.unwrap());
+    assert!(least_ns > 0 && least_ns <= times.p50, "{row:?}");
+    assert!(times.p50 <= times.p90 && times.p90 <= times.p99 && times.p99 <= times.max);
+    assert!(least_ns * row.count <= row.total_ns && row.total_ns <= times.max * row.count);
+    assert_eq!(row.missed_calls, 0, "{row:?}");
+}
+
+const WRITE: Candidates = &["pipe_write", "anon_pipe_write"];
+const READ: Candidates = &["pipe_read", "anon_pipe_read"];
+
+#[test]
+fn pipe_functions_are_called_as_often_as_the_parties_call() {
+    for (bytes, messages, phases) in [(1, 10, 1), (32, 2_000, 3), (4096, 500, 4), (65_536, 40, 2)] {
+        let mut rehearsal = Rehearsal::of(Script { bytes, messages, phases, cpus: None });
+        let Some(watch) = armed(&rehearsal.parties.members, CARRIERS) else { return };
+        let done = rehearsal.play();
+        let seen = watch.finish().unwrap();
+        for (role, carrier, done) in [("sender", WRITE, done[0]), ("receiver", READ, done[1])] {
+            let row = row(&seen, role, carrier);
+            assert_eq!(names(&seen, role), [&*row.function]);
+            assert_eq!(row.count, done.calls, "{bytes} B, {phases} phases: {row:?}");
+            assert_consistent(&row);
+        }
+    }
+}
+
+#[test]
+fn those_who_are_not_asked_for_are_not_counted() {
+    let mut rehearsal = Rehearsal::of(Script { bytes: 64, messages: 1_000, phases: 2, cpus: None });
+    let Some(watch) = armed(&rehearsal.parties.members[..1], CARRIERS) else { return };
+    rehearsal.play();
+    let seen = watch.finish().unwrap();
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    assert_eq!(row(&seen, "sender", WRITE).count, 1_000);
+}
+
+/// Who this thread is.
+fn myself(role: &str, scope: Scope) -> Member {
+    let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    Member { role: role.to_owned(), pid: std::process::id(), tid, scope }
+}
+
+fn add_to(counter: &impl AsFd, times: u64) {
+    for _ in 0..times {
+        write(counter, &1_u64.to_ne_bytes()).unwrap();
+    }
+}
+
+/// Four threads that call at once.
+fn help(counter: &OwnedFd, times: u64) {
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| add_to(counter, times));
+        }
+    });
+}
+
+const EVENTFD: &[Candidates] = &[&["eventfd_write"], &["eventfd_read"]];
+
+#[test]
+fn other_threads_of_a_process_belong_to_its_role() {
+    let counter = eventfd(0, EventfdFlags::empty()).unwrap();
+    let Some(watch) = armed(&[myself("both", Scope::Process)], EVENTFD) else { return };
+    for times in [500, 1_000] {
+        help(&counter, 3);
+        mark();
+        help(&counter, times);
+        add_to(&counter, 7);
+        mark();
+        help(&counter, 5);
+        add_to(&counter, 2);
+    }
+    let seen = watch.finish().unwrap();
+    assert_eq!(names(&seen, "both"), ["eventfd_write"]);
+    let row = row(&seen, "both", EVENTFD[0]);
+    assert_eq!(row.count, 4_007);
+    assert_consistent(&row);
+}
+
+#[test]
+fn a_thread_is_watched_alone() {
+    let counter = eventfd(0, EventfdFlags::empty()).unwrap();
+    let Some(watch) = armed(&[myself("both", Scope::Thread)], EVENTFD) else { return };
+    mark();
+    help(&counter, 20);
+    add_to(&counter, 7);
+    read(&counter, &mut [0; 8]).unwrap();
+    mark();
+    add_to(&counter, 3);
+    let seen = watch.finish().unwrap();
+    assert_eq!(names(&seen, "both"), ["eventfd_write", "eventfd_read"]);
+    assert_eq!(row(&seen, "both", EVENTFD[0]).count, 7);
+    assert_eq!(row(&seen, "both", EVENTFD[1]).count, 1);
+}
+
+#[test]
+fn what_a_function_calls_is_within_its_time() {
+    let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+    let Some(watch) = armed(&[myself("both", Scope::Thread)], CARRIERS) else { return };
+    mark();
+    for _ in 0..100 {
+        ours.write_all(&[7; 1_000]).unwrap();
+        theirs.read_exact(&mut [0; 1_000]).unwrap();
+    }
+    mark();
+    let seen = watch.finish().unwrap();
+    let copies = ["skb_copy_datagram_from_iter", "skb_copy_datagram_iter"];
+    let [sent, received] = ["unix_stream_sendmsg", "unix_stream_recvmsg"];
+    assert_eq!(names(&seen, "both"), [sent, received, copies[0], copies[1]]);
+    for (outer, copy) in [sent, received].into_iter().zip(copies) {
+        let [outer, copy] = [outer, copy].map(|name| row(&seen, "both", &[name]));
+        assert_eq!((outer.count, copy.count), (100, 100));
+        assert!(copy.total_ns < outer.total_ns, "{copy:?} within {outer:?}");
+        assert_consistent(&outer);
+        assert_consistent(&copy);
+    }
+}
+
+#[test]
+fn a_daemon_is_watched_while_a_party_is_between_its_marks() {
+    let counter = eventfd(0, EventfdFlags::empty()).unwrap();
+    let sender = myself("sender", Scope::Thread);
+    let broker =
+        Member { role: "broker".to_owned(), tid: 0, scope: Scope::Daemon, ..sender.clone() };
+    let Some(watch) = armed(&[broker, sender], EVENTFD) else { return };
+    for times in [500, 30] {
+        help(&counter, 3);
+        mark();
+        help(&counter, times);
+        add_to(&counter, 7);
+        mark();
+        help(&counter, 5);
+    }
+    let seen = watch.finish().unwrap();
+    assert_eq!(row(&seen, "sender", EVENTFD[0]).count, 7);
+    let broker = row(&seen, "broker", EVENTFD[0]);
+    assert_eq!(broker.count, 120);
+    assert_consistent(&broker);
+}
+
+/// What the kernel says of the segments that it has sent.
+fn sent_segments() -> u64 {
+    let text = std::fs::read_to_string("/proc/net/snmp").unwrap();
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+    let names = lines.next().unwrap().split(' ');
+    let mut figures = names.zip(lines.next().unwrap().split(' '));
+    figures.find(|figure| figure.0 == "OutSegs").unwrap().1.parse().unwrap()
+}
+
+/// A segment that arrives by the loopback device is acknowledged while it is still being sent.
+const SEND_SEGMENT: &[Candidates] = &[&["__tcp_transmit_skb"]];
+
+#[test]
+fn a_function_within_itself_is_counted_and_timed_as_well() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut receiver = listener.accept().unwrap().0;
+    sender.set_nodelay(true).unwrap();
+    let Some(watch) = armed(&[myself("both", Scope::Thread)], SEND_SEGMENT) else { return };
+    let before = sent_segments();
+    mark();
+    for _ in 0..200 {
+        sender.write_all(&[7; 100]).unwrap();
+        receiver.read_exact(&mut [0; 100]).unwrap();
+    }
+    mark();
+    let sent = sent_segments() - before;
+    let row = row(&watch.finish().unwrap(), "both", SEND_SEGMENT[0]);
+    // Whoever else sends meanwhile is among those, but not here.
+    assert!(row.count > 200 && row.count <= sent, "{row:?}, {sent} sent");
+    assert_consistent(&row);
+}
+
+#[test]
+fn without_its_last_mark_nothing_is_told() {
+    let Some(watch) = armed(&[myself("both", Scope::Thread)], EVENTFD) else { return };
+    mark();
+    let refused = watch.finish().unwrap_err();
+    assert_eq!(refused.reason, "the kernel did not tell of every mark");
+}
+
+#[test]
+fn what_the_kernel_has_not_is_left_out_with_its_reason() {
+    let carriers: &[Candidates] = &[&["no_such_function", "nor_this"], WRITE];
+    let Some(watch) = armed(&[], carriers) else { return };
+    let [missing] = &watch.missing[..] else { panic!("{:?}", watch.missing) };
+    let reason = "no_such_function or nor_this: this kernel has no such function of its own";
+    assert_eq!(missing.reason, reason);
+    let refused = FunctionWatch::over(&[], &carriers[..1]).unwrap_err();
+    assert_eq!(refused, *missing);
+}
+
+#[test]
+fn whether_it_is_available_is_said_in_a_line_each() {
+    let Source::Outside { available, .. } = INSTRUMENT.source else { unreachable!() };
+    let said = match available() {
+        Ok(without) => without.iter().map(|why| format!("without {why}")).collect(),
+        Err(why) => vec![why.to_string()],
+    };
+    for line in said {
+        assert_eq!(line.lines().count(), 1, "{line}");
+        println!("{line}");
+    }
+}
+
+#[test]
+fn more_than_there_is_room_for_are_refused() {
+    let members = vec![myself("both", Scope::Thread); 5];
+    let Source::Outside { arm, .. } = INSTRUMENT.source else { unreachable!() };
+    let refused = arm(&Parties { members }).unwrap_err();
+    assert!(refused.reason.contains("more than 4"), "{refused}");
+}
+
+#[test]
+fn two_capabilities_suffice() {
+    if armed(&[], CARRIERS).is_none() {
+        return;
+    }
+    let test = "kernel_functions::tests::those_who_are_not_asked_for_are_not_counted";
+    let Some(output) = with_capabilities(ENOUGH, test) else {
+        return skipped("two_capabilities", "it takes root to give privileges away");
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+}

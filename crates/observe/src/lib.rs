@@ -1,0 +1,63 @@
+//! Watches the parties of a run from outside: one file for each instrument, one line in the list.
+//!
+//! ```text
+//! Instrument -> available? -> Parties at their gate -> arm -> Watch -> finish -> Observations -> Pictures
+//! ```
+//!
+//! An instrument is armed while the parties wait at a gate, before any of them has moved a message. It sees
+//! them make two calls of `getrusage` around each phase of a run ([`MARK`]); what it tells is of the last
+//! phase, the one that counts, and of nothing before, between or after.
+//!
+//! This crate knows nothing of mechanisms, plans or results files: it is handed process numbers, and hands
+//! back [`Observation`]s.
+
+#[cfg(target_os = "linux")]
+mod attached;
+#[cfg(target_os = "linux")]
+mod bpf;
+mod bpftrace;
+mod calls;
+#[cfg(all(test, target_os = "linux"))]
+mod capabilities;
+#[cfg(test)]
+mod conformance;
+pub mod counters;
+#[cfg(test)]
+mod duet;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod guard;
+#[cfg(test)]
+mod household;
+mod instrument;
+pub mod kernel_functions;
+pub mod kernel_objects;
+#[cfg(test)]
+mod lacking;
+mod observation;
+mod parties;
+pub mod picture;
+mod played;
+pub mod profile;
+pub mod quantised;
+#[cfg(test)]
+mod rehearsal;
+pub mod rusage;
+pub mod sched;
+mod strace;
+#[cfg(target_os = "linux")]
+mod syscall_names;
+pub mod syscalls;
+
+pub use calls::Calls;
+pub use counters::NAME as COUNTERS;
+pub use instrument::{
+    Armed, Disturbs, Division, INSTRUMENTS, Instrument, Source, Unavailable, Watch, find,
+};
+pub use kernel_objects::NAME as KERNEL_OBJECTS;
+pub use observation::Observation;
+pub use parties::{MARK, Member, Parties, Scope};
+pub use played::{Dial, Played, Reading};
+pub use rusage::NAME as RUSAGE;
+pub use strace::Unread;

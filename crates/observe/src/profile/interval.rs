@@ -1,0 +1,40 @@
+//! How far a share of a sample can be from the truth.
+
+/// The 95 % quantile of the normal distribution, both sides.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Wilson's 95 % interval of a share found in so many independent samples.
+///
+/// Source: Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927.
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn wilson(share: f64, samples: u64) -> (f64, f64) {
+    if samples == 0 {
+        return (0.0, 1.0);
+    }
+    let n = samples as f64;
+    let scale = 1.0 + Z * Z / n;
+    let centre = (share + Z * Z / (2.0 * n)) / scale;
+    let half = Z / scale * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    // Rounded, an end can lie past the share by one step of what a number can tell.
+    ((centre - half).clamp(0.0, share), (centre + half).clamp(share, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_those_of_scipy() {
+        // binomtest(k, n).proportion_ci(method="wilson")
+        for (successes, samples, low, high) in [
+            (3.0, 10, 0.107_791_27, 0.603_221_85),
+            (0.0, 20, 0.0, 0.161_125_16),
+            (50.0, 50, 0.928_651_6, 1.0),
+        ] {
+            let share = successes / f64::from(u32::try_from(samples).unwrap());
+            let found = wilson(share, samples);
+            assert!((found.0 - low).abs() < 1e-6 && (found.1 - high).abs() < 1e-6, "{found:?}");
+        }
+        assert_eq!(wilson(0.5, 0), (0.0, 1.0));
+    }
+}

@@ -1,0 +1,87 @@
+//! The names of the kernel's functions, from `/proc/kallsyms`
+//! ([proc_kallsyms(5)](https://man7.org/linux/man-pages/man5/proc_kallsyms.5.html)).
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+
+use super::row::KernelSymbols;
+
+const KALLSYMS: &str = "/proc/kallsyms";
+/// What the kernel itself is called, as tools do.
+const KERNEL: &str = "vmlinux";
+
+/// Whether names can be had by their addresses: whoever may not know them reads zeroes.
+pub(super) fn symbols() -> KernelSymbols {
+    let Ok(file) = fs::File::open(KALLSYMS) else { return KernelSymbols::Hidden };
+    let mut lines = BufReader::new(file).lines().map_while(Result::ok);
+    let is_known = lines.any(|line| !line.starts_with("0000000000000000"));
+    if is_known { KernelSymbols::Read } else { KernelSymbols::Hidden }
+}
+
+/// Functions by address.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    lines: String,
+    /// Addresses in order, and where in `lines` names begin.
+    starts: Vec<(u64, usize)>,
+}
+
+impl Functions {
+    /// Those that the kernel has now.
+    pub(super) fn read() -> Self {
+        Self::parse(fs::read_to_string(KALLSYMS).unwrap_or_default())
+    }
+
+    /// Lines such as `ffffffff81000000 T _text`, and a module in brackets after a tab.
+    fn parse(lines: String) -> Self {
+        let mut starts: Vec<_> = lines
+            .lines()
+            .filter_map(|line| start(line, line.as_ptr() as usize - lines.as_ptr() as usize))
+            .collect();
+        // Of several at one address the first stays first.
+        starts.sort_by_key(|start| start.0);
+        starts.dedup_by_key(|start| start.0);
+        Self { lines, starts }
+    }
+
+    /// The function at `address`, and the module it is in.
+    pub(super) fn at(&self, address: u64) -> Option<(&str, &str)> {
+        let after = self.starts.partition_point(|start| start.0 <= address);
+        let name = self.starts[after.checked_sub(1)?].1;
+        let words = self.lines[name..].lines().next()?;
+        let (name, module) = words.split_once('\t').unwrap_or((words, KERNEL));
+        Some((name, module.trim_matches(['[', ']'])))
+    }
+}
+
+/// The address and the place of the name, for `line` at `offset`, where it is of code.
+fn start(line: &str, offset: usize) -> Option<(u64, usize)> {
+    let (address, rest) = line.split_once(' ')?;
+    let (kind, _) = rest.split_once(' ')?;
+    let is_code = matches!(kind, "t" | "T" | "w" | "W");
+    let address =
+        u64::from_str_radix(address, 16).ok().filter(|&address| is_code && address > 0)?;
+    Some((address, offset + line.len() - rest.len() + kind.len() + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_belongs_to_the_function_before_it() {
+        let lines = "00000000ffff1000 T _text\n00000000ffff1000 t alias\n00000000ffff3000 t send\t[af_unix]\n\
+                     00000000ffff2000 D data\n0000000000000000 T hidden\n";
+        let functions = Functions::parse(lines.to_owned());
+        assert_eq!(functions.at(0xffff_1000), Some(("_text", "vmlinux")));
+        assert_eq!(functions.at(0xffff_2fff), Some(("_text", "vmlinux")));
+        assert_eq!(functions.at(0xffff_3001), Some(("send", "af_unix")));
+        assert_eq!(functions.at(0xfff), None);
+    }
+
+    #[test]
+    fn names_can_be_had_where_they_are_told() {
+        let has_some = !Functions::read().starts.is_empty();
+        assert_eq!(has_some, symbols() == KernelSymbols::Read);
+    }
+}

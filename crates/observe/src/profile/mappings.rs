@@ -1,0 +1,98 @@
+//! What lies where in a process: read while it is there, for it is gone when its samples are looked at.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The parts of a process that hold code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mappings(Vec<Mapping>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mapping {
+    from: u64,
+    to: u64,
+    offset: u64,
+    object: PathBuf,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place<'a> {
+    /// The file, or a word in brackets for what is in none.
+    pub(super) object: &'a Path,
+    /// Bytes from its beginning.
+    pub(super) offset: u64,
+}
+
+impl Mappings {
+    /// Those of process `pid`; none where it cannot be looked into.
+    pub(super) fn of(pid: u32) -> Self {
+        Self::parse(&fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default())
+    }
+
+    /// Lines such as `7f00-7f10 r-xp 00001000 fe:00 1234    /usr/lib/libc.so.6`.
+    fn parse(lines: &str) -> Self {
+        Self(lines.lines().filter_map(mapping).collect())
+    }
+
+    /// What `address` leads to.
+    pub(super) fn place(&self, address: u64) -> Option<Place<'_>> {
+        let mapping =
+            self.0.iter().find(|mapping| (mapping.from..mapping.to).contains(&address))?;
+        let offset = address - mapping.from + mapping.offset;
+        Some(Place { object: &mapping.object, offset })
+    }
+}
+
+fn mapping(line: &str) -> Option<Mapping> {
+    let mut words = line.splitn(6, ' ');
+    let (range, rights, offset) = (words.next()?, words.next()?, words.next()?);
+    if !rights.contains('x') {
+        return None;
+    }
+    let (from, to) = range.split_once('-')?;
+    let number = |digits| u64::from_str_radix(digits, 16).ok();
+    let object = words.nth(2).unwrap_or_default().trim_start();
+    let object = if object.is_empty() { "[anonymous]" } else { object };
+    Some(Mapping {
+        from: number(from)?,
+        to: number(to)?,
+        offset: number(offset)?,
+        object: object.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: &str = "\
+55d0-55e0 r--p 00000000 fe:00 12                         /usr/bin/with a space
+55e0-55f0 r-xp 00010000 fe:00 12                         /usr/bin/with a space
+7f00-7f10 rwxp 00000000 00:00 0 
+7ff0-7ff8 r-xp 00000000 00:00 0                          [vdso]
+";
+
+    #[test]
+    fn an_address_leads_to_a_place_in_a_file() {
+        let mappings = Mappings::parse(LINES);
+        let place = mappings.place(0x55e4).unwrap();
+        assert_eq!(
+            (place.object.to_str(), place.offset),
+            (Some("/usr/bin/with a space"), 0x1_0004)
+        );
+        assert_eq!(mappings.place(0x7f04).unwrap().object, Path::new("[anonymous]"));
+        assert_eq!(mappings.place(0x7ff1).unwrap().object, Path::new("[vdso]"));
+        assert_eq!(mappings.place(0x55d4), None);
+        assert_eq!(mappings.place(0x55f0), None);
+    }
+
+    #[test]
+    fn this_process_has_code() {
+        let here = Mappings::of(std::process::id());
+        let own = this_process_has_code as fn() as usize as u64;
+        let place = here.place(own).unwrap();
+        assert_eq!(place.object, std::env::current_exe().unwrap());
+        assert_eq!(Mappings::of(u32::MAX), Mappings::default());
+    }
+}

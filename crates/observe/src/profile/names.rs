@@ -1,0 +1,159 @@
+//! From addresses to functions.
+
+use std::collections::HashMap;
+use std::fmt::{self, Debug, Formatter};
+use std::path::Path;
+use std::rc::Rc;
+
+use blazesym::symbolize::source::{Elf, Source};
+use blazesym::symbolize::{Input, Symbolizer};
+
+use super::groups::{self, LEARNED_COPIES};
+use super::kernel::Functions;
+use super::learned::Copies;
+use super::library::Library;
+use super::mappings::{Mappings, Place};
+use super::row::{Group, KernelSymbols, Space};
+
+/// What is known of a place in the kernel of which it does not tell the name.
+const KERNEL: &str = "[kernel]";
+/// The kernel as an object.
+const VMLINUX: &str = "vmlinux";
+const UNKNOWN: &str = "[unknown]";
+
+/// What is known of a place in code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Function {
+    pub(super) space: Space,
+    pub(super) object: String,
+    pub(super) symbol: String,
+    pub(super) group: Group,
+}
+
+impl Function {
+    /// Whether it is in no part of the process that holds code.
+    pub(super) fn is_nowhere(&self) -> bool {
+        self.symbol == UNKNOWN && self.space == Space::User
+    }
+}
+
+/// How the kernel's functions are told apart.
+#[derive(Debug)]
+pub(super) enum Kernel {
+    /// By name.
+    Named(Functions),
+    /// By where it was seen to copy.
+    Learned(Copies),
+}
+
+impl Kernel {
+    pub(super) const fn symbols(&self) -> KernelSymbols {
+        match self {
+            Self::Named(_) => KernelSymbols::Read,
+            Self::Learned(_) => KernelSymbols::Hidden,
+        }
+    }
+
+    fn function(&self, address: u64) -> Function {
+        let (symbol, object) = match self {
+            Self::Named(functions) => functions.at(address).unwrap_or((UNKNOWN, VMLINUX)),
+            Self::Learned(copies) if copies.contain(address) => (LEARNED_COPIES, VMLINUX),
+            Self::Learned(_) => (KERNEL, VMLINUX),
+        };
+        function(Space::Kernel, object, symbol)
+    }
+}
+
+/// Functions by address, each looked up once.
+pub(super) struct Names<'a> {
+    kernel: &'a Kernel,
+    symbolizer: Symbolizer,
+    library: Library,
+    known: HashMap<(usize, Space, u64), Rc<Function>>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(kernel: &'a Kernel) -> Self {
+        let symbolizer = Symbolizer::builder().enable_code_info(false).build();
+        Self { kernel, symbolizer, library: Library::own(), known: HashMap::new() }
+    }
+
+    /// The function at `address` of the owner with that index, whose code lies where `mappings` say.
+    pub(super) fn at(
+        &mut self,
+        (owner, mappings): (usize, &Mappings),
+        (space, address): (Space, u64),
+    ) -> Rc<Function> {
+        let key = (owner, space, address);
+        if let Some(known) = self.known.get(&key) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(match space {
+            Space::Kernel => self.kernel.function(address),
+            Space::User => self.outside(mappings.place(address)),
+        });
+        self.known.insert(key, Rc::clone(&found));
+        found
+    }
+
+    fn outside(&self, place: Option<Place<'_>>) -> Function {
+        let Some(place) = place else {
+            return function(Space::User, UNKNOWN, UNKNOWN);
+        };
+        let path = place.object.to_string_lossy();
+        let object = place.object.file_name().map_or(path, |name| name.to_string_lossy());
+        let bracketed = format!("[{}]", object.trim_matches(['[', ']']));
+        let unnamed = self.library.name(place).map_or(bracketed, str::to_owned);
+        let symbol = self.symbol(place).unwrap_or(unnamed);
+        function(Space::User, &object, &symbol)
+    }
+
+    /// What the file's own table says; `None` where it does not, or there is no file.
+    fn symbol(&self, place: Place<'_>) -> Option<String> {
+        let is_file = Path::is_absolute(place.object);
+        let source = Source::Elf(Elf::new(place.object));
+        let found = is_file.then(|| {
+            self.symbolizer.symbolize_single(&source, Input::FileOffset(place.offset)).ok()
+        });
+        found??.into_sym().map(|symbol| symbol.name.into_owned())
+    }
+}
+
+impl Debug for Names<'_> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Names").field("known", &self.known).finish_non_exhaustive()
+    }
+}
+
+fn function(space: Space, object: &str, symbol: &str) -> Function {
+    let group = groups::of(space, symbol);
+    Function { space, object: object.to_owned(), symbol: symbol.to_owned(), group }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_of_this_program_has_its_name() {
+        let kernel = Kernel::Learned(Copies::default());
+        let here = Mappings::of(std::process::id());
+        let own = a_function_of_this_program_has_its_name as fn() as usize as u64;
+        let function = Names::of(&kernel).at((0, &here), (Space::User, own));
+        assert!(
+            function.symbol.ends_with("a_function_of_this_program_has_its_name"),
+            "{function:?}"
+        );
+        assert_eq!((function.space, function.group), (Space::User, Group::TheRest));
+    }
+
+    #[test]
+    fn what_has_no_name_stands_in_brackets() {
+        let kernel = Kernel::Learned(Copies::of(vec![(100, 200)]));
+        let mut names = Names::of(&kernel);
+        let mut at = |space, address| names.at((0, &Mappings::default()), (space, address));
+        assert_eq!(at(Space::User, 5).symbol, "[unknown]");
+        assert_eq!(at(Space::Kernel, 5).group, Group::Unresolved);
+        assert_eq!(at(Space::Kernel, 150).group, Group::Copying);
+    }
+}

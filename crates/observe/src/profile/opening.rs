@@ -1,0 +1,131 @@
+//! One event that takes samples.
+
+use std::fs;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+use perf_event_open_sys::bindings;
+use rustix::io::Errno;
+
+use super::event;
+use super::row::Reach;
+use super::sample::PARTS;
+use super::threads::{self, EVERYONE, Thread};
+use crate::Unavailable;
+use crate::counters::{Code, Failed};
+
+/// What the kernel allows, which it lowers where samples have cost it too much.
+const MOST_HZ: &str = "/proc/sys/kernel/perf_event_max_sample_rate";
+/// Calls that are followed upwards from a sample.
+const DEPTH: u16 = 64;
+
+/// By what is sampled, how often, and what of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Manner {
+    /// The event as people call it.
+    pub(super) event: String,
+    /// Its type and number.
+    pub(super) code: Code,
+    /// Samples a second of a thread that has a CPU.
+    pub(super) frequency_hz: u64,
+    /// What of it.
+    pub(super) side: Side,
+    /// Of whom.
+    pub(super) reach: Reach,
+}
+
+impl Manner {
+    /// As much as can be by the event that is called `event`; less often where the kernel allows no more.
+    ///
+    /// # Errors
+    /// It is no event.
+    pub(super) fn of(event: &str, frequency_hz: u64) -> Result<Self, Unavailable> {
+        let most = fs::read_to_string(MOST_HZ).ok().and_then(|most| most.trim().parse().ok());
+        let frequency_hz = frequency_hz.min(most.unwrap_or(frequency_hz)).max(1);
+        Ok(Self {
+            event: event.to_owned(),
+            code: event::resolve(event).map_err(Failed::why)?,
+            frequency_hz,
+            side: Side::Both,
+            reach: Reach::Cpus,
+        })
+    }
+}
+
+/// What of a thread is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// What it does and what the kernel does for it.
+    Both,
+    /// What it does outside the kernel.
+    UserAlone,
+}
+
+/// Tries it on the calling thread, or one of the CPUs it may use, and lets go again.
+///
+/// # Errors
+/// What the kernel says.
+pub(super) fn try_out(manner: &Manner) -> Result<(), Errno> {
+    let calling = threads::calling();
+    let cpu = calling.cpus.first().copied().unwrap_or_default();
+    let thread = if manner.reach == Reach::Cpus { &EVERYONE } else { &calling };
+    open(manner, thread, cpu).map(drop)
+}
+
+/// Opens an event of `thread` while it is on `cpu`. It is off.
+///
+/// # Errors
+/// What the kernel says.
+pub(super) fn open(manner: &Manner, thread: &Thread, cpu: i32) -> Result<OwnedFd, Errno> {
+    let mut attributes = attributes(manner, thread);
+    let (nobody, close_on_exec) = (-1, bindings::PERF_FLAG_FD_CLOEXEC.into());
+    // SAFETY: the pointer is to a whole structure that names its size.
+    let fd = unsafe {
+        perf_event_open_sys::perf_event_open(
+            &raw mut attributes,
+            thread.tid,
+            cpu,
+            nobody,
+            close_on_exec,
+        )
+    };
+    said(fd)?;
+    // SAFETY: the kernel has just made this descriptor, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the structure's size is far below 2^32")]
+fn attributes(manner: &Manner, thread: &Thread) -> bindings::perf_event_attr {
+    let mut attributes = bindings::perf_event_attr::default();
+    attributes.size = size_of::<bindings::perf_event_attr>() as u32;
+    attributes.type_ = manner.code.kind;
+    attributes.config = manner.code.config;
+    attributes.config1 = manner.code.config1;
+    attributes.config2 = manner.code.config2;
+    attributes.sample_type = PARTS;
+    attributes.clockid = libc::CLOCK_MONOTONIC;
+    attributes.sample_max_stack = DEPTH;
+    attributes.sample_freq = manner.frequency_hz;
+    attributes.set_freq(1);
+    attributes.set_disabled(1);
+    attributes.set_use_clockid(1);
+    attributes.set_write_backward(1);
+    attributes.set_inherit(thread.with_those_to_come.into());
+    // On an idle CPU there is nobody, but its clock goes on. Arm's processors cannot leave it out, and need not.
+    let ticks_when_idle = manner.reach == Reach::Cpus && manner.code.is_clock();
+    attributes.set_exclude_idle(ticks_when_idle.into());
+    if manner.side == Side::UserAlone {
+        attributes.set_exclude_kernel(1);
+        attributes.set_exclude_hv(1);
+        attributes.set_exclude_callchain_kernel(1);
+    }
+    attributes
+}
+
+/// What the kernel says by the result of a call.
+pub(super) fn said(answer: i32) -> Result<(), Errno> {
+    if answer == -1 {
+        let errno = std::io::Error::last_os_error().raw_os_error();
+        return Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EIO)));
+    }
+    Ok(())
+}

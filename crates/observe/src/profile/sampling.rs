@@ -1,0 +1,183 @@
+//! Events that take samples of threads, and the rings they write them into.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use perf_event_open_sys::ioctls;
+use rustix::io::Errno;
+use rustix::param::page_size;
+
+use super::opening::{Manner, open, said};
+use super::refusal;
+use super::ring::{Content, Ring};
+use super::row::Reach;
+use super::sample::Sample;
+use super::threads::{EVERYONE, Thread};
+use crate::Unavailable;
+
+/// Bytes of all rings together, where memory is not counted, unless there are many CPUs.
+const MOST_BYTES: usize = 64 << 20;
+/// The most of one: 2,000 samples a second of 250 bytes for 16 s.
+const MOST_RING_BYTES: usize = 8 << 20;
+const LEAST_RING_BYTES: usize = 1 << 20;
+
+/// Those that write into one ring, by CPU.
+type ByCpu = BTreeMap<i32, Vec<OwnedFd>>;
+
+/// Events that are on. Dropped, they are gone.
+#[derive(Debug)]
+pub(super) struct Sampling {
+    /// Unmapped first: an event's ring is its own.
+    rings: Vec<Ring>,
+    events: Vec<OwnedFd>,
+}
+
+/// What was taken.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Of the threads that were asked for, and maybe of others, in their order.
+    pub(super) samples: Vec<Sample>,
+    /// Since when nothing is missing, by the monotonic clock, ns.
+    pub(super) whole_since_ns: u64,
+}
+
+impl Sampling {
+    /// Begins to sample `threads`.
+    ///
+    /// # Errors
+    /// Why none can be sampled, or not all.
+    pub(super) fn of(manner: &Manner, threads: &[Thread]) -> Result<Self, Unavailable> {
+        let refused = |errno| refusal::of(&manner.event, errno);
+        let by_cpu = match manner.reach {
+            Reach::Cpus => on_cpus(manner, threads),
+            Reach::Threads => of_threads(manner, threads),
+        };
+        let by_cpu = by_cpu.map_err(refused)?;
+        let rings = mapped(&by_cpu).map_err(refusal::of_rings)?;
+        let events: Vec<OwnedFd> = by_cpu.into_values().flatten().collect();
+        let sampling = Self { rings, events };
+        sampling.switch(Switch::On).map_err(refused)?;
+        Ok(sampling)
+    }
+
+    /// Ends it, and tells what was taken.
+    ///
+    /// # Errors
+    /// Why that cannot be known.
+    pub(super) fn stop(self) -> Result<Taken, Errno> {
+        self.switch(Switch::Off)?;
+        let mut taken = Taken::default();
+        for content in self.rings.iter().map(Ring::content) {
+            taken.add(&content);
+        }
+        taken.samples.sort_by_key(|sample| sample.time_ns);
+        Ok(taken)
+    }
+
+    fn switch(&self, to: Switch) -> Result<(), Errno> {
+        for event in &self.events {
+            let fd = event.as_raw_fd();
+            // SAFETY: a call on an event of this value's own, which takes no pointer.
+            let answer = unsafe {
+                match to {
+                    Switch::On => ioctls::ENABLE(fd, 0),
+                    Switch::Off => ioctls::DISABLE(fd, 0),
+                }
+            };
+            said(answer)?;
+        }
+        Ok(())
+    }
+}
+
+impl Taken {
+    fn add(&mut self, content: &Content) {
+        let samples: Vec<Sample> = content.records.iter().filter_map(Sample::of).collect();
+        if content.has_forgotten {
+            // The newest is first.
+            let oldest_ns = samples.last().map_or(u64::MAX, |sample| sample.time_ns);
+            self.whole_since_ns = self.whole_since_ns.max(oldest_ns);
+        }
+        self.samples.extend(samples);
+    }
+}
+
+fn on_cpus(manner: &Manner, threads: &[Thread]) -> Result<ByCpu, Errno> {
+    let cpus: BTreeSet<i32> = threads.iter().flat_map(|thread| thread.cpus.clone()).collect();
+    cpus.into_iter().map(|cpu| Ok((cpu, vec![open(manner, &EVERYONE, cpu)?]))).collect()
+}
+
+fn of_threads(manner: &Manner, threads: &[Thread]) -> Result<ByCpu, Errno> {
+    let mut by_cpu = ByCpu::new();
+    for thread in threads {
+        for &cpu in &thread.cpus {
+            match open(manner, thread, cpu) {
+                // A daemon's threads may end at any time.
+                Err(Errno::SRCH) => {}
+                opened => by_cpu.entry(cpu).or_default().push(opened?),
+            }
+        }
+    }
+    Ok(by_cpu)
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// A ring for each CPU, as large as is allowed.
+fn mapped(by_cpu: &ByCpu) -> Result<Vec<Ring>, Errno> {
+    let share = (MOST_BYTES / by_cpu.len().max(1)).next_power_of_two();
+    let mut bytes = share.clamp(LEAST_RING_BYTES, MOST_RING_BYTES);
+    let rings = loop {
+        match rings(by_cpu, bytes) {
+            Err(Errno::PERM | Errno::NOMEM) if bytes > page_size() => bytes /= 2,
+            answer => break answer?,
+        }
+    };
+    for events in by_cpu.values() {
+        redirect(events)?;
+    }
+    Ok(rings)
+}
+
+fn rings(by_cpu: &ByCpu, bytes: usize) -> Result<Vec<Ring>, Errno> {
+    by_cpu.values().map(|events| Ring::map(events[0].as_fd(), bytes)).collect()
+}
+
+/// Has all write into the ring of the first.
+fn redirect(events: &[OwnedFd]) -> Result<(), Errno> {
+    let Some((first, others)) = events.split_first() else { return Ok(()) };
+    for event in others {
+        // SAFETY: a call on two events of the caller's own, which takes no pointer.
+        said(unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), first.as_raw_fd()) })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_event_open_sys::bindings::PERF_RECORD_SAMPLE;
+
+    use super::super::ring::Record;
+    use super::*;
+
+    /// A sample without a chain.
+    fn record(time_ns: u64) -> Record {
+        let words = [0xf1, 5, time_ns, 1, 0];
+        let body = words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
+        Record { kind: PERF_RECORD_SAMPLE, misc: 1, body }
+    }
+
+    #[test]
+    fn all_is_there_since_the_oldest_of_the_ring_that_forgot_most() {
+        let mut taken = Taken::default();
+        taken.add(&Content { records: vec![record(90), record(10)], has_forgotten: false });
+        assert_eq!((taken.samples.len(), taken.whole_since_ns), (2, 0));
+        taken.add(&Content { records: vec![record(80), record(40)], has_forgotten: true });
+        taken.add(&Content { records: vec![record(95), record(30)], has_forgotten: true });
+        assert_eq!((taken.samples.len(), taken.whole_since_ns), (6, 40));
+    }
+}

@@ -1,0 +1,475 @@
+//! What the instrument tells of real processes.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::kernel::Functions;
+use super::learned::Copies;
+use super::names::Kernel;
+use super::opening::Manner;
+use super::row::{
+    Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summary, SymbolShare,
+};
+use super::sampling::Sampling;
+use super::told::{self, Circumstances, Role};
+use super::watch::{Profile, arm, available, divide};
+use super::{folded, kernel, mappings, pictures, threads};
+use crate::capabilities::{CAP_PERFMON, with_capabilities};
+use crate::duet::Duet;
+use crate::rehearsal::{Rehearsal, Script, skipped};
+use crate::{Member, Observation, Parties, Played, Scope, Watch};
+
+/// 1 GiB in blocks of 1 MiB.
+const LARGE: Script = Script { bytes: 1 << 20, messages: 1_024, phases: 1, cpus: None };
+
+/// What is told of one role.
+#[derive(Debug, Default)]
+struct Told {
+    summary: Option<Summary>,
+    groups: Vec<GroupShare>,
+    symbols: Vec<SymbolShare>,
+    stacks: Vec<Stack>,
+}
+
+impl Told {
+    fn of(role: &str, observations: &[Observation]) -> Self {
+        let mut told = Self::default();
+        for one in observations.iter().filter(|one| one.role.as_deref() == Some(role)) {
+            match one.row().unwrap() {
+                Row::Summary(summary) => assert_eq!(told.summary.replace(summary), None),
+                Row::Group(group) => told.groups.push(group),
+                Row::Symbol(symbol) => told.symbols.push(symbol),
+                Row::Stack(stack) => told.stacks.push(stack),
+            }
+        }
+        told
+    }
+
+    fn summary(&self) -> &Summary {
+        self.summary.as_ref().unwrap()
+    }
+
+    fn samples(&self) -> u64 {
+        self.summary().samples
+    }
+
+    fn share(&self, group: Group) -> Option<f64> {
+        self.groups.iter().find(|share| share.group == group).map(|share| share.share)
+    }
+
+    /// What holds of every role.
+    fn check(&self, role: &str) {
+        let samples = self.samples();
+        assert_eq!(self.groups.iter().map(|group| group.samples).sum::<u64>(), samples, "{self:?}");
+        assert_eq!(self.symbols.iter().map(|symbol| symbol.samples).sum::<u64>(), samples);
+        assert_eq!(self.stacks.iter().map(|stack| stack.samples).sum::<u64>(), samples);
+        assert!(self.stacks.iter().all(|stack| stack.stack.starts_with(&format!("{role};"))));
+        for group in &self.groups {
+            assert!(group.share_low <= group.share && group.share <= group.share_high, "{group:?}");
+        }
+    }
+}
+
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap()
+}
+
+/// The watch, or `None` where it cannot be had.
+fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
+    arm(parties, &[]).map_err(|why| skipped(test, &why.to_string())).ok()
+}
+
+/// What `watch` tells of what is done while `play` lasts.
+fn seen(mut watch: Box<dyn Watch>, play: impl FnOnce()) -> Vec<Observation> {
+    let began_ns = now_ns();
+    play();
+    watch.told(&Played { began_ns, elapsed_ns: now_ns() - began_ns, ..Played::default() });
+    watch.finish().unwrap()
+}
+
+/// Nobody sees whether a profile without the kernel's side is right about copying.
+fn sees_kernel(test: &str) -> bool {
+    let missing = available(&[]).err().or_else(|| {
+        let lacking = available(&[]).unwrap_or_default();
+        lacking.into_iter().find(|why| why.reason.contains("the kernel does"))
+    });
+    let Some(why) = missing else { return true };
+    skipped(test, &why.to_string());
+    false
+}
+
+#[test]
+fn large_blocks_are_copied_by_sender_and_receiver() {
+    if !sees_kernel("large blocks") {
+        return;
+    }
+    let mut rehearsal = Rehearsal::of(LARGE);
+    let Some(watch) = armed("large blocks", &rehearsal.parties) else { return };
+    let seen = seen(watch, || {
+        rehearsal.play();
+    });
+    // Older kernels copy both ways by functions of one name.
+    for (role, other_way) in [("sender", "copy_to"), ("receiver", "copy_from")] {
+        let told = Told::of(role, &seen);
+        told.check(role);
+        let copying = told.share(Group::Copying).unwrap();
+        assert!(told.samples() > 50 && copying > 0.1, "{role}: {copying} of {}", told.samples());
+        let summary = told.summary();
+        assert!(summary.kernel_samples.unwrap() * 10 > told.samples() * 7, "{summary:?}");
+        assert_eq!(summary.overwritten_ns, 0);
+        if summary.kernel_symbols == Some(KernelSymbols::Read) {
+            let copies = |symbol: &&SymbolShare| symbol.group == Group::Copying;
+            let first = told.symbols.iter().find(copies).unwrap();
+            assert!(!first.symbol.contains(other_way), "{role}: {first:?}");
+            assert!(summary.skid_share.is_some());
+        }
+    }
+    assert!(
+        folded(&seen).lines().all(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().is_ok())
+    );
+    assert_eq!(pictures::pictures(&seen).len(), 4);
+}
+
+/// The same samples told twice: by names, and by what was learned.
+fn told_twice(script: Script) -> [Vec<Observation>; 2] {
+    let manner = Manner::of("cpu-clock", 3_989).unwrap();
+    let mut rehearsal = Rehearsal::of(script);
+    let members = rehearsal.parties.members.clone();
+    let learned = Kernel::Learned(Copies::learn());
+    let threads: Vec<_> = members.iter().flat_map(threads::of).collect();
+    let sampling = Sampling::of(&manner, &threads).unwrap();
+    let began_ns = now_ns();
+    rehearsal.play();
+    let phase_ns = began_ns..=now_ns();
+    let taken = sampling.stop().unwrap();
+    let role = |member: Member| Role { member, mappings: mappings::Mappings::default() };
+    let roles: Vec<Role> = members.into_iter().map(role).collect();
+    [Kernel::Named(Functions::read()), learned].map(|kernel| {
+        let phase_ns = phase_ns.clone();
+        let how = Circumstances { manner: &manner, kernel: Some(&kernel), phase_ns };
+        told::observations(&roles, &taken, &how)
+    })
+}
+
+#[test]
+fn what_is_learned_of_copying_is_what_names_say() {
+    let names_are_told = kernel::symbols() == KernelSymbols::Read;
+    if !names_are_told || !available(&[]).is_ok_and(|lacking| lacking.is_empty()) {
+        return skipped("learned copying", "the kernel's names or its samples are kept back");
+    }
+    // What is learned are samples too: where others want the CPUs, they may be off once.
+    let agree = (0..3).any(|_| {
+        let told = told_twice(LARGE);
+        ["sender", "receiver"].iter().all(|role| is_learned(role, &told))
+    });
+    assert!(agree, "three times what was learned was not what names say");
+}
+
+/// Whether the share of copying that was learned is within a few points of the named one.
+fn is_learned(role: &str, told: &[Vec<Observation>; 2]) -> bool {
+    let [named, learned] = told.each_ref().map(|told| Told::of(role, told));
+    assert!(learned.groups[0].learned && !named.groups[0].learned);
+    assert_eq!(learned.share(Group::Scheduling), None);
+    assert_eq!(learned.summary().skid_share, None);
+    let [by_name, by_place] = [named, learned].map(|told| told.share(Group::Copying).unwrap());
+    (by_name - by_place).abs() < 0.08
+}
+
+#[test]
+fn what_is_sampled_outside_the_phase_is_dropped() {
+    let mut rehearsal = Rehearsal::of(LARGE);
+    let Some(mut watch) = armed("outside the phase", &rehearsal.parties) else { return };
+    let began_ns = now_ns();
+    rehearsal.play();
+    watch.told(&Played { began_ns: began_ns - 1_000_000, elapsed_ns: 0, ..Played::default() });
+    let seen = watch.finish().unwrap();
+    let told = Told::of("sender", &seen);
+    assert_eq!((told.samples(), told.symbols.len(), seen.len()), (0, 0, 2));
+}
+
+#[test]
+fn without_a_phase_nothing_is_told() {
+    let Some(watch) = armed("without a phase", &Parties::default()) else { return };
+    let why = watch.finish().unwrap_err().to_string();
+    assert!(why.contains("when the phase that counts was played"), "{why}");
+}
+
+#[test]
+fn threads_of_one_process_are_told_apart() {
+    if !sees_kernel("threads") {
+        return;
+    }
+    let duet = Duet::of(200_000);
+    let Some(watch) = armed("threads", &duet.parties) else { return };
+    let seen = seen(watch, || {
+        duet.play();
+    });
+    let [sender, receiver] = ["sender", "receiver"].map(|role| {
+        let told = Told::of(role, &seen);
+        told.check(role);
+        assert!(told.samples() > 20, "{told:?}");
+        told
+    });
+    if sender.summary().kernel_symbols == Some(KernelSymbols::Read) {
+        let calls = |told: &Told, word: &str| {
+            let within = told.stacks.iter().filter(|stack| stack.stack.contains(word));
+            within.map(|stack| stack.samples).sum::<u64>()
+        };
+        assert!(calls(&sender, "vfs_write") > 0 && calls(&sender, "vfs_read") == 0, "{sender:?}");
+        assert!(calls(&receiver, "vfs_read") > 0 && calls(&receiver, "vfs_write") == 0);
+    }
+}
+
+/// A shell that never rests. Ends when dropped.
+struct Daemon(Child);
+
+impl Daemon {
+    fn start() -> Self {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "echo; while :; do :; done"]).stdout(Stdio::piped());
+        let mut daemon = Self(shell.spawn().unwrap());
+        // When it has said something, its libraries lie where they will.
+        daemon.0.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+        daemon
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+#[test]
+fn a_daemons_profile_is_its_own() {
+    let mut rehearsal = Rehearsal::of(LARGE);
+    let daemon = Daemon::start();
+    let (pid, role) = (daemon.0.id(), "broker".to_owned());
+    rehearsal.parties.members.push(Member { role, pid, tid: pid, scope: Scope::Daemon });
+    let watch = armed("a daemon", &rehearsal.parties);
+    let play = || {
+        rehearsal.play();
+        drop(daemon);
+    };
+    let Some(watch) = watch else { return play() };
+    let seen = seen(watch, play);
+    let [sender, broker] = ["sender", "broker"].map(|role| Told::of(role, &seen));
+    broker.check("broker");
+    let shell = fs::canonicalize("/bin/sh").unwrap();
+    let shell = shell.file_name().unwrap();
+    let within = |told: &Told| told.symbols.iter().any(|symbol| *symbol.object == *shell);
+    assert!(within(&broker) && !within(&sender), "{broker:?}");
+}
+
+/// Of this thread.
+fn cpu_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
+}
+
+/// Does nothing but use so much CPU time, and hardly looks at the clock, which is the kernel's.
+fn burn(time: Duration) {
+    let began = cpu_time();
+    while cpu_time() - began < time {
+        (0..10_000).for_each(|_| std::hint::spin_loop());
+    }
+}
+
+/// What a helper does: other tests' threads are of the same process.
+#[inline(never)]
+fn helps() {
+    let began = cpu_time();
+    while cpu_time() - began < Duration::from_millis(100) {
+        (0..10_000).for_each(|_| std::hint::spin_loop());
+    }
+}
+
+/// What is told of a thread that waits for another, which it starts when it is already watched.
+fn with_a_helper(scope: Scope, reach: Reach) -> Option<Told> {
+    let ((gate, wait), (say, said)) = (channel::<()>(), channel());
+    let party = thread::spawn(move || {
+        say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+        if wait.recv().is_ok() {
+            thread::spawn(helps).join().unwrap();
+        }
+    });
+    let role = "both".to_owned();
+    let member = Member { role, pid: std::process::id(), tid: said.recv().unwrap(), scope };
+    let manner = Manner { reach, ..Manner::of("cpu-clock", 997).unwrap() };
+    let armed = Profile::of(&Parties { members: vec![member] }, manner, KernelSymbols::Read);
+    let armed = armed.map_err(|why| skipped("a helper", &why.to_string()));
+    let seen = seen(Box::new(armed.ok()?), || {
+        gate.send(()).unwrap();
+        party.join().unwrap();
+    });
+    Some(Told::of("both", &seen))
+}
+
+#[test]
+fn a_librarys_threads_are_its_partys() {
+    for reach in [Reach::Cpus, Reach::Threads] {
+        let Some(told) = with_a_helper(Scope::Process, reach) else { return };
+        let helps = told.symbols.iter().find(|symbol| symbol.symbol.ends_with("helps"));
+        assert!(helps.is_some_and(|helps| helps.samples > 20), "{reach:?} {told:?}");
+    }
+}
+
+#[test]
+fn a_thread_is_watched_alone() {
+    for reach in [Reach::Cpus, Reach::Threads] {
+        let Some(told) = with_a_helper(Scope::Thread, reach) else { return };
+        assert!(told.samples() < 10, "{reach:?} {told:?}");
+    }
+}
+
+#[test]
+fn events_are_parts_of_their_own_and_words_are_none() {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    if available(&[]).is_ok() {
+        let parts = divide(&words(&["cpu-clock", "page-faults"])).unwrap();
+        assert_eq!(parts, [["cpu-clock"], ["page-faults"]]);
+        assert_eq!(divide(&[]).unwrap(), [["cpu-clock"]]);
+    }
+    let refused = divide(&words(&["cpu-clock", "cpu-cock"])).unwrap_err();
+    assert!(refused.reason.contains("cpu-cock"), "{refused}");
+    assert_eq!(available(&words(&["cpu-cock"])).unwrap_err(), refused);
+}
+
+#[test]
+fn an_event_that_nothing_provides_is_told_in_a_line() {
+    // No processor has an event of this number.
+    let told = available(&["rffffffffffff".to_owned()]);
+    let Err(why) = told else {
+        return skipped("an event that nothing provides", "this machine takes any number");
+    };
+    assert!(why.remedy.contains("--event cpu-clock") || why.reason.contains("refused"), "{why}");
+    assert_eq!(why.to_string().lines().count(), 1);
+}
+
+/// What tells a child of this test that it is alone in its process.
+const ALONE: &str = "IPCPERF_TEST_ALONE";
+
+#[test]
+fn nothing_is_left_open() {
+    let test = "profile::tests::nothing_is_left_open";
+    if std::env::var_os(ALONE).is_none() {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let output = child.args(["--exact", test, "--nocapture"]).env(ALONE, "1").output().unwrap();
+        return assert!(output.status.success(), "{output:?}");
+    }
+    let held = || {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        (fs::read_dir("/proc/self/fd").unwrap().count(), maps.matches("[perf_event]").count())
+    };
+    let before = held();
+    let mut rehearsal = Rehearsal::of(Script { messages: 8, ..LARGE });
+    let waiting = held();
+    let Some(watch) = armed("nothing is left open", &rehearsal.parties) else { return };
+    assert_ne!(held(), waiting);
+    drop(seen(watch, || {
+        rehearsal.play();
+    }));
+    drop(rehearsal);
+    assert_eq!(held(), before);
+}
+
+#[test]
+fn whether_it_is_available_is_said_in_a_line() {
+    let said = match available(&[]) {
+        Ok(lacking) => lacking
+            .iter()
+            .fold("available".to_owned(), |said, why| format!("{said}, without: {why}")),
+        Err(why) => format!("unavailable: {why}"),
+    };
+    assert_eq!(said.lines().count(), 1, "{said}");
+    println!("{said}");
+}
+
+#[test]
+fn without_privilege_the_kernels_side_is_missing_in_a_line() {
+    let test = "profile::tests::whether_it_is_available_is_said_in_a_line";
+    let Some(output) = with_capabilities(&[], test) else {
+        return skipped("without privilege", "it takes root to give privileges away");
+    };
+    let said = String::from_utf8(output.stdout).unwrap();
+    let line = said.lines().find(|line| line.contains("available")).unwrap_or_default();
+    assert!(output.status.success(), "{said}");
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    if level.trim() == "2" {
+        assert!(line.contains("without: what the kernel does is not sampled"), "{said}");
+        assert!(line.contains("sysctl kernel.perf_event_paranoid=1"), "{said}");
+    }
+}
+
+#[test]
+fn outside_the_kernel_anyone_is_sampled() {
+    let test = "profile::tests::a_party_that_computes_is_sampled_outside_the_kernel";
+    let Some(output) = with_capabilities(&[], test) else {
+        return skipped("anyone is sampled", "it takes root to give privileges away");
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let refused = String::from_utf8_lossy(&output.stderr).contains("perf events are refused");
+    assert!(refused || output.status.success() && said.contains("1 passed"), "{output:?}");
+}
+
+/// What is told of a thread that does nothing but `act` for 50 ms of CPU time.
+fn told_of(test: &str, act: impl Fn() + Send + 'static) -> Option<Told> {
+    let ((say, said), (gate, wait)) = (channel(), channel::<()>());
+    let party = thread::spawn(move || {
+        say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+        let began = wait.recv().map(|()| cpu_time());
+        while began.is_ok_and(|began| cpu_time() - began < Duration::from_millis(50)) {
+            act();
+        }
+    });
+    let (pid, tid) = (std::process::id(), said.recv().unwrap());
+    let member = Member { role: "both".to_owned(), pid, tid, scope: Scope::Thread };
+    let watch = armed(test, &Parties { members: vec![member] })?;
+    let seen = seen(watch, || {
+        gate.send(()).unwrap();
+        party.join().unwrap();
+    });
+    let told = Told::of("both", &seen);
+    told.check("both");
+    Some(told)
+}
+
+#[test]
+fn a_party_that_computes_is_sampled_outside_the_kernel() {
+    let spin = || burn(Duration::from_millis(1));
+    let Some(told) = told_of("outside the kernel", spin) else { return };
+    let outside = told.symbols.iter().filter(|symbol| symbol.space == Space::User);
+    assert!(outside.map(|symbol| symbol.samples).sum::<u64>() > 20, "{told:?}");
+    let kernel = told.symbols.iter().any(|symbol| symbol.space == Space::Kernel);
+    assert_eq!(told.summary().kernel_samples.is_none(), told.summary().kernel_symbols.is_none());
+    assert!(!kernel || told.summary().kernel_samples.is_some(), "{told:?}");
+}
+
+#[test]
+fn what_a_library_copies_is_copying() {
+    let blocks = Mutex::new((vec![1_u8; 1 << 20], vec![0_u8; 1 << 20]));
+    let copy = move || {
+        let (from, to) = &mut *blocks.lock().unwrap();
+        std::hint::black_box(to).copy_from_slice(std::hint::black_box(from));
+    };
+    let Some(told) = told_of("what a library copies", copy) else { return };
+    assert!(told.samples() > 20 && told.share(Group::Copying).unwrap() > 0.5, "{told:?}");
+    assert!(told.symbols[0].symbol.contains("mem"), "{told:?}");
+}
+
+#[test]
+fn copying_is_told_to_those_who_may_not_know_names() {
+    let test = "profile::tests::large_blocks_are_copied_by_sender_and_receiver";
+    let Some(output) = with_capabilities(&[CAP_PERFMON], test) else {
+        return skipped("without names", "it takes root to give privileges away");
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+}

@@ -1,0 +1,81 @@
+//! Which threads a role has, and where they may run.
+
+use std::fs;
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use crate::{Member, Scope};
+
+/// A thread to be sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Thread {
+    /// Its number; 0 for the calling one.
+    pub(super) tid: i32,
+    /// Where it may run. The parties have been put where they are to run before they come to their gate.
+    pub(super) cpus: Vec<i32>,
+    /// Whether threads that it starts are sampled too. It takes an event for each CPU, as those do not share
+    /// a ring.
+    pub(super) with_those_to_come: bool,
+}
+
+/// Whoever there is.
+pub(super) const EVERYONE: Thread = Thread { tid: -1, cpus: Vec::new(), with_those_to_come: false };
+
+/// The threads of `member`.
+pub(super) fn of(member: &Member) -> Vec<Thread> {
+    if member.scope == Scope::Thread {
+        return thread(member.tid, false).into_iter().collect();
+    }
+    let listed = fs::read_dir(format!("/proc/{}/task", member.pid)).into_iter().flatten().flatten();
+    listed
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|tid| thread(tid, true))
+        .collect()
+}
+
+/// The calling thread alone.
+pub(super) fn calling() -> Thread {
+    Thread { tid: 0, cpus: cpus(None), with_those_to_come: false }
+}
+
+/// `None` where there is no such thread any more.
+fn thread(tid: u32, with_those_to_come: bool) -> Option<Thread> {
+    let tid = i32::try_from(tid).ok()?;
+    let cpus = cpus(Some(Pid::from_raw(tid)?));
+    (!cpus.is_empty()).then_some(Thread { tid, cpus, with_those_to_come })
+}
+
+/// Those of the CPUs that are on where the thread may run.
+fn cpus(thread: Option<Pid>) -> Vec<i32> {
+    let Ok(set) = sched_getaffinity(thread) else { return Vec::new() };
+    let may = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
+    may.filter_map(|cpu| i32::try_from(cpu).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_more_threads_than_its_first() {
+        let member = |scope| Member {
+            role: "both".to_owned(),
+            pid: std::process::id(),
+            tid: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
+            scope,
+        };
+        assert!(of(&member(Scope::Process)).len() >= 2);
+        let [alone] = &of(&member(Scope::Thread))[..] else { panic!("one thread") };
+        assert_eq!(alone.cpus, calling().cpus);
+        assert!(!alone.with_those_to_come && !alone.cpus.is_empty());
+    }
+
+    #[test]
+    fn those_who_are_gone_have_none() {
+        let member =
+            Member { role: "both".to_owned(), pid: u32::MAX, tid: u32::MAX, scope: Scope::Thread };
+        assert_eq!(of(&member), []);
+        assert_eq!(of(&Member { scope: Scope::Daemon, ..member }), []);
+    }
+}

@@ -1,0 +1,82 @@
+//! Distributions over powers of two, as they are kept in the kernel: cheap to count, and fine enough to tell
+//! a fast cluster from the few that are slow.
+
+/// How many rows there are: one for zero, and one for each power of two below 2^63.
+pub const ROWS: usize = 64;
+
+/// The row that `value` falls into: 0 for zero, else one more than its binary logarithm.
+#[must_use]
+pub fn row(value: u64) -> usize {
+    ((u64::BITS - value.leading_zeros()) as usize).min(ROWS - 1)
+}
+
+/// The least value of `row`.
+#[must_use]
+pub const fn least(row: usize) -> u64 {
+    if row == 0 { 0 } else { 1 << (row - 1) }
+}
+
+/// Counts by row as pairs of the least value and the count, from the first row that has any to the last.
+#[must_use]
+pub fn pairs(counts: &[u64]) -> Vec<(u64, u64)> {
+    let Some(first) = counts.iter().position(|&count| count > 0) else { return Vec::new() };
+    let last = counts.iter().rposition(|&count| count > 0).unwrap_or(first);
+    (first..=last).map(|row| (least(row), counts[row])).collect()
+}
+
+/// The value below which a share of `percent` per cent lies, supposed to be spread evenly over its row;
+/// `None` where there are no values.
+#[must_use]
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn percentile(pairs: &[(u64, u64)], percent: f64) -> Option<u64> {
+    // Pairs may be read from a file that anybody made: sums of them may be more than fits.
+    let total: f64 = pairs.iter().map(|pair| pair.1 as f64).sum();
+    let wanted = total * percent / 100.0;
+    let mut below = 0.0;
+    for &(least, count) in pairs {
+        let count = count as f64;
+        if count > 0.0 && below + count >= wanted {
+            let share = ((wanted - below) / count).clamp(0.0, 1.0);
+            return Some(least.saturating_add((least as f64 * share) as u64));
+        }
+        below += count;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_value_lies_in_its_row(value in 0_u64..1 << 62) {
+            let row = row(value);
+            prop_assert!(least(row) <= value && value < least(row + 1));
+        }
+
+        #[test]
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        fn a_percentile_lies_in_the_row_of_the_value(values in proptest::collection::vec(1_u64..1 << 40, 1..200), percent in 0.0_f64..100.0) {
+            let mut counts = [0; ROWS];
+            for &value in &values {
+                counts[row(value)] += 1;
+            }
+            let mut sorted = values;
+            sorted.sort_unstable();
+            let rank = (sorted.len() as f64 * percent / 100.0).ceil().max(1.0) as usize - 1;
+            let found = percentile(&pairs(&counts), percent).unwrap();
+            let true_row = row(sorted[rank]);
+            prop_assert!(least(true_row) <= found && found <= least(true_row + 1), "{found}");
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_percentile() {
+        assert_eq!(percentile(&[], 50.0), None);
+        assert_eq!(pairs(&[0; ROWS]), []);
+        assert_eq!(pairs(&[0, 2, 0, 1, 0]), [(1, 2), (2, 0), (4, 1)]);
+    }
+}

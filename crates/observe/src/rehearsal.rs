@@ -1,0 +1,237 @@
+//! Parties for tests: two forked processes that wait at a gate, mark their phases as those of a run do, and
+//! move messages through a pipe, counting what they do and how often they gave up their CPUs.
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::pipe::pipe;
+
+use crate::{Member, Parties, Scope};
+
+/// What a rehearsal moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Script {
+    /// Bytes of each write, and the most of each read; at most 1 MiB.
+    pub(crate) bytes: usize,
+    /// Writes in each phase.
+    pub(crate) messages: u64,
+    /// Phases, of which the last is the one that counts.
+    pub(crate) phases: u64,
+    /// The CPUs of sender and receiver; `None` for any.
+    pub(crate) cpus: Option<[usize; 2]>,
+}
+
+/// What a party did in its last phase, in memory that it shares with the test.
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Tally {
+    calls: AtomicU64,
+    bytes: AtomicU64,
+    voluntary: AtomicU64,
+    involuntary: AtomicU64,
+}
+
+/// What a party did in its last phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) calls: u64,
+    pub(crate) bytes: u64,
+}
+
+/// How often a party gave up its CPU between the marks of its last phase, as `getrusage` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Switches {
+    pub(crate) voluntary: u64,
+    pub(crate) involuntary: u64,
+}
+
+/// Two processes at their gate. Dropped, they are killed.
+#[derive(Debug)]
+pub(crate) struct Rehearsal {
+    pub(crate) parties: Parties,
+    children: [libc::pid_t; 2],
+    gate: Option<OwnedFd>,
+    tallies: &'static [Tally; 2],
+}
+
+impl Rehearsal {
+    /// Forks a sender and a receiver, which wait.
+    pub(crate) fn of(script: Script) -> Self {
+        let (gate_end, gate) = pipe().unwrap();
+        let (inlet, outlet) = pipe().unwrap();
+        let tallies = shared();
+        let fds = [gate_end.as_raw_fd(), inlet.as_raw_fd(), outlet.as_raw_fd(), gate.as_raw_fd()];
+        let children = [0, 1].map(|index| fork(index, script, fds, tallies));
+        let member = |role: &str, pid: libc::pid_t| {
+            let pid = u32::try_from(pid).unwrap();
+            Member { role: role.to_owned(), pid, tid: pid, scope: Scope::Process }
+        };
+        let members = vec![member("sender", children[0]), member("receiver", children[1])];
+        Self { parties: Parties { members }, children, gate: Some(gate), tallies }
+    }
+
+    /// Opens the gate, waits for both to end, and says what sender and receiver did.
+    pub(crate) fn play(&mut self) -> [Done; 2] {
+        let gate = self.gate.take().unwrap();
+        std::fs::File::from(gate).write_all(&[0, 0]).unwrap();
+        for child in &mut self.children {
+            let mut status = 0;
+            // SAFETY: the pointer is to a whole int; the child is this test's own.
+            assert_eq!(unsafe { libc::waitpid(*child, &raw mut status, 0) }, *child);
+            assert_eq!(status, 0, "a party failed");
+            *child = 0;
+        }
+        self.tallies.each_ref().map(|tally| Done {
+            calls: tally.calls.load(Ordering::Acquire),
+            bytes: tally.bytes.load(Ordering::Acquire),
+        })
+    }
+
+    /// How often sender and receiver, who have played, gave up their CPUs.
+    pub(crate) fn switches(&self) -> [Switches; 2] {
+        self.tallies.each_ref().map(|tally| Switches {
+            voluntary: tally.voluntary.load(Ordering::Acquire),
+            involuntary: tally.involuntary.load(Ordering::Acquire),
+        })
+    }
+}
+
+impl Drop for Rehearsal {
+    fn drop(&mut self) {
+        for child in self.children.into_iter().filter(|&child| child > 0) {
+            // SAFETY: calls on a child of this test's own that was not reaped yet.
+            unsafe {
+                libc::kill(child, libc::SIGKILL);
+                libc::waitpid(child, null_mut(), 0);
+            }
+        }
+    }
+}
+
+fn shared() -> &'static [Tally; 2] {
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping of the kernel's choice aliases nothing; it is zeroed, which is a valid tally,
+    // reached through atomics only, and never unmapped.
+    unsafe {
+        let start = libc::mmap(null_mut(), size_of::<[Tally; 2]>(), access, kind, -1, 0);
+        assert_ne!(start, libc::MAP_FAILED);
+        &*start.cast::<[Tally; 2]>()
+    }
+}
+
+fn fork(index: usize, script: Script, fds: [RawFd; 4], tallies: &[Tally; 2]) -> libc::pid_t {
+    // SAFETY: the child makes only calls that signal-safety(7) lists, allocates nothing, and leaves by
+    // `_exit`.
+    match unsafe { libc::fork() } {
+        0 => {
+            let [gate, inlet, outlet, gates_other_end] = fds;
+            // SAFETY: plain calls on numbers; what fails ends the child.
+            unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                libc::close(gates_other_end);
+                libc::close(if index == 0 { inlet } else { outlet });
+                let mut word = 0_u8;
+                let opened = libc::read(gate, (&raw mut word).cast(), 1) == 1;
+                let end = if index == 0 { outlet } else { inlet };
+                let pinned = script.cpus.is_none_or(|cpus| pin(cpus[index]));
+                let played = opened && pinned && act(index, script, end, &tallies[index]);
+                libc::_exit(i32::from(!played));
+            }
+        }
+        child => {
+            assert!(child > 0, "fork");
+            child
+        }
+    }
+}
+
+/// Puts the calling process on `cpu`; whether it may use it.
+fn pin(cpu: usize) -> bool {
+    // SAFETY: a set of zeroes is an empty one, and the pointer is to the whole of it.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, size_of_val(&set), &raw const set) == 0
+    }
+}
+
+/// Plays all phases; whether every call did what it should.
+fn act(index: usize, script: Script, end: RawFd, tally: &Tally) -> bool {
+    let mut buffer = [0_u8; 1 << 20];
+    for _ in 0..script.phases {
+        let (mut calls, mut bytes) = (0, 0);
+        let before = mark();
+        let all = script.messages * script.bytes as u64;
+        while bytes < all {
+            let start = buffer.as_mut_ptr();
+            // SAFETY: the buffer is longer than `script.bytes`; the descriptor is the child's own.
+            let moved = unsafe {
+                match index {
+                    0 => libc::write(end, start.cast(), script.bytes),
+                    _ => libc::read(end, start.cast(), script.bytes),
+                }
+            };
+            let Ok(moved @ 1..) = u64::try_from(moved) else { return false };
+            (calls, bytes) = (calls + 1, bytes + moved);
+        }
+        let after = mark();
+        tally.voluntary.store(after.voluntary - before.voluntary, Ordering::Release);
+        tally.involuntary.store(after.involuntary - before.involuntary, Ordering::Release);
+        tally.calls.store(calls, Ordering::Release);
+        tally.bytes.store(bytes, Ordering::Release);
+    }
+    true
+}
+
+/// The call that parties make before and after each phase, and what it says of their switches.
+pub(crate) fn mark() -> Switches {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage, of which zeroes are a valid one.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    Switches {
+        voluntary: usage.ru_nvcsw.unsigned_abs(),
+        involuntary: usage.ru_nivcsw.unsigned_abs(),
+    }
+}
+
+/// Says that `what` was not tested here, and why; where skips are forbidden, that is a failure but for what
+/// `IPCPERF_MAY_SKIP` names (with commas between them). Past the harness, which would keep what a test that
+/// passes prints.
+pub(crate) fn skipped(what: &str, why: &str) {
+    let set = |name| std::env::var(name).unwrap_or_default();
+    let excepted = set("IPCPERF_MAY_SKIP").split(',').any(|name| name == what);
+    let forbidden = set("IPCPERF_FORBID_SKIPS") == "1" && !excepted;
+    assert!(!forbidden, "skipped, which is forbidden here: {what}: {why}");
+    // Whether anyone reads it is no concern of the test.
+    let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_count_what_they_move() {
+        let mut rehearsal =
+            Rehearsal::of(Script { bytes: 100, messages: 1_000, phases: 2, cpus: None });
+        assert_eq!(rehearsal.parties.members.len(), 2);
+        let [sender, receiver] = rehearsal.play();
+        assert_eq!(sender, Done { calls: 1_000, bytes: 100_000 });
+        assert_eq!(receiver.bytes, 100_000);
+    }
+
+    #[test]
+    fn those_that_never_play_are_gone() {
+        let rehearsal = Rehearsal::of(Script { bytes: 1, messages: 1, phases: 1, cpus: None });
+        let child = rehearsal.children[0];
+        drop(rehearsal);
+        // SAFETY: signal 0 is none.
+        assert_eq!(unsafe { libc::kill(child, 0) }, -1);
+    }
+}

@@ -1,0 +1,201 @@
+//! What the instrument tells, held against what those who were watched say of themselves.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::{Row, watch::arm};
+use crate::picture::State;
+use crate::rehearsal::{Rehearsal, Script, Switches, mark, skipped};
+use crate::{Member, Parties, Scope, Watch};
+
+/// The watch, or `None` where it cannot be had.
+fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
+    arm(parties).map_err(|why| skipped(test, &why.to_string())).ok()
+}
+
+fn rows(watch: Box<dyn Watch>) -> Vec<Row> {
+    watch.finish().unwrap().iter().map(|told| told.row().unwrap()).collect()
+}
+
+/// The CPUs that this process may use.
+fn cpus() -> Vec<usize> {
+    // SAFETY: a set of zeroes is an empty one, and the pointer is to the whole of it.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);
+        set
+    };
+    // SAFETY: the set has room for so many.
+    (0..1024).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
+}
+
+/// What `attempt` saw, once it missed nothing. `None` where it cannot be had.
+fn unbroken<T>(attempt: impl Fn() -> Option<T>, rows: impl Fn(&T) -> Vec<&Row>) -> Option<T> {
+    let mut seen = attempt()?;
+    for _ in 0..10 {
+        if rows(&seen).iter().all(|row| row.missed_events == 0) {
+            return Some(seen);
+        }
+        seen = attempt()?;
+    }
+    panic!("events are missed each time: {:?}", rows(&seen));
+}
+
+/// Sender and receiver, and what they say of themselves.
+fn rehearsed(test: &str, cpus: [usize; 2]) -> Option<[(Row, Switches); 2]> {
+    unbroken(|| once_rehearsed(test, cpus), |seen| seen.iter().map(|role| &role.0).collect())
+}
+
+fn once_rehearsed(test: &str, cpus: [usize; 2]) -> Option<[(Row, Switches); 2]> {
+    let script = Script { bytes: 4096, messages: 3_000, phases: 3, cpus: Some(cpus) };
+    let mut rehearsal = Rehearsal::of(script);
+    let watch = armed(test, &rehearsal.parties)?;
+    rehearsal.play();
+    let [sender, receiver]: [Row; 2] = rows(watch).try_into().unwrap();
+    let [sends, receives] = rehearsal.switches();
+    Some([(sender, sends), (receiver, receives)])
+}
+
+fn latencies(row: &Row) -> u64 {
+    row.wakeup_latency_quantised_ns.iter().map(|pair| pair.1).sum()
+}
+
+/// What holds of a role of one thread wherever it runs.
+fn check(row: &Row, own: Switches, cpu: usize, other: &str) {
+    assert_eq!(row.on_cpu_ns + row.runnable_ns + row.asleep_ns, row.interval_ns);
+    // A mark is seen on entry into the call, which reads the counts a moment later.
+    assert!(row.voluntary_switches.abs_diff(own.voluntary) <= 1, "{row:?} {own:?}");
+    assert!(row.involuntary_switches.abs_diff(own.involuntary) <= 1, "{row:?} {own:?}");
+    let [count, asleep_ns] = row
+        .sleeps
+        .iter()
+        .fold([0, 0], |sums, sleep| [sums[0] + sleep.count, sums[1] + sleep.asleep_ns]);
+    assert_eq!([count, asleep_ns], [row.voluntary_switches, row.asleep_ns]);
+    assert_eq!((row.threads, row.untold_events, row.migrations), (1, 0, 0));
+    assert!(row.cpus.iter().all(|&ran| ran as usize == cpu), "{:?}", row.cpus);
+    assert!(row.woken_by.keys().all(|by| by == other), "{:?}", row.woken_by);
+    assert_eq!(row.woken_by.values().sum::<u64>(), latencies(row));
+    // Whoever was woken waited for its CPU for at least so long.
+    let waited_ns: u64 = row.wakeup_latency_quantised_ns.iter().map(|pair| pair.0 * pair.1).sum();
+    assert!(row.runnable_ns >= waited_ns, "{row:?}");
+    assert!(row.timeline.windows(2).all(|pair| pair[0].1 == pair[1].0), "{:?}", row.timeline);
+}
+
+fn running(row: &Row) -> impl Iterator<Item = (u64, u64)> + Clone {
+    let spans = row.timeline.iter().filter(|span| span.2 == State::Running);
+    spans.map(|&(from_ns, to_ns, _)| (from_ns, to_ns))
+}
+
+#[test]
+fn on_one_cpu_they_take_turns_and_wake_each_other() {
+    let cpu = cpus()[0];
+    let Some([(sender, sends), (receiver, receives)]) = rehearsed("sched on one CPU", [cpu; 2])
+    else {
+        return;
+    };
+    check(&sender, sends, cpu, "receiver");
+    check(&receiver, receives, cpu, "sender");
+    assert!(sender.voluntary_switches + receiver.voluntary_switches > 100);
+    assert_eq!(latencies(&sender), sender.voluntary_switches);
+    for (from_ns, to_ns) in running(&sender) {
+        let overlap = running(&receiver).find(|other| other.0 < to_ns && from_ns < other.1);
+        assert_eq!(overlap, None, "{from_ns} to {to_ns}");
+    }
+}
+
+#[test]
+fn on_two_cpus_it_is_known_who_woke_whom() {
+    let cpus = cpus();
+    let [one, other, ..] = cpus[..] else {
+        return skipped("sched on two CPUs", "this process may use but one");
+    };
+    let Some([(sender, sends), (receiver, receives)]) =
+        rehearsed("sched on two CPUs", [one, other])
+    else {
+        return;
+    };
+    check(&sender, sends, one, "receiver");
+    check(&receiver, receives, other, "sender");
+    assert!(sender.timeline[0].0.min(receiver.timeline[0].0) == 0);
+}
+
+/// A thread of this process, which makes its marks around the life of another.
+fn with_a_helper(scope: Scope) -> Option<Row> {
+    unbroken(|| once_with_a_helper(scope), |row| vec![row])
+}
+
+fn once_with_a_helper(scope: Scope) -> Option<Row> {
+    std::thread::spawn(move || {
+        // SAFETY: the call takes nothing and cannot fail.
+        let tid = unsafe { libc::gettid() }.unsigned_abs();
+        let role = "both".to_owned();
+        let member = Member { role, pid: std::process::id(), tid, scope };
+        let watch = armed("sched of threads", &Parties { members: vec![member] })?;
+        mark();
+        let helper = || (0..3).for_each(|_| std::thread::sleep(Duration::from_millis(2)));
+        std::thread::spawn(helper).join().unwrap();
+        mark();
+        rows(watch).pop()
+    })
+    .join()
+    .unwrap()
+}
+
+#[test]
+fn a_librarys_threads_are_its_partys() {
+    let Some(row) = with_a_helper(Scope::Process) else { return };
+    let naps = row.sleeps.iter().find(|sleep| sleep.syscall.as_deref() == Some("clock_nanosleep"));
+    assert!(naps.is_some_and(|naps| naps.count >= 3 && naps.asleep_ns >= 6_000_000), "{row:?}");
+    assert!(row.threads >= 2, "{row:?}");
+}
+
+#[test]
+fn a_thread_is_watched_alone() {
+    let Some(row) = with_a_helper(Scope::Thread) else { return };
+    assert_eq!(row.threads, 1);
+    assert_eq!(row.on_cpu_ns + row.runnable_ns + row.asleep_ns, row.interval_ns);
+    assert!(row.asleep_ns > 0, "{row:?}");
+    assert_eq!(row.sleeps[0].syscall.as_deref(), Some("futex"));
+}
+
+/// Ends when dropped.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+/// Sender and receiver of `script`, and a daemon that never sleeps.
+fn with_a_daemon(script: Script) -> Option<[Row; 3]> {
+    let mut rehearsal = Rehearsal::of(script);
+    let daemon = Daemon(Command::new("yes").stdout(Stdio::null()).spawn().unwrap());
+    let (pid, role) = (daemon.0.id(), "broker".to_owned());
+    let member = Member { role, pid, tid: 0, scope: Scope::Daemon };
+    rehearsal.parties.members.push(member);
+    let watch = armed("sched of a daemon", &rehearsal.parties);
+    rehearsal.play();
+    let watch = watch?;
+    drop(daemon);
+    Some(rows(watch).try_into().unwrap())
+}
+
+#[test]
+fn a_daemon_is_watched_while_the_parties_play() {
+    let script = Script { bytes: 4096, messages: 20_000, phases: 2, cpus: None };
+    let Some([sender, receiver, busy]) = with_a_daemon(script) else { return };
+    assert!(busy.interval_ns >= sender.interval_ns.max(receiver.interval_ns));
+    // It never sleeps; what it was at before its first switch is not known.
+    let active_ns = busy.on_cpu_ns + busy.runnable_ns;
+    assert!(active_ns > 0 && active_ns <= busy.interval_ns, "{busy:?}");
+    assert_eq!((busy.threads, busy.asleep_ns, busy.voluntary_switches), (1, 0, 0));
+}
+
+/// The sender can be through all phases before the receiver has begun: nothing keeps them together.
+#[test]
+fn a_daemon_is_watched_until_the_last_party_is_through() {
+    let script = Script { bytes: 1, messages: 1, phases: 100, cpus: None };
+    let Some([_, _, busy]) = with_a_daemon(script) else { return };
+    assert!(busy.interval_ns > 0, "{busy:?}");
+}

@@ -1,0 +1,36 @@
+//! `syscalls`: every system call of each role, counted and timed in the kernel.
+//!
+//! Two BPF programs sit at the entry and the exit of every system call. They count between the marks of each
+//! party: how often a call was made, how many bytes it asked for and returned, how often it failed, and how
+//! long it took, as distributions over powers of two. A call that begins before an interval, or ends after
+//! it, is none of its calls; nor are the marks.
+
+#[cfg(target_os = "linux")]
+mod kept;
+mod pictures;
+mod row;
+#[cfg(target_os = "linux")]
+pub(crate) mod table;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+#[cfg(target_os = "linux")]
+mod watch;
+
+pub use row::{Percentiles, Row};
+
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::{arm, available};
+use crate::{Disturbs, Instrument, Source};
+
+/// The instrument.
+pub(crate) const INSTRUMENT: Instrument = Instrument {
+    name: "syscalls",
+    about: "system calls of each role: count, bytes, errors, and how their times are distributed",
+    needs: "Linux 6.1 or later; root, or CAP_BPF and CAP_PERFMON",
+    disturbs: Disturbs::Yes,
+    source: Source::Outside { available, arm },
+    pictures: pictures::of,
+};
+
+#[cfg(target_os = "linux")]
+use watch::{arm, available};

@@ -1,0 +1,131 @@
+//! What the BPF program keeps, laid out as it lays it out, and the rows that are told of it.
+
+use std::collections::BTreeMap;
+
+use super::table::{asks_for_bytes, returns_bytes};
+use super::{Percentiles, Row};
+use crate::bpf::MEMBERS;
+use crate::quantised;
+use crate::syscall_names::name;
+
+/// System calls below this number have a row each; those beyond share one.
+pub(super) const NUMBERS: usize = 512;
+
+/// What is kept of one call.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct KeptRow {
+    pub(super) generation: u64,
+    pub(super) count: u64,
+    pub(super) errors: u64,
+    pub(super) requested_bytes: u64,
+    pub(super) unknown_requests: u64,
+    pub(super) returned: u64,
+    pub(super) total_ns: u64,
+    pub(super) most_ns: u64,
+    pub(super) complement_ns: u64,
+    pub(super) times: [u64; quantised::ROWS],
+    pub(super) results: [u64; quantised::ROWS],
+}
+
+/// A call under way.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct KeptCall {
+    began_ns: u64,
+    pub(super) generation: u64,
+    number: u64,
+    requested_bytes: i64,
+}
+
+/// A member's own thread.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct KeptThread {
+    inside: u64,
+    pub(super) call: KeptCall,
+    unused: [u64; 11],
+}
+
+/// All that lies in `.bss`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Kept {
+    pub(super) threads: [KeptThread; MEMBERS],
+    pub(super) lost: u64,
+    pub(super) rows: [[KeptRow; NUMBERS + 1]; MEMBERS],
+}
+
+/// Which row of a map is of which call.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct SharedKey {
+    pub(super) member: u32,
+    pub(super) number: u32,
+    pub(super) generation: u64,
+}
+
+// SAFETY: laid out as C does, without padding, of integers alone: any bytes are a value.
+unsafe impl aya::Pod for Kept {}
+// SAFETY: as above.
+unsafe impl aya::Pod for KeptRow {}
+// SAFETY: as above.
+unsafe impl aya::Pod for SharedKey {}
+
+/// The rows of one member's last generation, by number.
+pub(super) fn rows_of(
+    member: usize,
+    generation: u64,
+    kept: &Kept,
+    shared: &[(SharedKey, KeptRow)],
+) -> Vec<Row> {
+    let mut rows = BTreeMap::new();
+    for (number, row) in (0_u32..).zip(&kept.rows[member]) {
+        if row.generation == generation && row.count > 0 {
+            rows.insert(number, *row);
+        }
+    }
+    for (key, row) in shared {
+        if key.member as usize == member && key.generation == generation {
+            rows.entry(key.number).and_modify(|own| own.add(row)).or_insert(*row);
+        }
+    }
+    rows.iter().map(|(&number, row)| row.told(number)).collect()
+}
+
+impl KeptRow {
+    /// Puts to the calls of a member's own thread those of others.
+    fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.requested_bytes = self.requested_bytes.wrapping_add(other.requested_bytes);
+        self.unknown_requests += other.unknown_requests;
+        self.returned = self.returned.wrapping_add(other.returned);
+        self.total_ns += other.total_ns;
+        self.most_ns = self.most_ns.max(other.most_ns);
+        self.complement_ns = self.complement_ns.max(other.complement_ns);
+        for row in 0..quantised::ROWS {
+            self.times[row] += other.times[row];
+            self.results[row] += other.results[row];
+        }
+    }
+
+    fn told(&self, number: u32) -> Row {
+        let known = usize::try_from(number).is_ok_and(|number| number < NUMBERS);
+        let asks = asks_for_bytes(number) && self.unknown_requests == 0;
+        let (quantised_ns, least_ns) = (quantised::pairs(&self.times), !self.complement_ns);
+        Row {
+            syscall: if known { name(number.into()) } else { format!("{NUMBERS} and above") },
+            number: known.then_some(number),
+            count: self.count,
+            requested_bytes: asks.then_some(self.requested_bytes),
+            returned_bytes: returns_bytes(number).then_some(self.returned),
+            errors: self.errors,
+            percentiles_ns: Percentiles::of(&quantised_ns, least_ns, self.most_ns),
+            quantised_ns,
+            total_ns: self.total_ns,
+            least_ns,
+            quantised_returned: quantised::pairs(&self.results),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The watch: programs loaded with whom to watch, and read when the run is over.
+
+use std::sync::OnceLock;
+
+use super::kept::{Kept, KeptRow, NUMBERS, SharedKey, rows_of};
+use super::table::lengths;
+use crate::bpf::{Attached, MARK_CALL, Object, Watched};
+use crate::{Member, Observation, Parties, Scope, Unavailable, Watch};
+
+const OBJECT: Object = Object {
+    bytes: aya::include_bytes_aligned!("../bpf/syscalls.bpf.o"),
+    programs: &[("entered", "sys_enter"), ("left", "sys_exit")],
+};
+
+/// Tries it on this process itself. The answer holds for as long as the process lives.
+pub(super) fn available() -> Result<Vec<Unavailable>, Unavailable> {
+    static TRIED: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+    let pid = std::process::id();
+    let member = Member { role: "both".to_owned(), pid, tid: pid, scope: Scope::Thread };
+    let tried = TRIED.get_or_init(|| SyscallWatch::over(&[member]).map(drop));
+    tried.clone().map(|()| Vec::new())
+}
+
+/// Begins to watch `parties`.
+pub(super) fn arm(parties: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
+    Ok(Box::new(SyscallWatch::over(&parties.members)?))
+}
+
+/// Programs that count, and whose counts are whose.
+#[derive(Debug)]
+struct SyscallWatch {
+    attached: Attached,
+    members: Vec<Member>,
+}
+
+impl SyscallWatch {
+    fn over(members: &[Member]) -> Result<Self, Unavailable> {
+        let (watched, lengths) = (Watched::of(members)?, lengths::<NUMBERS>());
+        let attached = Attached::load(&OBJECT, |loader| {
+            watched.set(loader, &["shared_rows", "shared_calls"]);
+            loader.override_global("mark", &MARK_CALL, true);
+            loader.override_global("lengths", &lengths, true);
+        })?;
+        Ok(Self { attached, members: members.to_vec() })
+    }
+}
+
+impl Watch for SyscallWatch {
+    fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable> {
+        let Self { attached, members } = *self;
+        let stopped = attached.stop();
+        let kept = stopped.section::<Kept>(".bss")?;
+        let shared = stopped.entries::<SharedKey, KeptRow>("shared_rows")?;
+        complete(&kept)?;
+        let last = kept.threads.iter().map(|thread| thread.call.generation).max().unwrap_or(0);
+        let mut observations = Vec::new();
+        for (at, member) in members.iter().enumerate() {
+            let generation = match member.scope {
+                Scope::Daemon => last,
+                _ => kept.threads[at].call.generation,
+            };
+            let rows = rows_of(at, generation, &kept, &shared);
+            let role = Some(member.role.as_str());
+            observations.extend(rows.iter().map(|row| Observation::of(role, row)));
+        }
+        Ok(observations)
+    }
+}
+
+/// Whether every call found room.
+fn complete(kept: &Kept) -> Result<(), Unavailable> {
+    match kept.lost {
+        0 => Ok(()),
+        lost => Err(Unavailable {
+            reason: format!("{lost} calls of other threads found no room to be counted in"),
+            remedy: "watch a case with fewer threads or fewer phases: --total".to_owned(),
+        }),
+    }
+}
