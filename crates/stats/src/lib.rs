@@ -6,6 +6,7 @@
 mod bootstrap;
 mod density;
 mod dip;
+mod effect;
 mod modality;
 mod normal;
 mod quantile;
@@ -15,6 +16,7 @@ mod trend;
 
 pub use bootstrap::{Bootstrap, Interval};
 pub use dip::{Dip, dip_test};
+pub use effect::cliffs_delta;
 pub use modality::{Mode, modes};
 pub use quantile::{QuantileType, Quartiles, quantile, quantile_of_type, quartiles};
 pub use spread::{interquartile_range, median, median_absolute_deviation};
