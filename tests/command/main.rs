@@ -1,7 +1,9 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod container;
+mod counted;
 mod dbus;
+mod doctor;
 mod export;
 mod full_disk;
 mod interruption;
@@ -22,6 +24,7 @@ mod system_calls;
 mod unreadable;
 mod until_ci;
 mod unwritable;
+mod watched;
 mod whole;
 
 #[path = "../support/carried.rs"]

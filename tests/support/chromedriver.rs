@@ -16,6 +16,9 @@ use crate::processes;
 
 /// Longer than a browser needs for anything on a busy machine.
 const HANG: Duration = Duration::from_secs(120);
+/// Far longer than it takes to listen, and how often it may fail to.
+const START: Duration = Duration::from_secs(30);
+const ATTEMPTS: usize = 4;
 /// A picture of a long page is some MB.
 const LONGEST_ANSWER_BYTES: u64 = 256 << 20;
 
@@ -40,15 +43,37 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
 }
 
 impl Chromedriver {
+    /// One that listens. Another is started where one does not, since the port that it picks may be taken
+    /// by the time it listens there by the other protocol of the internet.
     pub(crate) fn start() -> Self {
+        let mut said = Vec::new();
+        for _ in 0..ATTEMPTS {
+            match Self::attempt() {
+                Ok(driver) => return driver,
+                Err(why) => said.push(why),
+            }
+        }
+        panic!("no chromedriver listens: {said:?}");
+    }
+
+    /// One that listens, or what it said instead.
+    fn attempt() -> Result<Self, String> {
         let folder = tempfile::tempdir().expect("a folder for the browser");
         let said = folder.path().join("chromedriver.log");
         let mut command = command(folder.path());
-        command.stdout(File::create(&said).expect("a file for output"));
+        let output = File::create(&said).expect("a file for output");
+        command.stderr(output.try_clone().expect("a second descriptor")).stdout(output);
         let process = command.spawn().expect("chromedriver starts");
         let mut driver = Self { process, folder, agent: agent(), port: 0 };
-        driver.port = processes::wait_for("chromedriver", HANG, || port(&said));
-        driver
+        let port = processes::find_within(START, || {
+            let ended = driver.process.try_wait().expect("the state of a child").is_some();
+            port(&said).map(Some).or(ended.then_some(None))
+        });
+        driver.port = port.flatten().ok_or_else(|| {
+            let said = fs::read_to_string(&said).unwrap_or_default();
+            format!("{:?}: {said}", driver.process.try_wait())
+        })?;
+        Ok(driver)
     }
 
     /// The folder for all that it and the browser write.
@@ -107,7 +132,7 @@ fn command(folder: &Path) -> Command {
     for variable in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
         command.env(variable, folder);
     }
-    command.stdin(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.stdin(Stdio::null()).process_group(0);
     command
 }
 

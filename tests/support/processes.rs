@@ -55,13 +55,21 @@ pub(crate) fn patience(limit: Duration) -> Duration {
 }
 
 /// Looks again and again until `look` finds something, for at most `limit` of a machine's time.
-pub(crate) fn wait_for<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, limit: Duration, look: impl FnMut() -> Option<T>) -> T {
+    let found = find_within(limit, look);
+    found.unwrap_or_else(|| panic!("no {what} within {limit:?}"))
+}
+
+/// The same, of what may never be found.
+pub(crate) fn find_within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + patience(limit);
     loop {
         if let Some(found) = look() {
-            return found;
+            return Some(found);
         }
-        assert!(Instant::now() < end, "no {what} within {limit:?}");
+        if Instant::now() >= end {
+            return None;
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod doctor;
 mod error;
 mod export;
 mod figure;

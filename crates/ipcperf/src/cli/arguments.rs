@@ -33,12 +33,16 @@ pub(super) enum Command {
     Survey(SurveyArguments),
     /// Measure the cases you name
     Run(RunArguments),
+    /// Watch one case, one run, and print what instruments saw; what being watched cost, too
+    Trace(RunArguments),
     /// Print the matrix and the time it will take; run nothing
     Plan(PlanArguments),
     /// List what there is
     List(ListArguments),
     /// Describe this machine: what bears on measurements, and what to do about it
     Machine(MachineArguments),
+    /// Say what works here, what does not, and what would make it work; changes nothing
+    Doctor(DoctorArguments),
     /// Print the tables of results files
     Show(ShowArguments),
     /// Write results in the format of another program
@@ -179,6 +183,16 @@ pub(super) struct MatrixArguments {
     /// Stamp every message and check order, length and content on arrival
     #[arg(long, conflicts_with_all = ["touch", "payload"])]
     pub(super) verify: bool,
+    #[arg(long, value_name = "NAMES", help = instruments_help())]
+    #[arg(value_parser = Known::instruments(), hide_possible_values = true)]
+    instrument: Option<String>,
+    /// What --instrument counters counts: cycles, L1-dcache-loads, r1b, a name of the kernel's, or a set of
+    /// a document (l1d, mem, arch, tlbmem ...) [default: what explains a copy, as far as this CPU counts it]
+    #[arg(long, value_name = "EVENTS")]
+    events: Option<String>,
+    /// What --instrument profile samples by [default: cpu-clock]
+    #[arg(long, value_name = "EVENT")]
+    event: Option<String>,
     /// Shuffles the blocks; stored with the results [default: a new one each time]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -199,6 +213,8 @@ impl MatrixArguments {
             placements: &self.placement,
             kernel_buffers: &self.kernel_buffer,
             handling: self.handling.typed(),
+            instruments: self.instrument.as_deref(),
+            events: [self.events.as_deref(), self.event.as_deref()],
             set: &self.set,
             repetitions: self.repetitions,
             until_ci_percent: self.until_ci,
@@ -264,6 +280,7 @@ pub(super) struct ListArguments {
 pub(super) enum Listed {
     Mechanisms,
     Workloads,
+    Instruments,
     Exporters,
 }
 
@@ -289,6 +306,13 @@ pub(super) struct ResumeArguments {
     pub(super) exports: ExportsArguments,
     #[command(flatten)]
     pub(super) printed: PrintedArguments,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct DoctorArguments {
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -323,6 +347,12 @@ pub(super) struct ExportArguments {
 
 fn exports_help() -> String {
     Known::exporters().help("Write what was measured to PATH too; FORMAT is one of")
+}
+
+fn instruments_help() -> String {
+    let what = "What watches runs; each that disturbs them gets runs of its own, beside others that \
+        nobody watches";
+    Known::instruments().help(what)
 }
 
 fn placement_help() -> String {

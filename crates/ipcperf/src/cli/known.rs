@@ -8,6 +8,8 @@ use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_engine::placement::WORDS;
 use ipcperf_engine::workload::WORKLOADS;
 
+use ipcperf_observe::INSTRUMENTS;
+
 use crate::export::EXPORTERS;
 
 /// A name and what it stands for; nothing where the name says it.
@@ -68,6 +70,10 @@ impl Known {
 
     pub(super) fn first_touches() -> Self {
         Self(|| FirstTouch::ALL.iter().map(|first| (first.name(), "")).collect())
+    }
+
+    pub(super) fn instruments() -> Self {
+        Self(|| INSTRUMENTS.iter().map(|known| (known.name, known.about)).collect())
     }
 
     pub(super) fn exporters() -> Self {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::arguments::{ListArguments, Listed};
 use crate::error::{Ending, Error};
 use crate::output::{
-    exporter_list, exporters_json, mechanism_list, mechanisms_json, print, workload_list,
-    workloads_json,
+    exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
+    mechanisms_json, print, workload_list, workloads_json,
 };
 
 pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
@@ -19,6 +19,10 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
     if wanted(Listed::Workloads) {
         tables.push(workload_list);
         entries.push(workloads_json);
+    }
+    if wanted(Listed::Instruments) {
+        tables.push(instrument_list);
+        entries.push(instruments_json);
     }
     if wanted(Listed::Exporters) {
         tables.push(exporter_list);

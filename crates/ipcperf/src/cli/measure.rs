@@ -30,9 +30,10 @@ const MOST_COPY_SIZES: usize = 8;
 
 /// Which command measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measuring {
+pub(super) enum Measuring {
     Survey(SurveyLength),
     Cases,
+    Trace,
 }
 
 impl Measuring {
@@ -40,7 +41,7 @@ impl Measuring {
     const fn effort(self) -> Effort {
         match self {
             Self::Survey(SurveyLength::Full) => Effort::Thorough,
-            Self::Survey(SurveyLength::Quick) | Self::Cases => Effort::Brief,
+            Self::Survey(SurveyLength::Quick) | Self::Cases | Self::Trace => Effort::Brief,
         }
     }
 
@@ -49,6 +50,7 @@ impl Measuring {
         match self {
             Self::Survey(_) => "survey",
             Self::Cases => "run",
+            Self::Trace => "trace",
         }
     }
 }
@@ -60,6 +62,7 @@ pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
         check_writable(report)?;
     }
     let measured = carry_out(&plan, Measuring::Survey(length), &arguments.output)?;
+    present(&measured.file, measured.ending, arguments.output.printed.form())?;
     if let Some(report) = &arguments.report {
         let told = report::write(std::slice::from_ref(&measured.file), report, None)?;
         arguments.output.printed.form().tell(&told);
@@ -68,12 +71,14 @@ pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
-    let plan = resolve(&arguments.matrix)?;
-    Ok(carry_out(&plan, Measuring::Cases, &arguments.output)?.ending)
+    let plan = resolve(&arguments.matrix, |_| ())?;
+    let measured = carry_out(&plan, Measuring::Cases, &arguments.output)?;
+    present(&measured.file, measured.ending, arguments.output.printed.form())?;
+    Ok(measured.ending)
 }
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
-    let plan = resolve(&arguments.matrix)?;
+    let plan = resolve(&arguments.matrix, |_| ())?;
     if !arguments.json {
         return print(&plan_table(&plan));
     }
@@ -84,9 +89,15 @@ pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
     print(&format!("{object:#}"))
 }
 
-fn resolve(matrix: &MatrixArguments) -> Result<Plan, Error> {
+/// What was typed, changed by `adapt` where the command is not `run`, held against this machine.
+pub(super) fn resolve(
+    matrix: &MatrixArguments,
+    adapt: impl FnOnce(&mut Request),
+) -> Result<Plan, Error> {
     let check = if matrix.verify { TouchCheck::Verify } else { TouchCheck::Off };
-    Plan::resolve(&Request::parse(&matrix.typed(), check)?, &topology()?)
+    let mut request = Request::parse(&matrix.typed(), check)?;
+    adapt(&mut request);
+    Plan::resolve(&request, &topology()?)
 }
 
 pub(super) fn topology() -> Result<Topology, Error> {
@@ -95,12 +106,13 @@ pub(super) fn topology() -> Result<Topology, Error> {
 }
 
 /// What was measured, and how that ended.
-struct Measured {
-    ending: Ending,
-    file: Summarised,
+pub(super) struct Measured {
+    pub(super) ending: Ending,
+    pub(super) file: Summarised,
 }
 
-fn carry_out(
+/// Carries out `plan`, and writes what comes of it where it was asked for.
+pub(super) fn carry_out(
     plan: &Plan,
     measuring: Measuring,
     output: &OutputArguments,
@@ -117,9 +129,8 @@ fn carry_out(
     }
     let mut progress = Progress::over(plan.runs(), form.visibility());
     let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
-    let (ending, heading) = (outcome.ending, heading(&header));
+    let ending = outcome.ending;
     let file = measured(header, outcome, writer.path());
-    present(&file, ending, form, heading)?;
     exports.write(&file, form)?;
     Ok(Measured { ending, file })
 }
@@ -129,6 +140,7 @@ pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summari
     let results = Results {
         header,
         samples: outcome.samples,
+        observations: outcome.observations,
         failures: outcome.failures,
         footer: None,
         end: End::Closed,
@@ -199,22 +211,16 @@ fn copy_sizes(plan: &Plan) -> Vec<usize> {
 }
 
 /// Prints what came of a plan, and where it is kept.
-pub(super) fn present(
-    measured: &Summarised,
-    ending: Ending,
-    form: Form,
-    heading: String,
-) -> Result<(), Error> {
+pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Result<(), Error> {
     let (results, plan) = (&measured.results, &measured.results.header.plan);
-    let summaries = &measured.summaries;
     match form {
         Form::Json | Form::QuietJson => {
             print_with(|out| (JSON.write)(std::slice::from_ref(measured), out))?
         }
-        Form::Tables => print(&page(heading, summaries, &results.samples, plan.until_ci))?,
+        Form::Tables => print(&page(heading(&results.header), measured))?,
         Form::Quiet => Ending::Done,
     };
-    let closing = closing_words(&plan.unavailable, &results.failures);
+    let closing = closing_words(plan, &results.failures);
     if !closing.is_empty() {
         tell(&closing);
     }

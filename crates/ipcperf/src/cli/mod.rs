@@ -2,6 +2,7 @@
 
 mod arguments;
 mod completions;
+mod doctor;
 mod export;
 mod known;
 mod list;
@@ -11,6 +12,7 @@ mod measure;
 mod report;
 mod resume;
 mod show;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -44,9 +46,11 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         None => measure::survey(&SurveyArguments::default()),
         Some(Command::Survey(arguments)) => measure::survey(arguments),
         Some(Command::Run(arguments)) => measure::run(arguments),
+        Some(Command::Trace(arguments)) => trace::trace(arguments),
         Some(Command::Plan(arguments)) => measure::plan(arguments),
         Some(Command::List(arguments)) => list::list(arguments),
         Some(Command::Machine(arguments)) => machine::machine(arguments),
+        Some(Command::Doctor(arguments)) => doctor::doctor(arguments),
         Some(Command::Show(arguments)) => show::show(arguments),
         Some(Command::Export(arguments)) => export::export(arguments),
         Some(Command::Resume(arguments)) => resume::resume(arguments),

@@ -5,7 +5,6 @@ use ipcperf_engine::placement::Topology;
 use super::arguments::ResumeArguments;
 use super::export::Exports;
 use super::measure::{measured, present, topology};
-use super::show::heading;
 use crate::error::{Ending, Error};
 use crate::machine::Environment;
 use crate::output::{Progress, tell};
@@ -25,7 +24,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
         tell(&format!("ipcperf: warning: {}: {warning}", arguments.file.display()));
     }
     let form = arguments.printed.form();
-    let (heading, header) = (heading(header), header.clone());
+    let header = header.clone();
     let outcome = if results.is_complete() {
         Outcome::of(before(results))
     } else {
@@ -36,14 +35,15 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     };
     let ending = outcome.ending;
     let measured = measured(header, outcome, writer.path());
-    present(&measured, ending, form, heading)?;
+    present(&measured, ending, form)?;
     exports.write(&measured, form)?;
     Ok(ending)
 }
 
 fn before(results: Results) -> Before {
     let elapsed_ns = results.footer.map_or(0, |footer| footer.elapsed_ns);
-    Before { samples: results.samples, failures: results.failures, elapsed_ns }
+    let Results { samples, observations, failures, .. } = results;
+    Before { samples, observations, failures, elapsed_ns }
 }
 
 /// Figures of two machines do not belong into one file.

@@ -4,11 +4,11 @@ use super::arguments::ShowArguments;
 use crate::error::{Ending, Error};
 use crate::export::JSON;
 use crate::output::{
-    Beside, closing_words, columns, fit, notes, print, print_with, survey_words, tables,
+    Beside, closing_words, columns, fit, notes, observed_text, print, print_with, probe_table,
+    survey_words, tables,
 };
-use crate::plan::Precision;
-use crate::results::{Header, Sample};
-use crate::summary::{CaseSummary, Summarised};
+use crate::results::Header;
+use crate::summary::{Summarised, observed, probe_effects};
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
     let files = arguments.files.iter().map(|path| Summarised::read(path));
@@ -27,8 +27,8 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     let results = &file.results;
     let header = &results.header;
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
-    let closing = closing_words(&header.plan.unavailable, &results.failures);
-    let page = page(heading, &file.summaries, &results.samples, header.plan.until_ci);
+    let closing = closing_words(&header.plan, &results.failures);
+    let page = page(heading, file);
     if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
 }
 
@@ -42,16 +42,15 @@ pub(super) fn heading(header: &Header) -> String {
 }
 
 /// Heading, tables, the findings in words, and what to know before believing them.
-pub(super) fn page(
-    heading: String,
-    summaries: &[CaseSummary],
-    samples: &[Sample],
-    precision: Option<Precision>,
-) -> String {
+pub(super) fn page(heading: String, file: &Summarised) -> String {
+    let (summaries, results) = (&file.summaries, &file.results);
+    let (samples, precision) = (&results.samples, results.header.plan.until_ci);
     let beside = if precision.is_some() { Beside::Interval } else { Beside::Spread };
     let columns = columns();
     let mut parts = vec![heading, tables(summaries, beside, columns), survey_words(summaries)];
     parts.extend(notes(summaries, samples, precision));
+    parts
+        .extend([probe_table(&probe_effects(samples)), observed_text(&observed(results), columns)]);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     fit(&parts.join("\n\n"), columns)
 }

@@ -52,7 +52,7 @@ fn write_configuration(header: &Header, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
     let mut cases: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
-    for sample in file.results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
+    for sample in file.results.samples.iter().filter(|sample| sample.counts_undisturbed()) {
         cases.entry(&sample.run.case.case_id).or_default().push(sample);
     }
     let planned = file.results.header.plan.cases.iter();

@@ -6,6 +6,7 @@
 mod benchstat;
 mod csv;
 mod csv_runs;
+mod folded;
 mod json;
 mod markdown;
 mod sheet;
@@ -40,6 +41,7 @@ pub(crate) const EXPORTERS: &[&Exporter] = &[
     &json::EXPORTER,
     &markdown::EXPORTER,
     &benchstat::EXPORTER,
+    &folded::EXPORTER,
 ];
 
 /// The exporter called `name`.

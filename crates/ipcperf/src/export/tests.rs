@@ -1,11 +1,15 @@
 //! What is exported, read back: every number must be the one that was exported, to the last bit, and
 //! every text the same, whatever is in it.
 
+use std::collections::BTreeMap;
+
 use ipcperf_engine::workload::Kind;
+use ipcperf_observe::Observation;
+use ipcperf_observe::profile::{Row, Stack};
 use serde_json::Value;
 
 use super::*;
-use crate::results::{RefusedRecord, Sample, sample};
+use crate::results::{ObservationRecord, RefusedRecord, Sample, sample};
 use crate::summary::summarised;
 
 /// Everything that is markup, or a separator, or a formula, somewhere.
@@ -14,12 +18,13 @@ const HOSTILE: &str =
 
 /// The way back of each format: what was written, and what it was made from.
 type Check = fn(&str, &[Summarised]);
-const CHECKS: [(&str, Check); 5] = [
+const CHECKS: [(&str, Check); 6] = [
     ("csv", check_csv),
     ("csv-runs", check_csv_runs),
     ("json", check_json),
     ("markdown", check_markdown),
     ("benchstat", check_benchstat),
+    ("folded", check_folded),
 ];
 
 #[test]
@@ -38,7 +43,8 @@ fn a_file_of_nothing_can_be_exported() {
     let files = [summarised("empty.jsonl", Vec::new(), Vec::new())];
     for exporter in EXPORTERS {
         let text = written(exporter, &files);
-        assert!(!text.is_empty(), "{}", exporter.name);
+        // Stacks stand without a head.
+        assert_eq!(text.is_empty(), exporter.name == "folded", "{}", exporter.name);
     }
     // The columns do not depend on what was measured.
     let (empty, full) =
@@ -71,12 +77,25 @@ fn measured(path: &str, factor: u64) -> Summarised {
         for kind in [Kind::Stream, Kind::RoundTrip] {
             for block in 0..12_u32 {
                 let ns = place * factor * (10_000_019 + u64::from(block) * 77_773);
-                samples.push(planted(mechanism, kind, block, ns));
+                let mut sample = planted(mechanism, kind, block, ns);
+                sample.run.run_id = samples.len().to_string();
+                samples.push(sample);
             }
         }
     }
     let refused = RefusedRecord { case: samples[0].run.case.clone(), reason: HOSTILE.to_owned() };
-    summarised(path, samples, vec![refused])
+    let seen = samples.iter().zip(1..).map(|(sample, number)| stack(sample, number * factor));
+    let seen = seen.collect();
+    let mut file = summarised(path, samples, vec![refused]);
+    file.results.observations = seen;
+    file
+}
+
+/// What the profile saw of a run.
+fn stack(run: &Sample, samples: u64) -> ObservationRecord {
+    let row = Row::Stack(Stack { stack: "sender;write;Vec<[u8; 4]>\nx_[k]".to_owned(), samples });
+    let told = Observation::of(Some("sender"), &row);
+    ObservationRecord::of(&run.run.run_id, "profile", told)
 }
 
 fn planted(mechanism: &str, kind: Kind, block: u32, elapsed_ns: u64) -> Sample {
@@ -274,4 +293,22 @@ fn check_benchstat(text: &str, files: &[Summarised]) {
         assert!(name.ends_with("-1") && name.matches('/').count() < 8, "{name}");
     }
     assert!(text.contains("BenchmarkUnixStreamNamed/workload=stream/mode=2proc/"), "{text}");
+}
+
+fn check_folded(text: &str, files: &[Summarised]) {
+    let mut wanted: BTreeMap<String, u64> = BTreeMap::new();
+    for file in files {
+        let seen = file.results.samples.iter().zip(&file.results.observations);
+        for (sample, seen) in seen.filter(|(sample, _)| sample.set_aside.is_none()) {
+            let name = sample.run.case.case_id.replace(';', ":");
+            let samples = seen.fields["samples"].as_u64().unwrap();
+            *wanted.entry(format!("{name};sender;write;Vec<[u8; 4]>?x_[k]")).or_default() +=
+                samples;
+        }
+    }
+    let line = |line: &str| {
+        let (stack, samples) = line.rsplit_once(' ').unwrap();
+        (stack.to_owned(), samples.parse::<u64>().unwrap())
+    };
+    assert_eq!(text.lines().map(line).collect::<BTreeMap<_, _>>(), wanted);
 }

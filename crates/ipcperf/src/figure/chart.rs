@@ -46,7 +46,7 @@ impl Names {
 /// What is to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    pub(crate) description: &'static Description,
+    pub(crate) description: Description,
     /// What it shows.
     pub(crate) title: String,
     pub(crate) panels: Vec<Panel>,
@@ -110,7 +110,7 @@ pub(super) enum Trust {
 impl Chart {
     /// What `description` comes to for `files`; `None` where they have nothing of it.
     pub(crate) fn of(
-        description: &'static Description,
+        description: &Description,
         files: &[Summarised],
         names: &Names,
     ) -> Option<Self> {
@@ -125,7 +125,7 @@ impl Chart {
         let panels: Vec<Panel> = panels.collect();
         let title = title(description, layout, drawn.first()?);
         let notes = notes(description, layout, files, left_out);
-        (!panels.is_empty()).then_some(Self { description, title, panels, notes })
+        (!panels.is_empty()).then_some(Self { description: *description, title, panels, notes })
     }
 
     /// Numbers of the series that have something in it.

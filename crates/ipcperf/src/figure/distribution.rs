@@ -22,7 +22,7 @@ pub(super) fn curves(group: &Group, names: &Names) -> Content {
     for case in &group.cases {
         wanted.insert(&case.case.case_id, Vec::new());
     }
-    for sample in group.file.results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
+    for sample in group.file.results.samples.iter().filter(|sample| sample.counts_undisturbed()) {
         let Some(histograms) = wanted.get_mut(sample.run.case.case_id.as_str()) else { continue };
         if group.heading.is_of_class(sample.cpu_pair_class.as_ref()) {
             histograms.extend(sample.round_trip_histogram.as_deref());

@@ -6,6 +6,7 @@
 
 mod axis;
 mod chart;
+mod counted;
 mod description;
 mod distribution;
 mod draw;
@@ -24,6 +25,7 @@ mod style;
 mod tests;
 
 pub(crate) use chart::{Chart, Names};
+pub(crate) use counted::counted;
 pub(crate) use description::FIGURES;
 pub(crate) use draw::{Standing, marks, panel};
 pub(crate) use file::write_all;

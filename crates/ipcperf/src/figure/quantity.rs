@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::axis::Scale;
 use crate::output::units;
 use crate::plan::Bytes;
-use crate::summary::{CaseSummary, RoleCost, Spread};
+use crate::summary::{CaseSummary, CountKind, Counted, RoleCost, Spread};
 
 /// What can stand on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) enum Quantity {
     CpuPerByte,
     /// CPU time a role spends for a message or a round trip.
     CpuPerMessage,
+    /// What was counted of a role, by its name.
+    Counted(&'static str, CountKind),
     /// Share of the values up to one.
     CumulatedShare,
     /// A row for each case.
@@ -41,6 +43,10 @@ impl Quantity {
             Self::ShareOfLimit => "share of the limit (per cent)",
             Self::CpuPerByte => "CPU time per byte (seconds)",
             Self::CpuPerMessage => "CPU time per message (seconds)",
+            Self::Counted(_, CountKind::PerMessage) => "events per message",
+            Self::Counted(_, CountKind::NsPerMessage) => "time per message (seconds)",
+            Self::Counted(_, CountKind::Ratio) => "ratio",
+            Self::Counted(_, CountKind::Share) => "share of the samples (per cent)",
             Self::CumulatedShare => "round trips that took at most as long (per cent)",
             Self::Case => "mechanism",
         }
@@ -56,7 +62,8 @@ impl Quantity {
             | Self::SingleRoundTrip
             | Self::ShareOfLimit
             | Self::CpuPerByte
-            | Self::CpuPerMessage => Scale::Decimal,
+            | Self::CpuPerMessage
+            | Self::Counted(..) => Scale::Decimal,
         }
     }
 
@@ -72,7 +79,11 @@ impl Quantity {
             Self::Bandwidth => units::bandwidth(value),
             Self::RoundTripMean | Self::SingleRoundTrip | Self::CpuPerMessage => units::time(value),
             Self::CpuPerByte => units::short_time(value),
-            Self::ShareOfLimit | Self::CumulatedShare => units::percent(value),
+            Self::ShareOfLimit | Self::CumulatedShare | Self::Counted(_, CountKind::Share) => {
+                units::percent(value)
+            }
+            Self::Counted(_, CountKind::NsPerMessage) => units::time(value),
+            Self::Counted(..) => units::plain(value),
             Self::Case => String::new(),
         }
     }
@@ -87,13 +98,16 @@ impl Quantity {
             Some((number, unit)) if number.contains('.') => {
                 format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
             }
+            None if words.contains('.') => {
+                words.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
             _ => words,
         }
     }
 
     /// Whether each role of a case has its own value.
     pub(super) const fn is_of_roles(self) -> bool {
-        matches!(self, Self::CpuPerByte | Self::CpuPerMessage)
+        matches!(self, Self::CpuPerByte | Self::CpuPerMessage | Self::Counted(..))
     }
 
     /// The figure of a case (and of one of its roles), over its repetitions.
@@ -105,9 +119,16 @@ impl Quantity {
             Self::ShareOfLimit => share_of_limit(case),
             Self::CpuPerByte => cost()?.cpu_ns_per_byte,
             Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
+            Self::Counted(name, kind) => counted(case, role?, name, kind),
             Self::BufferBytes | Self::SingleRoundTrip | Self::CumulatedShare | Self::Case => None,
         }
     }
+}
+
+fn counted(case: &CaseSummary, role: &str, name: &str, kind: CountKind) -> Option<Spread> {
+    let is_meant =
+        |one: &&Counted| one.role == role && one.what.name == name && one.what.kind == kind;
+    case.counted.iter().find(is_meant).map(|one| one.spread)
 }
 
 fn costs<'a>(case: &'a CaseSummary, role: &str) -> Option<&'a RoleCost> {

@@ -69,8 +69,11 @@ fn resume(file: &Summarised) {
     }
 }
 
-/// A small file that was really measured.
-const REAL: &str = include_str!("../../../../tests/command/files/three-mechanisms.jsonl");
+/// Small files that were really measured: of three mechanisms, and of runs that were watched.
+const REAL: [&str; 2] = [
+    include_str!("../../../../tests/command/files/three-mechanisms.jsonl"),
+    include_str!("../../../../tests/command/files/watched.jsonl"),
+];
 /// No file of a few megabytes may take longer, even where everything is slow.
 const LONGEST: Duration = Duration::from_secs(10);
 /// More characters than this of what is wrong with a file are no clear line.
@@ -105,7 +108,7 @@ fn try_files(first: u64, duration: Duration, begun: &Sender<u64>) {
     let mut read = 0_u64;
     for seed in first.. {
         begun.send(seed).expect("a listener");
-        read += u64::from(try_file(&mutation::changed(REAL, &mut ChaCha8Rng::seed_from_u64(seed))));
+        read += u64::from(try_file(&changed(seed)));
         if start.elapsed() >= duration {
             // Were all refused, nothing behind the reading would be tried.
             assert!(read > 0, "no file was read");
@@ -113,6 +116,12 @@ fn try_files(first: u64, duration: Duration, begun: &Sender<u64>) {
             return;
         }
     }
+}
+
+/// One of the real files, changed as `seed` says.
+fn changed(seed: u64) -> Vec<u8> {
+    let real = REAL[usize::from(seed.is_multiple_of(2))];
+    mutation::changed(real, &mut ChaCha8Rng::seed_from_u64(seed))
 }
 
 /// Whether `file` was read.
@@ -140,8 +149,7 @@ fn try_consumer(name: &str, consume: fn(&Summarised), file: &Summarised) {
 
 #[test]
 fn the_real_file_is_read_and_changes_are_many() {
-    assert!(try_file(REAL.as_bytes()));
-    let changed = |seed| mutation::changed(REAL, &mut ChaCha8Rng::seed_from_u64(seed));
+    assert!(REAL.iter().all(|real| try_file(real.as_bytes())));
     assert_eq!(changed(7), changed(7));
     assert!((1..50).all(|seed| changed(seed) != changed(seed + 1)));
 }

@@ -2,6 +2,7 @@
 
 use ipcperf_engine::mechanism::{Lack, MECHANISMS, Mechanism, OptionSpec, OptionValues};
 use ipcperf_engine::workload::WORKLOADS;
+use ipcperf_observe::{Disturbs, INSTRUMENTS, Instrument, Unavailable};
 use serde_json::{Value, json};
 
 use super::table::new_table;
@@ -45,6 +46,52 @@ pub(crate) fn workload_list() -> String {
         table.add_row([facts.name, facts.about, facts.measures]);
     }
     table.to_string()
+}
+
+/// Instruments, as a table.
+pub(crate) fn instrument_list() -> String {
+    let mut table = new_table();
+    table.set_header(["instrument", "about", "needs", "disturbs", "here"]);
+    for instrument in INSTRUMENTS {
+        let disturbs = match instrument.disturbs {
+            Disturbs::Yes => "yes: watched runs are apart, with twins",
+            Disturbs::No => "no",
+        };
+        let here = watches(instrument);
+        table.add_row([instrument.name, instrument.about, instrument.needs, disturbs, &here]);
+    }
+    table.to_string()
+}
+
+/// Whether `instrument` can watch on this machine, and without which of its events.
+fn watches(instrument: &Instrument) -> String {
+    match instrument.lacks(&[]) {
+        Err(why) => format!("no: {why}"),
+        Ok(events) => {
+            let events = events.iter().map(|why| format!("without {why}"));
+            std::iter::once("yes".to_owned()).chain(events).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// Instruments, for scripts.
+pub(crate) fn instruments_json() -> Value {
+    INSTRUMENTS.iter().map(instrument_json).collect()
+}
+
+fn instrument_json(instrument: &Instrument) -> Value {
+    let lacks = instrument.lacks(&[]);
+    let missing = |why: &Unavailable| json!({ "reason": why.reason, "remedy": why.remedy });
+    json!({
+        "name": instrument.name,
+        "about": instrument.about,
+        "available": lacks.is_ok(),
+        "reason": lacks.as_ref().err().map(|why| why.reason.clone()),
+        "remedy": lacks.as_ref().err().map(|why| why.remedy.clone()),
+        "needs": instrument.needs,
+        "disturbs": instrument.disturbs == Disturbs::Yes,
+        "without": lacks.iter().flatten().map(missing).collect::<Vec<_>>(),
+    })
 }
 
 /// Export formats, as a table.

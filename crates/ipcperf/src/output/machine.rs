@@ -50,9 +50,14 @@ pub(crate) fn machine_json(
     limits: &Limits,
     warnings: &[Warning],
 ) -> String {
-    let warnings: Vec<InWords> = warnings.iter().map(InWords::of).collect();
+    let warnings = warnings_json(warnings);
     let object = json!({"environment": environment, "limits": limits, "warnings": warnings});
     format!("{object:#}")
+}
+
+/// Warnings with their words.
+pub(super) fn warnings_json(warnings: &[Warning]) -> Value {
+    json!(warnings.iter().map(InWords::of).collect::<Vec<_>>())
 }
 
 /// A warning in one line, for those who are about to measure.
@@ -112,7 +117,7 @@ fn unknown(sections: &[Section]) -> Option<String> {
     (!keys.is_empty()).then(|| table.to_string())
 }
 
-fn warning_section(warnings: &[Warning]) -> String {
+pub(super) fn warning_section(warnings: &[Warning]) -> String {
     if warnings.is_empty() {
         return "No warnings: nothing is known that bears on measurements.".to_owned();
     }

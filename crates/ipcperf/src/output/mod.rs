@@ -1,31 +1,38 @@
 //! What people see: tables, words, progress.
 
+mod doctor;
 mod grid;
 mod heading;
 mod limits;
 mod lists;
 mod machine;
 mod notes;
+mod pictures;
 mod plan;
 mod progress;
 mod table;
 pub(crate) mod units;
+mod watched;
 mod width;
 mod words;
 
+pub(crate) use doctor::{doctor_json, doctor_page};
 pub(crate) use grid::Figures;
 pub(crate) use heading::{Beside, Heading, by_heading};
 pub(crate) use limits::limit_rows;
 #[cfg(test)]
 pub(crate) use lists::mechanism_page;
 pub(crate) use lists::{
-    exporter_list, exporters_json, mechanism_list, mechanisms_json, workload_list, workloads_json,
+    exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
+    mechanisms_json, workload_list, workloads_json,
 };
 pub(crate) use machine::{facts, machine_json, machine_page, warning_line};
 pub(crate) use notes::{notes, set_aside_in_words};
+pub(crate) use pictures::{amount_text, value_text};
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};
 pub(crate) use table::{ROOFS, refusals, sections, tables};
+pub(crate) use watched::{interval_words, observed_text, probe_table};
 pub(crate) use width::{columns, fit};
 pub(crate) use words::{closing_words, place_of, ranked_in_words, survey_words};
 

@@ -2,7 +2,7 @@
 
 use super::table::new_table;
 use super::units;
-use crate::plan::{Bytes, Enough, Plan};
+use crate::plan::{Bytes, Enough, Extent, Plan, Watched};
 
 /// More cases than this are counted, not listed.
 const LISTED: usize = 400;
@@ -10,14 +10,17 @@ const LISTED: usize = 400;
 /// The plan as a table and a few lines.
 pub(crate) fn plan_table(plan: &Plan) -> String {
     let mut table = new_table();
-    table.set_header(["mechanism", "workload", "mode", "placement", "CPUs", "buffer", "total"]);
+    let is_watched = plan.cases.iter().any(|case| !case.watched.by.is_empty());
+    let mut header = vec!["mechanism", "workload", "mode", "placement", "CPUs", "buffer", "total"];
+    header.extend(is_watched.then_some("watched by"));
+    table.set_header(header);
     for case in plan.cases.iter().take(LISTED) {
         let spec = &case.spec;
         let cpus = spec.cpus.map_or("any".to_owned(), |[sender, receiver]| {
             if sender == receiver { sender.to_string() } else { format!("{sender}, {receiver}") }
         });
         let total = spec.total_bytes.map_or("calibrated".to_owned(), |b| Bytes(b).to_string());
-        table.add_row([
+        let row = [
             case.variant(),
             spec.workload.name().to_owned(),
             spec.mode.name().to_owned(),
@@ -25,7 +28,8 @@ pub(crate) fn plan_table(plan: &Plan) -> String {
             cpus,
             Bytes(spec.buffer_bytes).to_string(),
             total,
-        ]);
+        ];
+        table.add_row(row.into_iter().chain(is_watched.then(|| watched_words(&case.watched))));
     }
     let mut lines = vec![table.to_string()];
     if plan.cases.len() > LISTED {
@@ -35,8 +39,24 @@ pub(crate) fn plan_table(plan: &Plan) -> String {
     lines.extend(plan.unavailable.iter().map(|absent| {
         format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     }));
+    lines.extend(plan.unwatched.iter().map(|missing| {
+        let what = match missing.extent {
+            Extent::Whole => "cannot watch",
+            Extent::Event => "watches without",
+        };
+        format!("{what}: {}: {}", missing.instrument, missing.why)
+    }));
     lines.push(closing(plan));
     lines.join("\n")
+}
+
+/// By whom a case is watched, or that it is there to be compared with.
+fn watched_words(watched: &Watched) -> String {
+    match (watched.by.as_slice(), &watched.twin_of) {
+        (names, None) => names.join(", "),
+        ([], Some(_)) => "nobody (twin)".to_owned(),
+        (names, Some(_)) => format!("{} (twin)", names.join(", ")),
+    }
 }
 
 fn closing(plan: &Plan) -> String {

@@ -38,6 +38,17 @@ pub(crate) fn frequency(khz: f64) -> String {
     scaled(khz, &[(1.0, "kHz"), (1e3, "MHz"), (1e6, "GHz")])
 }
 
+/// A number without a unit, however small.
+pub(crate) fn plain(number: f64) -> String {
+    if number > 0.0 && number < 0.0995 {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 308")]
+        let digits = (2.0 - number.log10().floor()) as usize;
+        return format!("{number:.digits$}");
+    }
+    let units = [(1.0, ""), (1e3, "thousand"), (1e6, "million"), (1e9, "billion")];
+    scaled(number, &units).trim_end().to_owned()
+}
+
 /// A time given in ns.
 pub(crate) fn time(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
@@ -120,6 +131,9 @@ mod tests {
         assert_eq!(percent(0.0), "0.0 %");
         assert_eq!(percent(0.0002), "0.02 %");
         assert_eq!(factor(1.23), "1.2 times");
+        assert_eq!(plain(0.001_946), "0.00195");
+        assert_eq!(plain(16.0), "16.0");
+        assert_eq!(plain(34_560.0), "34.6 thousand");
         assert_eq!(frequency(3_400_000.0), "3.40 GHz");
     }
 

@@ -4,8 +4,9 @@ use ipcperf_engine::workload::Kind;
 
 use super::heading::in_words;
 use super::units;
+use super::watched::unwatched_line;
 use crate::plan::Bytes;
-use crate::results::{FailedRun, UnavailableRecord};
+use crate::results::{FailedRun, PlanRecord};
 use crate::summary::{
     CaseSummary, Comparison, Contender, Figure, Ranking, Refused, comparisons, moves_nothing,
 };
@@ -126,8 +127,8 @@ fn harness(summaries: &[CaseSummary]) -> Option<String> {
 }
 
 /// What did not run or went wrong, one line each.
-pub(crate) fn closing_words(unavailable: &[UnavailableRecord], failures: &[FailedRun]) -> String {
-    let absent = unavailable.iter().map(|absent| {
+pub(crate) fn closing_words(plan: &PlanRecord, failures: &[FailedRun]) -> String {
+    let absent = plan.unavailable.iter().map(|absent| {
         format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     });
     let failed = failures.iter().map(|failure| {
@@ -138,7 +139,8 @@ pub(crate) fn closing_words(unavailable: &[UnavailableRecord], failures: &[Faile
         let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
         format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}", failure.run.block)
     });
-    absent.chain(failed).collect::<Vec<_>>().join("\n")
+    let unwatched = plan.unwatched.iter().map(unwatched_line);
+    absent.chain(unwatched).chain(failed).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

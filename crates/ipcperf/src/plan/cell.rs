@@ -10,6 +10,7 @@ use ipcperf_engine::placement::{Placement, PlacementError, Topology};
 use ipcperf_engine::workload::places_bytes;
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
 
+use super::Watched;
 use super::size::Bytes;
 use crate::error::Error;
 use crate::machine;
@@ -21,6 +22,7 @@ pub(crate) struct Case {
     pub(crate) id: String,
     pub(crate) placement: Placement,
     pub(crate) spec: RunSpec,
+    pub(crate) watched: Watched,
 }
 
 impl Case {
@@ -78,7 +80,7 @@ pub(super) fn resolve(
     match (refusal(&spec), missing(&spec)) {
         (Some(reason), _) => refused(spec, reason, Cause::Limit),
         (None, Some(reason)) => refused(spec, reason, Cause::Missing),
-        (None, None) => Ok(Ok(Case { id, placement, spec })),
+        (None, None) => Ok(Ok(Case { id, placement, spec, watched: Watched::default() })),
     }
 }
 

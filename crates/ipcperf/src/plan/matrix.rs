@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ipcperf_engine::handling::Handling;
 use ipcperf_engine::mechanism::Mechanism;
 use ipcperf_engine::placement::Topology;
+use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, WarmUp};
 
 use super::cell::{self, Case, Refused};
@@ -94,6 +95,8 @@ fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpe
         check: request.check,
         handling: Handling::default(),
         warm_up: WarmUp::None,
+        gate: Gate::Open,
+        objects: Objects::Unread,
     }
 }
 
@@ -154,6 +157,8 @@ mod tests {
             first_touch: None,
             reply: None,
         },
+        instruments: None,
+        events: [None; 2],
         set: &[],
         repetitions: None,
         until_ci_percent: None,

@@ -8,6 +8,8 @@ mod order;
 mod own;
 mod request;
 mod size;
+mod watched;
+mod watchers;
 mod words;
 
 pub(crate) use cell::{Case, Cause, Refused};
@@ -17,12 +19,15 @@ pub(crate) use order::block_order;
 pub(crate) use own::answer_for_library;
 pub(crate) use request::{Request, SurveyLength, Typed};
 pub(crate) use size::Bytes;
+pub(crate) use watched::{Grouping, TWIN, WATCHED, Watched};
+pub(crate) use watchers::{Events, Extent, Unwatched};
 pub(crate) use words::unknown;
 
 use std::time::Duration;
 
 use ipcperf_engine::mechanism::{Mechanism, Nearness};
 use ipcperf_engine::placement::Topology;
+use ipcperf_engine::worker::Gate;
 
 use crate::error::Error;
 
@@ -32,6 +37,8 @@ const OVERHEAD: Duration = Duration::from_millis(8);
 const PROBES: Duration = Duration::from_millis(10);
 /// What a calibrated sample lasts.
 const SAMPLE: Duration = Duration::from_millis(22);
+/// What it takes to begin to watch a run, and to end it.
+const ARMING: Duration = Duration::from_millis(100);
 /// Where a total is given, it is taken to flow at 1 GB/s.
 const ASSUMED_BYTES_PER_NS: u64 = 1;
 
@@ -44,6 +51,8 @@ pub(crate) struct Plan {
     pub(crate) refused: Vec<Refused>,
     /// Mechanisms that cannot be used here, with the reason and the remedy.
     pub(crate) unavailable: Vec<Absent>,
+    /// Instruments, or events of theirs, that cannot be had here.
+    pub(crate) unwatched: Vec<Unwatched>,
     /// When a case has been measured often enough.
     pub(crate) enough: Enough,
     /// Runs made for one repetition at most, until one is undisturbed.
@@ -71,17 +80,25 @@ impl Plan {
     pub(crate) fn resolve(request: &Request, topology: &Topology) -> Result<Self, Error> {
         let (available, unavailable) = sort_out(&request.mechanisms);
         let cells = matrix::cells(request, &available, topology)?;
+        let (watchers, unwatched) = watchers::sort_out(&request.instruments, &request.events)?;
         let (mut cases, mut refused) = (Vec::new(), Vec::new());
         for cell in cells {
-            match cell {
-                Ok(case) => cases.push(case),
-                Err(refusal) => refused.push(refusal),
+            let watched = match cell {
+                Ok(case) => watched::watched(case, &watchers, request.grouping),
+                Err(refusal) => vec![Err(refusal)],
+            };
+            for cell in watched {
+                match cell {
+                    Ok(case) => cases.push(case),
+                    Err(refusal) => refused.push(refusal),
+                }
             }
         }
         let plan = Self {
             cases,
             refused,
             unavailable,
+            unwatched,
             enough: request.enough,
             attempts: request.attempts,
             seed: request.seed,
@@ -142,7 +159,11 @@ fn estimate_run(case: &Case) -> Duration {
         Nearness::Apart => PROBES,
         Nearness::OneCpu | Nearness::Unpinned => Duration::ZERO,
     };
-    OVERHEAD + probes + sample
+    let arming = match case.spec.gate {
+        Gate::Closed => ARMING,
+        Gate::Open => Duration::ZERO,
+    };
+    OVERHEAD + probes + arming + sample
 }
 
 fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absent>) {
@@ -166,6 +187,7 @@ pub(crate) mod tests {
 
     use ipcperf_engine::handling::Handling;
     use ipcperf_engine::placement::Placement;
+    use ipcperf_engine::worker::{Gate, Objects};
     use ipcperf_engine::workload::Kind;
     use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck, WarmUp};
 
@@ -185,7 +207,10 @@ pub(crate) mod tests {
             check: TouchCheck::Off,
             handling: Handling::default(),
             warm_up: WarmUp::None,
+            gate: Gate::Open,
+            objects: Objects::Unread,
         };
-        Case { id: id.to_owned(), placement: Placement::Same, spec }
+        let watched = super::Watched::default();
+        Case { id: id.to_owned(), placement: Placement::Same, spec, watched }
     }
 }

@@ -11,7 +11,9 @@ use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::{self, Kind};
 use ipcperf_engine::{KernelBuffer, Mode, TouchCheck};
 
-use super::{Enough, TypedHandling, size, words};
+use super::{Enough, Events, Grouping, TypedHandling, size, watchers, words};
+use ipcperf_observe::Instrument;
+
 use crate::error::Error;
 
 /// Kept repetitions of the survey, so that it ends within a minute.
@@ -37,6 +39,9 @@ pub(crate) struct Request {
     pub(crate) kernel_buffers: Vec<KernelBuffer>,
     pub(crate) check: TouchCheck,
     pub(crate) handlings: Vec<Handling>,
+    pub(crate) instruments: Vec<&'static Instrument>,
+    pub(crate) events: Events,
+    pub(crate) grouping: Grouping,
     pub(crate) enough: Enough,
     pub(crate) attempts: u32,
     pub(crate) seed: u64,
@@ -54,6 +59,9 @@ pub(crate) struct Typed<'a> {
     pub(crate) placements: &'a str,
     pub(crate) kernel_buffers: &'a str,
     pub(crate) handling: TypedHandling<'a>,
+    pub(crate) instruments: Option<&'a str>,
+    /// For counters, and for the profile.
+    pub(crate) events: [Option<&'a str>; 2],
     pub(crate) set: &'a [String],
     pub(crate) repetitions: Option<u32>,
     pub(crate) until_ci_percent: Option<f64>,
@@ -71,6 +79,7 @@ impl Request {
         let options = parse_options(typed.set, &mechanisms)?;
         let bad_size = |flag: &'static str| move |error| Error::usage(format!("{flag}: {error}"));
         let workloads = words::list(typed.workloads, words::workload)?;
+        let instruments = watchers::parse(typed.instruments)?;
         let total_bytes = typed.total.map(size::parse).transpose().map_err(bad_size("--total"))?;
         Ok(Self {
             options,
@@ -85,6 +94,9 @@ impl Request {
             })?,
             kernel_buffers: words::list(typed.kernel_buffers, words::kernel_buffer)?,
             check,
+            events: watchers::parse_events(typed.events, &instruments)?,
+            instruments,
+            grouping: Grouping::Apart,
             enough: Enough::parse(
                 typed.repetitions,
                 typed.until_ci_percent,
@@ -114,6 +126,9 @@ impl Request {
             kernel_buffers: vec![KernelBuffer::Default],
             check: TouchCheck::Off,
             handlings: vec![Handling::default()],
+            instruments: Vec::new(),
+            events: Events::new(),
+            grouping: Grouping::Apart,
             enough: Enough::Repetitions(SURVEY_REPETITIONS),
             attempts: ATTEMPTS,
             seed: fresh_seed(),

@@ -21,7 +21,7 @@ fn of_file(file: &Summarised) -> Markup {
     let results = &file.results;
     let plan = &results.header.plan;
     let notes = notes(&file.summaries, &results.samples, plan.until_ci);
-    let closing = closing_words(&plan.unavailable, &results.failures);
+    let closing = closing_words(plan, &results.failures);
     html! {
         @if notes.is_empty() { p { "Nothing out of the ordinary was seen." } }
         @for note in &notes { (paragraph(note)) }

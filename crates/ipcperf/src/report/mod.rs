@@ -9,12 +9,14 @@ mod doubts;
 mod figures;
 mod machine;
 mod repeat;
+mod shares;
 mod side_by_side;
 mod tables;
+mod watched;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::figure::{Chart, DARK, DARK_GROUND, FIGURES, LIGHT, Names};
+use crate::figure::{Chart, DARK, DARK_GROUND, FIGURES, LIGHT, Names, counted};
 use crate::results::Header;
 use crate::summary::Summarised;
 
@@ -34,7 +36,8 @@ impl<'a> Report<'a> {
     /// Draws up what there is to show of `files`.
     pub(crate) fn on(files: &'a [Summarised]) -> Self {
         let names = Names::of(files);
-        let charts = FIGURES.iter().filter_map(|figure| Chart::of(figure, files, &names));
+        let figures = FIGURES.iter().copied().chain(counted(files));
+        let charts = figures.filter_map(|figure| Chart::of(&figure, files, &names));
         Self { files, charts: charts.collect(), names }
     }
 
@@ -81,6 +84,14 @@ impl<'a> Report<'a> {
         sections.extend([
             ("figures", "Figures", figures::section(&self.charts, &self.names)),
             ("tables", "Tables", tables::section(files)),
+        ]);
+        if shares::is_any(files) {
+            sections.push(("shares", "Where the time went", shares::section(files)));
+        }
+        if watched::is_any(files) {
+            sections.push(("watched", "What was seen", watched::section(files)));
+        }
+        sections.extend([
             ("doubts", "Before believing it", doubts::section(files)),
             ("machine", "The machine", machine::section(files)),
             ("repeat", "How to repeat it", repeat::section(files)),

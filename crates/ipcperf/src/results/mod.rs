@@ -2,18 +2,19 @@
 
 mod blocks;
 mod plain;
+mod planned;
 mod read;
 mod record;
 mod roles;
 mod sample;
 mod write;
 
+pub(crate) use planned::{PlanRecord, RefusedRecord, SpecRecord, UnwatchedRecord};
 pub(crate) use read::{End, Results, read};
 #[cfg(test)]
 pub(crate) use read::{Wrong, parse};
 pub(crate) use record::{
-    CaseIdentity, FailedRun, Footer, Header, Line, PlanRecord, RefusedRecord, RunIdentity,
-    UnavailableRecord,
+    CaseIdentity, FailedRun, Footer, Header, Line, ObservationRecord, RunIdentity,
 };
 pub(crate) use sample::{Sample, SetAside};
 pub(crate) use write::{Overwrite, Writer, default_path};

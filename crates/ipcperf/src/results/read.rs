@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter};
 use super::SCHEMA;
 use super::blocks::{Blocks, Ending, Spare};
 use super::plain::plain_sample;
-use super::record::{FailedRun, Footer, Header, Line, check_name};
+use super::record::{FailedRun, Footer, Header, Line, ObservationRecord, check_name};
 use super::roles::KnownKeys;
 use super::sample::Sample;
 use crate::error::Error;
@@ -20,6 +20,7 @@ use crate::parallel::map;
 pub(crate) struct Results {
     pub(crate) header: Header,
     pub(crate) samples: Vec<Sample>,
+    pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
     /// The last footer.
     pub(crate) footer: Option<Footer>,
@@ -141,6 +142,7 @@ impl Results {
         Self {
             header,
             samples: Vec::new(),
+            observations: Vec::new(),
             failures: Vec::new(),
             footer: None,
             end: End::Open,
@@ -156,6 +158,7 @@ impl Results {
         }
         *next_line += part.lines;
         self.samples.extend(part.samples);
+        self.observations.extend(part.observations);
         self.failures.extend(part.failures);
         self.footer = part.footer.or_else(|| self.footer.take());
         if part.lines > 0 {
@@ -181,6 +184,7 @@ impl Results {
 struct Part {
     lines: u64,
     samples: Vec<Sample>,
+    observations: Vec<ObservationRecord>,
     failures: Vec<FailedRun>,
     footer: Option<Footer>,
     end: End,
@@ -218,6 +222,12 @@ impl Part {
         match serde_json::from_slice(line).map_err(|error| format!("bad line: {error}"))? {
             Line::Header(_) => return Err("a second header".to_owned()),
             Line::Sample(sample) => return self.add_sample(sample),
+            Line::Observation(told) => {
+                [&told.run_id, &told.instrument]
+                    .into_iter()
+                    .try_for_each(|name| check_name(name))?;
+                self.observations.push(told);
+            }
             Line::Failure(failure) => {
                 failure.run.case.check_names()?;
                 self.failures.push(failure);
@@ -259,6 +269,7 @@ mod tests {
             cases: Vec::new(),
             refused: Vec::new(),
             unavailable: Vec::new(),
+            unwatched: Vec::new(),
             libraries: std::collections::BTreeMap::new(),
         };
         let header = Header {
@@ -277,6 +288,7 @@ mod tests {
             complete: true,
             samples: 1,
             failures: 0,
+            probe_effects: Vec::new(),
             elapsed_ns: 1,
             ended: "2026-11-20T10:00:01Z".to_owned(),
         };

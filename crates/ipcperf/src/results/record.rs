@@ -2,20 +2,21 @@
 //! `docs/results.schema.json`; a test holds the two together.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_engine::limits::Limits;
-use ipcperf_engine::mechanism::find;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Failure, FailureKind, Mode, Role, RunSpec, TouchCheck};
+use ipcperf_observe::Observation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::planned::PlanRecord;
 use super::sample::Sample;
 use crate::machine::Environment;
-use crate::plan::{Case, Enough, Plan, Precision};
+use crate::plan::Case;
+use crate::summary::ProbeEffect;
 
 /// One line of a results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +27,8 @@ pub(crate) enum Line {
     Header(Header),
     /// What one run yielded.
     Sample(Sample),
+    /// What an instrument saw of a role in a run.
+    Observation(ObservationRecord),
     /// Why one run yielded nothing.
     Failure(FailedRun),
     /// The last line: how the command ended. `resume` appends after it, and the last counts.
@@ -55,67 +58,6 @@ pub(crate) struct Header {
     pub(crate) environment: Environment,
     /// What this machine cannot beat, where it was measured.
     pub(crate) limits: Option<Limits>,
-}
-
-/// Everything that was to be run, and what was not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct PlanRecord {
-    /// Kept repetitions that each case gets; one more block comes first and is set aside.
-    pub(crate) repetitions: u32,
-    /// How well medians are to be known, where that decides when to stop.
-    #[serde(default)]
-    pub(crate) until_ci: Option<Precision>,
-    /// Runs made for one repetition at most, until one is undisturbed.
-    #[serde(default = "one")]
-    pub(crate) attempts: u32,
-    /// The most a run may last, s.
-    pub(crate) deadline_s: f64,
-    /// The cases by name.
-    pub(crate) cases: Vec<String>,
-    /// What a worker is told for each of the cases, in their order; none in files of old.
-    #[serde(default)]
-    pub(crate) specs: Vec<SpecRecord>,
-    /// Cells that could not be carried.
-    pub(crate) refused: Vec<RefusedRecord>,
-    /// Mechanisms that cannot be used on this machine.
-    pub(crate) unavailable: Vec<UnavailableRecord>,
-    /// Versions of the libraries that mechanisms of the plan are made of.
-    #[serde(default)]
-    pub(crate) libraries: BTreeMap<String, String>,
-}
-
-const fn one() -> u32 {
-    1
-}
-
-/// A case as a worker is told of it, so that `resume` can go on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct SpecRecord {
-    /// Placement, from which the CPUs were found.
-    pub(crate) placement: String,
-    /// The run.
-    pub(crate) spec: RunSpec,
-}
-
-/// A cell of the matrix that could not be carried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct RefusedRecord {
-    /// Which cell.
-    #[serde(flatten)]
-    pub(crate) case: CaseIdentity,
-    /// Why.
-    pub(crate) reason: String,
-}
-
-/// A mechanism that cannot be used on this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct UnavailableRecord {
-    /// Its name.
-    pub(crate) mechanism: String,
-    /// What is missing.
-    pub(crate) reason: String,
-    /// What would help.
-    pub(crate) remedy: String,
 }
 
 /// One cell of the matrix.
@@ -245,6 +187,33 @@ pub(crate) struct FailedRun {
     pub(crate) remedy: Option<String>,
 }
 
+/// What an instrument saw of a role in a run: the fields that every instrument has, and its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ObservationRecord {
+    /// The run, by its name.
+    pub(crate) run_id: String,
+    /// The instrument.
+    pub(crate) instrument: String,
+    /// Whose; null where it is of the run as a whole.
+    pub(crate) role: Option<String>,
+    /// The instrument's own.
+    #[serde(flatten)]
+    pub(crate) fields: serde_json::Map<String, serde_json::Value>,
+}
+
+impl ObservationRecord {
+    /// What `instrument` told of the run `run_id`.
+    pub(crate) fn of(run_id: &str, instrument: &str, told: Observation) -> Self {
+        let Observation { role, fields } = told;
+        Self { run_id: run_id.to_owned(), instrument: instrument.to_owned(), role, fields }
+    }
+
+    /// As the instrument told it.
+    pub(crate) fn told(&self) -> Observation {
+        Observation { role: self.role.clone(), fields: self.fields.clone() }
+    }
+}
+
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Footer {
@@ -254,86 +223,13 @@ pub(crate) struct Footer {
     pub(crate) samples: u64,
     /// Runs that failed.
     pub(crate) failures: u64,
+    /// What being watched did to the cases that were.
+    #[serde(default)]
+    pub(crate) probe_effects: Vec<ProbeEffect>,
     /// How long all of it took.
     pub(crate) elapsed_ns: u64,
     /// When it ended, RFC 3339.
     pub(crate) ended: String,
-}
-
-impl PlanRecord {
-    pub(crate) fn of(plan: &Plan) -> Self {
-        Self {
-            repetitions: plan.enough.least_repetitions(),
-            until_ci: match plan.enough {
-                Enough::Repetitions(_) => None,
-                Enough::UntilCi(precision) => Some(precision),
-            },
-            attempts: plan.attempts,
-            deadline_s: plan.deadline.as_secs_f64(),
-            cases: plan.cases.iter().map(|case| case.id.clone()).collect(),
-            specs: plan.cases.iter().map(SpecRecord::of).collect(),
-            refused: plan.refused.iter().map(RefusedRecord::of).collect(),
-            unavailable: plan.unavailable.iter().map(UnavailableRecord::of).collect(),
-            libraries: plan.cases.iter().filter_map(library).collect(),
-        }
-    }
-}
-
-/// The library that the case's mechanism is made of, and its version.
-fn library(case: &Case) -> Option<(String, String)> {
-    let library = find(&case.spec.mechanism)?.library?;
-    Some((library.name.to_owned(), library.version.to_owned()))
-}
-
-impl PlanRecord {
-    /// The plan again, with what `seed` shuffles.
-    ///
-    /// # Errors
-    /// What is missing, in words: files of old do not say what a worker was told.
-    pub(crate) fn plan(&self, seed: u64) -> Result<Plan, String> {
-        if self.specs.len() != self.cases.len() {
-            return Err("it was written by an ipcperf that did not store its plan".to_owned());
-        }
-        let cases = self.cases.iter().zip(&self.specs).map(|(id, record)| record.case(id));
-        Ok(Plan {
-            cases: cases.collect::<Result<_, _>>()?,
-            refused: Vec::new(),
-            unavailable: Vec::new(),
-            enough: self.until_ci.map_or(Enough::Repetitions(self.repetitions), Enough::UntilCi),
-            attempts: self.attempts,
-            seed,
-            deadline: Duration::try_from_secs_f64(self.deadline_s)
-                .map_err(|error| format!("deadline_s: {error}"))?,
-        })
-    }
-}
-
-impl SpecRecord {
-    fn case(&self, id: &str) -> Result<Case, String> {
-        let placement = self.placement.parse::<Placement>().map_err(|error| error.to_string())?;
-        Ok(Case { id: id.to_owned(), placement, spec: self.spec.clone() })
-    }
-
-    fn of(case: &Case) -> Self {
-        Self { placement: case.placement.to_string(), spec: case.spec.clone() }
-    }
-}
-
-impl RefusedRecord {
-    fn of(refused: &crate::plan::Refused) -> Self {
-        let case = CaseIdentity::of(&refused.id, &refused.spec, refused.placement);
-        Self { case, reason: refused.reason.clone() }
-    }
-}
-
-impl UnavailableRecord {
-    fn of(absent: &crate::plan::Absent) -> Self {
-        Self {
-            mechanism: absent.mechanism.to_owned(),
-            reason: absent.reason.clone(),
-            remedy: absent.remedy.clone(),
-        }
-    }
 }
 
 /// The name of a run within its file.
@@ -342,7 +238,8 @@ pub(crate) fn run_id(block: u32, position: usize, attempt: u32) -> String {
 }
 
 impl CaseIdentity {
-    fn of(id: &str, spec: &RunSpec, placement: Placement) -> Self {
+    /// The case called `id`, as `spec` and `placement` have it.
+    pub(super) fn of(id: &str, spec: &RunSpec, placement: Placement) -> Self {
         Self {
             case_id: id.to_owned(),
             mechanism: spec.mechanism.clone(),

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+use super::planned::disturb;
 use super::record::RunIdentity;
 use super::roles::Roles;
 
@@ -145,6 +146,11 @@ impl<'de> Visitor<'de> for KeysOfRoles {
 }
 
 impl Sample {
+    /// Whether it counts, and nothing that disturbs watched it.
+    pub(crate) fn counts_undisturbed(&self) -> bool {
+        self.set_aside.is_none() && !disturb(&self.instruments)
+    }
+
     /// What `measurement` says of `run`, which warmed up as `warm_up` says. Whether it counts, and
     /// how far its CPUs were apart, is for others to say.
     pub(crate) fn of(run: RunIdentity, warm_up: WarmUp, measurement: Measurement) -> Self {
@@ -289,6 +295,8 @@ pub(crate) mod tests {
             cacheline_round_trip_ns: None,
             steal_ns: Some(0),
             roles: Vec::new(),
+            objects: Vec::new(),
+            dials: Vec::new(),
         }
     }
 

@@ -69,7 +69,7 @@ impl Writer {
                 let mut writer = Self { file, path };
                 writer.lock()?;
                 writer.begin(0)?;
-                writer.append(&Line::Header(header))?;
+                writer.append(&[Line::Header(header)])?;
                 Ok(writer)
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(&path)),
@@ -154,18 +154,16 @@ impl Writer {
         Error::Unwritable { path: self.path.clone(), source }
     }
 
-    /// Appends one line, whole or not at all: where a line does not fit, what was written of it is
-    /// taken back, so that a shorter one, the footer, may follow.
+    /// Appends `lines`, all of them or none: where they do not fit, what was written of them is taken
+    /// back, so that a shorter one, the footer, may follow. They go to the system at once: whoever kills the
+    /// command leaves no sample without what instruments saw of it.
     ///
     /// # Errors
     /// That it cannot be written.
-    pub(crate) fn append(&mut self, line: &Line) -> Result<(), Error> {
-        let text = serde_json::to_string(line).map_err(std::io::Error::from);
+    pub(crate) fn append(&mut self, lines: &[Line]) -> Result<(), Error> {
+        let text = lines.iter().map(as_written).collect::<Result<String, std::io::Error>>();
         let start = self.file.stream_position();
-        let written = text.and_then(|mut text| {
-            text.push('\n');
-            self.file.write_all(text.as_bytes())
-        });
+        let written = text.and_then(|text| self.file.write_all(text.as_bytes()));
         written.map_err(|source| {
             if let Ok(start) = start {
                 // Where this fails too, the line is torn at the end of the file.
@@ -178,6 +176,10 @@ impl Writer {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+fn as_written(line: &Line) -> Result<String, std::io::Error> {
+    Ok(serde_json::to_string(line)? + "\n")
 }
 
 /// Where results go when no file is named: `ipcperf/` in the user's folder for data, named after

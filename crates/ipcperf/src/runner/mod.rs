@@ -11,6 +11,8 @@ mod police;
 mod precision;
 mod process;
 mod serve;
+mod told;
+mod watch;
 
 use std::time::Instant;
 
@@ -21,17 +23,22 @@ use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, WarmUp}
 use crate::error::{Ending, Error};
 use crate::output::Progress;
 use crate::plan::{Case, Plan, block_order};
-use crate::results::{FailedRun, Footer, Line, RunIdentity, Sample, SetAside, Writer};
+use crate::results::{
+    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer,
+};
+use crate::summary::probe_effects;
 use classes::Classes;
 use interrupt::Interrupt;
 use ledger::{Ledger, Standing};
 use police::{Police, Repeat};
 use precision::Goal;
+use watch::{Told, Watchers};
 
 /// What came of a plan.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) samples: Vec<Sample>,
+    pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
     pub(crate) ending: Ending,
 }
@@ -40,6 +47,7 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     pub(crate) samples: Vec<Sample>,
+    pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
     pub(crate) elapsed_ns: u64,
 }
@@ -48,7 +56,8 @@ impl Outcome {
     /// What is there before anything is run.
     pub(crate) fn of(before: Before) -> Self {
         let ending = if before.failures.is_empty() { Ending::Done } else { Ending::SomeFailed };
-        Self { samples: before.samples, failures: before.failures, ending }
+        let Before { samples, observations, failures, .. } = before;
+        Self { samples, observations, failures, ending }
     }
 }
 
@@ -165,10 +174,17 @@ impl Campaign<'_> {
         self.writer.reserve()?;
         let warm_up = self.ledger.warm_up(case, identity.block);
         let spec = RunSpec { warm_up, ..case.spec.clone() };
-        match process::carry_out(&spec, self.plan.deadline, &mut self.interrupt) {
-            None => Ok(Next::Stop),
-            Some(Report::Measured(measured)) => self.keep(case, identity, warm_up, *measured),
-            Some(Report::Failed(failure)) => self.note(identity, failure),
+        let mut watchers = Watchers::of(&case.watched);
+        let report =
+            process::carry_out(&spec, &mut watchers, self.plan.deadline, &mut self.interrupt);
+        let measured = match report {
+            None => return Ok(Next::Stop),
+            Some(Report::Failed(failure)) => return self.note(identity, failure),
+            Some(Report::Measured(measured)) => *measured,
+        };
+        match watchers.finish(&measured) {
+            Ok(told) => self.keep(case, identity, warm_up, (measured, told)),
+            Err(failure) => self.note(identity, failure),
         }
     }
 
@@ -177,20 +193,25 @@ impl Campaign<'_> {
         case: &Case,
         run: RunIdentity,
         warm_up: WarmUp,
-        measured: Measurement,
+        (measured, told): (Measurement, Vec<Told>),
     ) -> Result<Next, Error> {
         let (block, attempt) = (run.block, run.attempt);
-        let set_aside = self.police.judge(&case.spec, block, &measured);
+        let set_aside = self.police.judge(case, block, &measured);
         let mut sample = Sample::of(run, warm_up, measured);
         sample.set_aside = set_aside;
+        sample.instruments = case.watched.by.iter().map(|&name| name.to_owned()).collect();
+        sample.twin_of.clone_from(&case.watched.twin_of);
         let probe_ns = sample.cacheline_round_trip_ns;
         sample.cpu_pair_class = probe_ns.and_then(|ns| self.classes.classify(ns, set_aside));
-        let line = Line::Sample(sample);
-        self.writer.append(&line)?;
-        if let Line::Sample(sample) = line {
-            self.ledger.take(&sample);
-            self.outcome.samples.push(sample);
-        }
+        self.ledger.take(&sample);
+        let of_run =
+            |(instrument, told)| ObservationRecord::of(&sample.run.run_id, instrument, told);
+        let observations: Vec<_> = told.into_iter().map(of_run).collect();
+        let seen = observations.iter().cloned().map(Line::Observation);
+        let lines: Vec<Line> = std::iter::once(Line::Sample(sample.clone())).chain(seen).collect();
+        self.writer.append(&lines)?;
+        self.outcome.samples.push(sample);
+        self.outcome.observations.extend(observations);
         match self.police.repeats(set_aside, attempt) {
             Repeat::Yes => Ok(Next::Again),
             Repeat::No => Ok(Next::Onward),
@@ -200,7 +221,7 @@ impl Campaign<'_> {
     fn note(&mut self, identity: RunIdentity, failure: Failure) -> Result<Next, Error> {
         self.ledger.settle(&identity, Standing::Settled);
         let failed = FailedRun::of(identity, failure);
-        self.writer.append(&Line::Failure(failed.clone()))?;
+        self.writer.append(&[Line::Failure(failed.clone())])?;
         self.outcome.failures.push(failed);
         self.outcome.ending = Ending::SomeFailed;
         Ok(Next::Onward)
@@ -219,10 +240,12 @@ impl Campaign<'_> {
             complete: ran.is_ok() && self.outcome.ending != Ending::Interrupted,
             samples: self.outcome.samples.len() as u64,
             failures: self.outcome.failures.len() as u64,
+            probe_effects: probe_effects(&self.outcome.samples),
             elapsed_ns: before_ns.saturating_add(took_ns),
             ended: jiff::Timestamp::now().to_string(),
         };
-        let closed = self.writer.append(&Line::Footer(footer)).and_then(|()| self.writer.release());
+        let closed =
+            self.writer.append(&[Line::Footer(footer)]).and_then(|()| self.writer.release());
         ran.and(closed)?;
         Ok(self.outcome)
     }

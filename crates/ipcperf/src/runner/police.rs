@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::worker::steal_ns;
-use ipcperf_engine::{Disturbance, Measurement, RunSpec, disturbance};
+use ipcperf_engine::{Disturbance, Measurement, disturbance};
 
-use crate::plan::Plan;
+use crate::plan::{Case, Plan};
 use crate::results::{Sample, SetAside};
 
 /// Most of the time that the host may steal from the CPUs of a plan.
@@ -45,10 +45,11 @@ impl Police {
         self.steal.begin_block();
     }
 
-    /// Why the run of `spec` in `block` does not count, if so.
+    /// Why the run of `case` in `block` does not count, if so. One that an instrument disturbs is held up by
+    /// that: how long its parties waited says nothing of the machine.
     pub(super) fn judge(
         &self,
-        spec: &RunSpec,
+        case: &Case,
         block: u32,
         measured: &Measurement,
     ) -> Option<SetAside> {
@@ -58,12 +59,13 @@ impl Police {
         if self.steal.share().is_some_and(|share| share > MOST_STEAL) {
             return Some(SetAside::Disturbed);
         }
-        disturbance(spec, measured).map(|what| match what {
-            Disturbance::ProbesDisagree => SetAside::ProbeDisagrees,
-            Disturbance::Waited | Disturbance::Missing | Disturbance::NoProbe => {
-                SetAside::Disturbed
+        match disturbance(&case.spec, measured)? {
+            Disturbance::ProbesDisagree => Some(SetAside::ProbeDisagrees),
+            Disturbance::NoProbe => Some(SetAside::Disturbed),
+            Disturbance::Waited | Disturbance::Missing => {
+                case.watched.disturbing().next().is_none().then_some(SetAside::Disturbed)
             }
-        })
+        }
     }
 
     /// Whether a run that was set aside at `attempt` is made again; if so, that is counted.
@@ -142,6 +144,7 @@ mod tests {
             cases: vec![crate::plan::tests::case("pipe")],
             refused: Vec::new(),
             unavailable: Vec::new(),
+            unwatched: Vec::new(),
             enough: Enough::Repetitions(1),
             attempts: 3,
             seed: 1,

@@ -1,11 +1,14 @@
 //! One worker process: started, waited for without polling, ended in time, and cleaned up after.
 
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::mechanism::remove_names;
+use ipcperf_engine::worker::Gate;
 use ipcperf_engine::{Failure, FailureKind, Report, RunSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -15,12 +18,15 @@ use rustix::process::{
 };
 
 use super::interrupt::Interrupt;
+use super::watch::Watchers;
 use super::worker_failed;
 
 /// What ended the wait for a worker.
 enum Wait {
     /// It closed its output: this is all it said.
     Said(Vec<u8>),
+    /// It could not be watched.
+    Unwatched(Failure),
     /// The deadline passed.
     TooLong,
     /// A signal asked the command to end.
@@ -33,59 +39,71 @@ pub(super) fn adopt_orphans() {
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Carries out one run in a fresh worker. `None` when a signal asked the command to end.
+/// Carries out one run in a fresh worker, watched by `watchers`. `None` when a signal asked the command to end.
 pub(super) fn carry_out(
     spec: &RunSpec,
+    watchers: &mut Watchers,
     deadline: Duration,
     interrupt: &mut Interrupt,
 ) -> Option<Report> {
     let started = Instant::now();
-    let (mut worker, mut output) = match start(spec) {
-        Ok(worker) => worker,
+    let (mut worker, mut talk) = match start(spec) {
+        Ok(started) => started,
         Err(failure) => return Some(Report::Failed(failure)),
     };
-    let waited = wait(&mut output, started + deadline, interrupt);
+    let waited = wait(&mut talk, watchers, started + deadline, interrupt);
     let status = clean_up(&mut worker, spec);
     match waited {
         Wait::Said(text) => Some(understand(&text, status)),
+        Wait::Unwatched(failure) => Some(Report::Failed(failure)),
         Wait::TooLong => Some(Report::Failed(too_long(deadline))),
         Wait::Interrupted => None,
     }
 }
 
 /// Starts this program as a worker, in a process group of its own, and tells it what to do.
-fn start(spec: &RunSpec) -> Result<(Child, ChildStdout), Failure> {
+fn start(spec: &RunSpec) -> Result<(Child, Talk), Failure> {
     let failed = |what: &str, error: std::io::Error| Failure {
         errno: error.raw_os_error(),
         ..worker_failed(what)
             .with_remedy("free memory, or raise the limit on processes (ulimit -u)")
     };
     let program = std::env::current_exe().map_err(|e| failed("finding this program", e))?;
+    // A socket, since descriptors may go with what is said.
+    let (mut input, workers) = UnixStream::pair().map_err(|e| failed("a socket", e))?;
     let mut worker = Command::new(program)
         .arg(crate::WORKER)
         .arg(std::process::id().to_string())
-        .stdin(Stdio::piped())
+        .stdin(OwnedFd::from(workers))
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
         .map_err(|e| failed("starting a worker", e))?;
-    let told = worker.stdin.take().map(|mut input| {
-        let text = serde_json::to_vec(spec).map_err(std::io::Error::from)?;
-        input.write_all(&text)
-    });
-    match (told, worker.stdout.take()) {
-        (Some(Ok(())), Some(output)) => Ok((worker, output)),
+    let mut line = serde_json::to_vec(spec).unwrap_or_default();
+    line.push(b'\n');
+    match (input.write_all(&line), worker.stdout.take()) {
+        (Ok(()), Some(output)) => {
+            let gate = (spec.gate == Gate::Closed).then_some(input);
+            Ok((worker, Talk { output, gate }))
+        }
         _ => Err(died(clean_up(&mut worker, spec))),
     }
 }
 
+/// What goes to and fro between the command and a worker.
+struct Talk {
+    output: ChildStdout,
+    /// Where the gate is opened, while it is closed.
+    gate: Option<UnixStream>,
+}
+
 /// Sleeps until the worker has closed its output, a signal arrives, or `end` has come.
-fn wait(output: &mut ChildStdout, end: Instant, interrupt: &mut Interrupt) -> Wait {
+fn wait(talk: &mut Talk, watchers: &mut Watchers, end: Instant, interrupt: &mut Interrupt) -> Wait {
     let mut text = Vec::new();
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let mut watched = [
-            PollFd::new(output, PollFlags::IN),
+            PollFd::new(&talk.output, PollFlags::IN),
             PollFd::from_borrowed_fd(interrupt.descriptor(), PollFlags::IN),
         ];
         if poll(&mut watched, Some(&timespec(left))) == Ok(0) {
@@ -95,10 +113,26 @@ fn wait(output: &mut ChildStdout, end: Instant, interrupt: &mut Interrupt) -> Wa
         if signalled && interrupt.has_arrived() {
             return Wait::Interrupted;
         }
-        if spoke && !listen(output, &mut text) {
+        if spoke && !listen(&mut talk.output, &mut text) {
             return Wait::Said(text);
         }
+        if let Err(failure) = open_gate(&mut talk.gate, watchers, &mut text) {
+            return Wait::Unwatched(failure);
+        }
     }
+}
+
+/// Lets the parties begin once they have said who they are, and `watchers` watch them.
+fn open_gate(
+    gate: &mut Option<UnixStream>,
+    watchers: &mut Watchers,
+    text: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return Ok(()) };
+    let Some(parties) = gate.take() else { return Ok(()) };
+    let line: Vec<u8> = text.drain(..=end).collect();
+    watchers.arm(&line)?;
+    watchers.let_begin(&parties)
 }
 
 fn timespec(left: Duration) -> Timespec {

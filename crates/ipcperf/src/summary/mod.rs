@@ -3,7 +3,10 @@
 
 mod best;
 mod cost;
+mod counted;
 mod modes;
+mod observed;
+mod probe;
 mod roof;
 mod summarised;
 
@@ -12,7 +15,10 @@ use std::collections::{BTreeMap, HashMap};
 
 pub(crate) use best::{Comparison, Contender, Ranking, Refused, Side, advice, comparisons};
 pub(crate) use cost::RoleCost;
+pub(crate) use counted::{CountKind, Counted, What};
 pub(crate) use modes::Mode;
+pub(crate) use observed::{Observed, observed};
+pub(crate) use probe::{ProbeEffect, probe_effects};
 #[cfg(test)]
 pub(crate) use roof::Bound;
 pub(crate) use roof::Roof;
@@ -93,6 +99,8 @@ pub(crate) struct CaseSummary {
     /// The limit of the machine that bounds the case, and how near it comes; null where the file
     /// has no limits.
     pub(crate) roof: Option<Roof>,
+    /// What counters and the profile found of the case, where they watched it.
+    pub(crate) counted: Vec<Counted>,
 }
 
 /// The key of the figure that a case is about.
@@ -299,6 +307,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         modes: Vec::new(),
         round_trip_modes: Vec::new(),
         roof: None,
+        counted: Vec::new(),
     }
 }
 

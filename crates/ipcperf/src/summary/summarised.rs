@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{CaseSummary, summarise};
+use std::collections::HashSet;
+
+use super::{CaseSummary, counted, summarise};
 use crate::error::Error;
 use crate::output::tell;
-use crate::results::{Results, read};
+use crate::results::{PlanRecord, Results, SpecRecord, read};
 
 /// A results file with what its samples come to.
 #[derive(Clone, Debug)]
@@ -32,15 +34,29 @@ impl Summarised {
     /// What `results`, which stand at `path`, come to.
     pub(crate) fn of(path: &Path, results: Results) -> Self {
         let plan = &results.header.plan;
-        let summaries = summarise(
-            &plan.cases,
+        let mut summaries = summarise(
+            &undisturbed(plan),
             &plan.refused,
             &results.samples,
             &results.failures,
             results.header.limits.as_ref(),
         );
+        counted::add(&mut summaries, &results);
         Self { path: path.to_owned(), results, summaries }
     }
+}
+
+/// The cases whose figures are shown: those that nothing disturbs, and of the several twins that a cell has
+/// whom several instruments watch, the first.
+fn undisturbed(plan: &PlanRecord) -> Vec<String> {
+    let mut cells = HashSet::new();
+    let cell =
+        |record: &SpecRecord| (record.placement.clone(), serde_json::to_string(&record.spec).ok());
+    let is_shown = |index: &usize| {
+        let Some(record) = plan.specs.get(*index) else { return true };
+        !record.is_disturbed() && (record.twin_of.is_none() || cells.insert(cell(record)))
+    };
+    (0..plan.cases.len()).filter(is_shown).map(|index| plan.cases[index].clone()).collect()
 }
 
 #[cfg(test)]
@@ -70,6 +86,7 @@ pub(crate) mod tests {
             specs: Vec::new(),
             refused,
             unavailable: Vec::new(),
+            unwatched: Vec::new(),
             libraries: std::collections::BTreeMap::new(),
         };
         let header = Header {
@@ -87,6 +104,7 @@ pub(crate) mod tests {
         let results = Results {
             header,
             samples,
+            observations: Vec::new(),
             failures: Vec::new(),
             footer: None,
             end: End::Closed,

@@ -1,0 +1,66 @@
+//! `ipcperf trace`: one case, one run, with instruments on, and what they saw.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ipcperf_observe::INSTRUMENTS;
+use serde_json::json;
+
+use super::arguments::RunArguments;
+use super::measure::{Form, Measuring, carry_out, present, resolve};
+use crate::error::{Ending, Error};
+use crate::output::{closing_words, print, tell};
+use crate::plan::{Enough, Grouping, Plan, WATCHED};
+use crate::results::{Line, Results, Sample};
+
+/// What watches where nothing was named: ours, and not the tools they are compared to.
+const COMPARISONS: [&str; 2] = ["strace", "bpftrace"];
+
+pub(super) fn trace(arguments: &RunArguments) -> Result<Ending, Error> {
+    let plan = plan(arguments)?;
+    let measured = carry_out(&plan, Measuring::Trace, &arguments.output)?;
+    let form = arguments.output.printed.form();
+    if !matches!(form, Form::Json | Form::QuietJson) {
+        present(&measured.file, measured.ending, form)?;
+        return Ok(measured.ending);
+    }
+    let results = &measured.file.results;
+    let closing = closing_words(&results.header.plan, &results.failures);
+    if !closing.is_empty() {
+        tell(&closing);
+    }
+    print(&format!("{:#}", json!(of_last_run(results))))?;
+    Ok(measured.ending)
+}
+
+fn plan(arguments: &RunArguments) -> Result<Plan, Error> {
+    let plan = resolve(&arguments.matrix, |request| {
+        request.grouping = Grouping::Together;
+        request.enough = Enough::Repetitions(1);
+        if request.instruments.is_empty() {
+            request.instruments =
+                INSTRUMENTS.iter().filter(|one| !COMPARISONS.contains(&one.name)).collect();
+        }
+    })?;
+    let watched = plan.cases.iter().filter(|case| case.watched.twin_of.is_none());
+    let cells =
+        watched.map(|case| case.id.rsplit_once(WATCHED).map_or(&*case.id, |(cell, _)| cell));
+    let watched = cells.collect::<BTreeSet<_>>().len();
+    if watched > 1 {
+        let words = format!(
+            "trace watches one case, and this makes {watched}; ipcperf run --instrument watches many"
+        );
+        return Err(Error::usage(words));
+    }
+    Ok(plan)
+}
+
+/// What was seen of the run that counts: the last, or the last of each part of what could not be seen at once.
+fn of_last_run(results: &Results) -> Vec<Line> {
+    let is_watched = |sample: &&Sample| sample.twin_of.is_none() && !sample.instruments.is_empty();
+    let watched = results.samples.iter().filter(is_watched);
+    let last: BTreeMap<&str, &str> =
+        watched.map(|sample| (&*sample.run.case.case_id, &*sample.run.run_id)).collect();
+    let seen =
+        results.observations.iter().filter(|one| last.values().any(|run| *run == one.run_id));
+    seen.cloned().map(Line::Observation).collect()
+}

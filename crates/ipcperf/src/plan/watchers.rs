@@ -1,0 +1,136 @@
+//! Which of the instruments that were asked for can watch here, and by which events.
+
+use std::collections::BTreeMap;
+
+use ipcperf_observe::{Instrument, Source, Unavailable, counters, profile};
+
+use super::words;
+use crate::error::Error;
+
+/// The instruments of which events can be chosen, and the flag that chooses them.
+const CHOOSERS: [(&str, &str); 2] = [(counters::NAME, "--events"), (profile::NAME, "--event")];
+
+/// Events by the name of the instrument that they were chosen for.
+pub(crate) type Events = BTreeMap<&'static str, Vec<String>>;
+
+/// An instrument, and what of its events is had in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Watcher {
+    pub(crate) instrument: &'static Instrument,
+    /// None where there is nothing to choose.
+    pub(crate) events: Vec<String>,
+    /// Which of the instrument's parts this is, and of how many.
+    pub(crate) part: (usize, usize),
+}
+
+/// An instrument that was asked for, or an event of it, that cannot be had here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unwatched {
+    pub(crate) instrument: &'static str,
+    pub(crate) why: Unavailable,
+    pub(crate) extent: Extent,
+}
+
+/// How much of an instrument is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// It does not watch at all.
+    Whole,
+    /// It does without one of its events.
+    Event,
+}
+
+impl Watcher {
+    /// Its name, and the number of its part where there are several.
+    pub(crate) fn label(&self) -> String {
+        match self.part {
+            (_, 1) => self.instrument.name.to_owned(),
+            (part, _) => format!("{}.{part}", self.instrument.name),
+        }
+    }
+}
+
+/// What was typed after `--instrument`.
+pub(super) fn parse(text: Option<&str>) -> Result<Vec<&'static Instrument>, Error> {
+    text.map_or(Ok(Vec::new()), |text| words::list(text, instrument))
+}
+
+fn instrument(word: &str) -> Result<&'static Instrument, Error> {
+    ipcperf_observe::find(word).ok_or_else(|| {
+        let names = ipcperf_observe::INSTRUMENTS.iter().map(|known| known.name);
+        words::unknown("instrument", word, names)
+    })
+}
+
+/// What was typed after `--events` and `--event`.
+///
+/// # Errors
+/// Usage where the instrument is not among those that were asked for.
+pub(super) fn parse_events(
+    typed: [Option<&str>; 2],
+    instruments: &[&'static Instrument],
+) -> Result<Events, Error> {
+    let mut events = Events::new();
+    for ((name, flag), text) in CHOOSERS.into_iter().zip(typed) {
+        let Some(text) = text else { continue };
+        if !instruments.iter().any(|instrument| instrument.name == name) {
+            return Err(Error::usage(format!("{flag} is for --instrument {name}")));
+        }
+        events.insert(name, counters::split(text));
+    }
+    Ok(events)
+}
+
+/// Tries each of `asked`: those that work here, part by part, and what does not.
+///
+/// # Errors
+/// Usage where a word is no event.
+pub(super) fn sort_out(
+    asked: &[&'static Instrument],
+    events: &Events,
+) -> Result<(Vec<Watcher>, Vec<Unwatched>), Error> {
+    let (mut working, mut missing) = (Vec::new(), Vec::new());
+    for &instrument in asked {
+        let lacks = |why, extent| Unwatched { instrument: instrument.name, why, extent };
+        let chosen = events.get(instrument.name).map_or(&[][..], Vec::as_slice);
+        let parts = parts(instrument, chosen)?;
+        match instrument.lacks(chosen) {
+            Ok(events) => {
+                working.extend(parts);
+                missing.extend(events.into_iter().map(|why| lacks(why, Extent::Event)));
+            }
+            Err(why) => missing.push(lacks(why, Extent::Whole)),
+        }
+    }
+    Ok((working, missing))
+}
+
+fn parts(instrument: &'static Instrument, chosen: &[String]) -> Result<Vec<Watcher>, Error> {
+    let parts = match instrument.source {
+        Source::Worker | Source::Outside { .. } => vec![Vec::new()],
+        Source::Events { divide, .. } => {
+            divide(chosen).map_err(|why| Error::usage(format!("{}: {why}", instrument.name)))?
+        }
+    };
+    let count = parts.len();
+    let watcher = |(index, events)| Watcher { instrument, events, part: (index + 1, count) };
+    Ok(parts.into_iter().enumerate().map(watcher).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_numbers_where_there_are_several() {
+        let instrument = ipcperf_observe::find("rusage").unwrap();
+        let label = |part| Watcher { instrument, events: Vec::new(), part }.label();
+        assert_eq!([label((1, 1)), label((2, 3))], ["rusage", "rusage.2"]);
+    }
+
+    #[test]
+    fn events_are_for_their_instrument() {
+        let refused = parse_events([Some("cycles"), None], &[]).unwrap_err().to_string();
+        assert!(refused.contains("--events is for --instrument counters"), "{refused}");
+    }
+}

@@ -1,0 +1,220 @@
+//! The plan as it stands in the header of a results file, from which `resume` makes it again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ipcperf_engine::RunSpec;
+use ipcperf_engine::mechanism::find;
+use ipcperf_engine::placement::Placement;
+use ipcperf_observe::Disturbs;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::record::CaseIdentity;
+use crate::plan::{Case, Enough, Extent, Plan, Precision, Watched};
+
+/// Everything that was to be run, and what was not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PlanRecord {
+    /// Kept repetitions that each case gets; one more block comes first and is set aside.
+    pub(crate) repetitions: u32,
+    /// How well medians are to be known, where that decides when to stop.
+    #[serde(default)]
+    pub(crate) until_ci: Option<Precision>,
+    /// Runs made for one repetition at most, until one is undisturbed.
+    #[serde(default = "one")]
+    pub(crate) attempts: u32,
+    /// The most a run may last, s.
+    pub(crate) deadline_s: f64,
+    /// The cases by name.
+    pub(crate) cases: Vec<String>,
+    /// What a worker is told for each of the cases, in their order; none in files of old.
+    #[serde(default)]
+    pub(crate) specs: Vec<SpecRecord>,
+    /// Cells that could not be carried.
+    pub(crate) refused: Vec<RefusedRecord>,
+    /// Mechanisms that cannot be used on this machine.
+    pub(crate) unavailable: Vec<UnavailableRecord>,
+    /// Instruments that were asked for, and events of theirs, that cannot be had on this machine.
+    #[serde(default)]
+    pub(crate) unwatched: Vec<UnwatchedRecord>,
+    /// Versions of the libraries that mechanisms of the plan are made of.
+    #[serde(default)]
+    pub(crate) libraries: BTreeMap<String, String>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// A case as a worker is told of it, so that `resume` can go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SpecRecord {
+    /// Placement, from which the CPUs were found.
+    pub(crate) placement: String,
+    /// The run.
+    pub(crate) spec: RunSpec,
+    /// Instruments that watch it.
+    #[serde(default)]
+    pub(crate) instruments: Vec<String>,
+    /// What those of them count of which events can be chosen.
+    #[serde(default)]
+    pub(crate) events: BTreeMap<String, Vec<String>>,
+    /// The case that is watched, where this is its undisturbed twin.
+    #[serde(default)]
+    pub(crate) twin_of: Option<String>,
+}
+
+/// A cell of the matrix that could not be carried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RefusedRecord {
+    /// Which cell.
+    #[serde(flatten)]
+    pub(crate) case: CaseIdentity,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// A mechanism that cannot be used on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct UnavailableRecord {
+    /// Its name.
+    pub(crate) mechanism: String,
+    /// What is missing.
+    pub(crate) reason: String,
+    /// What would help.
+    pub(crate) remedy: String,
+}
+
+/// An instrument, or an event of it, that cannot be had on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct UnwatchedRecord {
+    /// The instrument's name.
+    pub(crate) instrument: String,
+    /// Whether it watches without the event.
+    pub(crate) watches: bool,
+    /// What is missing.
+    pub(crate) reason: String,
+    /// What would help.
+    pub(crate) remedy: String,
+}
+
+impl PlanRecord {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        Self {
+            repetitions: plan.enough.least_repetitions(),
+            until_ci: match plan.enough {
+                Enough::Repetitions(_) => None,
+                Enough::UntilCi(precision) => Some(precision),
+            },
+            attempts: plan.attempts,
+            deadline_s: plan.deadline.as_secs_f64(),
+            cases: plan.cases.iter().map(|case| case.id.clone()).collect(),
+            specs: plan.cases.iter().map(SpecRecord::of).collect(),
+            refused: plan.refused.iter().map(RefusedRecord::of).collect(),
+            unavailable: plan.unavailable.iter().map(UnavailableRecord::of).collect(),
+            unwatched: plan.unwatched.iter().map(UnwatchedRecord::of).collect(),
+            libraries: plan.cases.iter().filter_map(library).collect(),
+        }
+    }
+}
+
+/// The library that the case's mechanism is made of, and its version.
+fn library(case: &Case) -> Option<(String, String)> {
+    let library = find(&case.spec.mechanism)?.library?;
+    Some((library.name.to_owned(), library.version.to_owned()))
+}
+
+impl PlanRecord {
+    /// The plan again, with what `seed` shuffles.
+    ///
+    /// # Errors
+    /// What is missing, in words: files of old do not say what a worker was told.
+    pub(crate) fn plan(&self, seed: u64) -> Result<Plan, String> {
+        if self.specs.len() != self.cases.len() {
+            return Err("it was written by an ipcperf that did not store its plan".to_owned());
+        }
+        let cases = self.cases.iter().zip(&self.specs).map(|(id, record)| record.case(id));
+        Ok(Plan {
+            cases: cases.collect::<Result<_, _>>()?,
+            refused: Vec::new(),
+            unavailable: Vec::new(),
+            unwatched: Vec::new(),
+            enough: self.until_ci.map_or(Enough::Repetitions(self.repetitions), Enough::UntilCi),
+            attempts: self.attempts,
+            seed,
+            deadline: Duration::try_from_secs_f64(self.deadline_s)
+                .map_err(|error| format!("deadline_s: {error}"))?,
+        })
+    }
+}
+
+/// Whether one of `instruments` disturbs; one that is not known may do anything.
+pub(super) fn disturb(instruments: &[String]) -> bool {
+    let known = |name: &String| ipcperf_observe::find(name);
+    instruments.iter().any(|name| known(name).is_none_or(|it| it.disturbs == Disturbs::Yes))
+}
+
+impl SpecRecord {
+    /// Whether an instrument that disturbs watches it.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        disturb(&self.instruments)
+    }
+
+    fn case(&self, id: &str) -> Result<Case, String> {
+        let placement = self.placement.parse::<Placement>().map_err(|error| error.to_string())?;
+        let by = self.instruments.iter().map(|name| known(name)).collect::<Result<_, _>>()?;
+        let chosen = |(name, events): (&String, &Vec<String>)| Ok((known(name)?, events.clone()));
+        let events = self.events.iter().map(chosen).collect::<Result<_, String>>()?;
+        let watched = Watched { by, events, twin_of: self.twin_of.clone() };
+        Ok(Case { id: id.to_owned(), placement, spec: self.spec.clone(), watched })
+    }
+
+    fn of(case: &Case) -> Self {
+        Self {
+            placement: case.placement.to_string(),
+            spec: case.spec.clone(),
+            instruments: case.watched.by.iter().map(|&name| name.to_owned()).collect(),
+            events: case
+                .watched
+                .events
+                .iter()
+                .map(|(&name, events)| (name.to_owned(), events.clone()))
+                .collect(),
+            twin_of: case.watched.twin_of.clone(),
+        }
+    }
+}
+
+fn known(instrument: &str) -> Result<&'static str, String> {
+    let known = ipcperf_observe::find(instrument).map(|known| known.name);
+    known.ok_or_else(|| format!("it was watched by {instrument}, which this ipcperf does not have"))
+}
+
+impl RefusedRecord {
+    fn of(refused: &crate::plan::Refused) -> Self {
+        let case = CaseIdentity::of(&refused.id, &refused.spec, refused.placement);
+        Self { case, reason: refused.reason.clone() }
+    }
+}
+
+impl UnavailableRecord {
+    fn of(absent: &crate::plan::Absent) -> Self {
+        Self {
+            mechanism: absent.mechanism.to_owned(),
+            reason: absent.reason.clone(),
+            remedy: absent.remedy.clone(),
+        }
+    }
+}
+
+impl UnwatchedRecord {
+    fn of(missing: &crate::plan::Unwatched) -> Self {
+        Self {
+            instrument: missing.instrument.to_owned(),
+            watches: missing.extent == Extent::Event,
+            reason: missing.why.reason.clone(),
+            remedy: missing.why.remedy.clone(),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The instruments of one run: armed while its parties wait at their gate, asked when it is over.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+
+use ipcperf_engine::worker::{DialReading, Gathering, MOST_DIALS, Player, PlayerExtent};
+use ipcperf_engine::{Failure, FailureKind, Measurement, Role};
+use ipcperf_observe::{
+    Instrument, Member, Observation, Parties, Played, Reading, Scope, Source, Unavailable, Watch,
+};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+use super::told::told_by_worker;
+use crate::plan::Watched;
+
+/// What an instrument told of a run.
+pub(super) type Told = (&'static str, Observation);
+
+/// The instruments of a run, and those of them that watch already.
+#[derive(Debug)]
+pub(super) struct Watchers {
+    instruments: Vec<(&'static Instrument, Vec<String>)>,
+    watches: Vec<(&'static str, Box<dyn Watch>)>,
+    /// The roles whose parties wait, in the order in which they are let go.
+    waiting: Vec<String>,
+}
+
+impl Watchers {
+    /// Those of `watched`, none of which watches yet.
+    pub(super) fn of(watched: &Watched) -> Self {
+        let chosen = |one: &Instrument| watched.events.get(one.name).cloned().unwrap_or_default();
+        Self {
+            instruments: watched.instruments().map(|one| (one, chosen(one))).collect(),
+            watches: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Arms those that watch from outside. `line` is what the worker says of who is at the gate.
+    ///
+    /// # Errors
+    /// Which instrument refused, and why.
+    pub(super) fn arm(&mut self, line: &[u8]) -> Result<(), Failure> {
+        let gathering: Gathering = serde_json::from_slice(line).map_err(|error| {
+            Failure::new(FailureKind::Worker, format!("who is at the gate: {error}"))
+        })?;
+        let parties = parties(&gathering);
+        let players = parties.members.iter().filter(|member| member.scope != Scope::Daemon);
+        self.waiting = players.map(|player| player.role.clone()).collect();
+        for (instrument, events) in &self.instruments {
+            let armed = match instrument.source {
+                Source::Worker => continue,
+                Source::Outside { arm, .. } => arm(&parties),
+                Source::Events { arm, .. } => arm(&parties, events),
+            };
+            let watch = armed.map_err(|why| refused(instrument.name, why))?;
+            self.watches.push((instrument.name, watch));
+        }
+        Ok(())
+    }
+
+    /// Opens the gate: hands each of the parties what it is to read, through the socket on which they listen.
+    ///
+    /// # Errors
+    /// That there is more to read than can be handed over.
+    pub(super) fn let_begin(&self, parties: &UnixStream) -> Result<(), Failure> {
+        for role in &self.waiting {
+            let dials: Vec<BorrowedFd<'_>> = self.dials_of(role).collect();
+            if dials.len() > MOST_DIALS {
+                let place = format!("{} counters of the {role} in one run", dials.len());
+                return Err(Failure::new(FailureKind::Instrument, place)
+                    .with_remedy(format!("ask for fewer events: at most {MOST_DIALS}")));
+            }
+            hand(parties, &dials);
+        }
+        Ok(())
+    }
+
+    /// Every dial of every watch, with the number of the watch and the reader's role.
+    fn dials(&self) -> impl Iterator<Item = (usize, &str, BorrowedFd<'_>)> {
+        let first = self.waiting.first().map_or("", String::as_str);
+        self.watches.iter().enumerate().flat_map(move |(number, (_, watch))| {
+            watch.dials().into_iter().map(move |dial| {
+                let waits = self.waiting.iter().any(|role| role == dial.role);
+                (number, if waits { dial.role } else { first }, dial.descriptor)
+            })
+        })
+    }
+
+    fn dials_of<'a>(&'a self, role: &'a str) -> impl Iterator<Item = BorrowedFd<'a>> {
+        self.dials()
+            .filter(move |(_, reader, _)| *reader == role)
+            .map(|(.., descriptor)| descriptor)
+    }
+
+    /// What the dials of each watch said, in the watch's own order. `said` is by party.
+    fn readings(&self, said: &[Vec<DialReading>]) -> Vec<Vec<Reading>> {
+        let mut readings = vec![Vec::new(); self.watches.len()];
+        let mut said: Vec<_> = said.iter().map(|one| one.iter()).collect();
+        for (watch, reader, _) in self.dials() {
+            let party = self.waiting.iter().position(|role| role == reader).unwrap_or(0);
+            let one = said.get_mut(party).and_then(Iterator::next).cloned().unwrap_or_default();
+            readings[watch].push(Reading { before: one.before, after: one.after });
+        }
+        readings
+    }
+
+    /// Ends them, and returns what they saw of the run that came to `measured`.
+    ///
+    /// # Errors
+    /// Which instrument has nothing to tell, and why.
+    pub(super) fn finish(self, measured: &Measurement) -> Result<Vec<Told>, Failure> {
+        let mut told = Vec::new();
+        let readings = self.readings(&measured.dials);
+        let Measurement { began_ns, elapsed_ns, .. } = *measured;
+        for ((name, mut watch), readings) in self.watches.into_iter().zip(readings) {
+            watch.told(&Played { began_ns, elapsed_ns, readings });
+            let seen = watch.finish().map_err(|why| refused(name, why))?;
+            told.extend(seen.into_iter().map(|observation| (name, observation)));
+        }
+        for (instrument, _) in self.instruments {
+            let own = told_by_worker(instrument.name, measured);
+            told.extend(own.into_iter().map(|observation| (instrument.name, observation)));
+        }
+        Ok(told)
+    }
+}
+
+/// Sends a line, and with it `dials`. A worker that is gone says so by itself.
+fn hand(parties: &UnixStream, dials: &[BorrowedFd<'_>]) {
+    let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DIALS))];
+    let mut passed = SendAncillaryBuffer::new(&mut space);
+    if !dials.is_empty() {
+        // There is room for as many as there may be.
+        passed.push(SendAncillaryMessage::ScmRights(dials));
+    }
+    let _ = sendmsg(parties, &[IoSlice::new(b"\n")], &mut passed, SendFlags::NOSIGNAL);
+}
+
+fn refused(instrument: &str, why: Unavailable) -> Failure {
+    Failure::new(FailureKind::Instrument, format!("{instrument}: {}", why.reason))
+        .with_remedy(why.remedy)
+}
+
+/// Those at the gate, as instruments know them.
+fn parties(gathering: &Gathering) -> Parties {
+    let member = |player: &Player| Member {
+        role: player.role.name().to_owned(),
+        pid: player.pid,
+        tid: player.tid,
+        scope: match (player.role, player.extent) {
+            (Role::Broker, _) => Scope::Daemon,
+            (_, PlayerExtent::Thread) => Scope::Thread,
+            (_, PlayerExtent::Process) => Scope::Process,
+        },
+    };
+    Parties { members: gathering.players.iter().map(member).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_at_the_gate_are_known_by_role_and_scope() {
+        let line = br#"{"players":[{"role":"sender","pid":7,"tid":8,"extent":"thread"},
+            {"role":"broker","pid":9,"tid":9,"extent":"process"}]}"#;
+        let parties = parties(&serde_json::from_slice(line).unwrap());
+        let known: Vec<_> =
+            parties.members.iter().map(|m| (m.role.as_str(), m.tid, m.scope)).collect();
+        assert_eq!(known, [("sender", 8, Scope::Thread), ("broker", 9, Scope::Daemon)]);
+    }
+
+    #[test]
+    fn what_is_no_gathering_is_told() {
+        let refused = Watchers::of(&Watched::default()).arm(b"{\"failed\":1}").unwrap_err();
+        assert_eq!(refused.what, FailureKind::Worker);
+    }
+}

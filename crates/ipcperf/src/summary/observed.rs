@@ -1,0 +1,63 @@
+//! What instruments saw, case by case: of each case one run speaks for all.
+
+use ipcperf_observe::picture::Picture;
+use ipcperf_observe::profile::{flame, folded};
+use ipcperf_observe::{Observation, find};
+
+use super::ns_per_message;
+use crate::results::{Results, Sample};
+
+/// What one instrument saw of one case.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Observed {
+    pub(crate) case_id: String,
+    /// The run that speaks for the case: the one whose messages took neither more nor less time than most.
+    pub(crate) run_id: String,
+    pub(crate) instrument: String,
+    pub(crate) pictures: Vec<Picture>,
+    /// Stacks as a flame graph, in SVG, where there are any.
+    pub(crate) flame: Option<String>,
+}
+
+/// What was seen of each case of `results` that was watched, in the order of the plan. An instrument that
+/// this ipcperf does not have has no pictures.
+pub(crate) fn observed(results: &Results) -> Vec<Observed> {
+    let cases = &results.header.plan.cases;
+    cases
+        .iter()
+        .filter_map(|case| spokesman(case, &results.samples))
+        .flat_map(|run| seen(run, results))
+        .collect()
+}
+
+/// Of the runs of `case` that were watched and count (or, where none counts, of all), the middle one.
+fn spokesman<'a>(case: &str, samples: &'a [Sample]) -> Option<&'a Sample> {
+    let is_watched = |sample: &Sample| sample.twin_of.is_none() && !sample.instruments.is_empty();
+    let of_case = |sample: &&Sample| sample.run.case.case_id == case && is_watched(sample);
+    let all: Vec<&Sample> = samples.iter().filter(of_case).collect();
+    let counting: Vec<&Sample> =
+        all.iter().copied().filter(|sample| sample.set_aside.is_none()).collect();
+    let mut runs = if counting.is_empty() { all } else { counting };
+    let time = |sample: &Sample| ns_per_message(sample).unwrap_or(f64::INFINITY);
+    runs.sort_by(|one, other| time(one).total_cmp(&time(other)));
+    runs.get(runs.len().saturating_sub(1) / 2).copied()
+}
+
+fn seen(run: &Sample, results: &Results) -> Vec<Observed> {
+    let by = |instrument: &String| {
+        let told: Vec<Observation> = results
+            .observations
+            .iter()
+            .filter(|one| one.run_id == run.run.run_id && one.instrument == *instrument)
+            .map(crate::results::ObservationRecord::told)
+            .collect();
+        Observed {
+            case_id: run.run.case.case_id.clone(),
+            run_id: run.run.run_id.clone(),
+            instrument: instrument.clone(),
+            flame: flame(&folded(&told)),
+            pictures: find(instrument).map_or_else(Vec::new, |known| (known.pictures)(&told)),
+        }
+    };
+    run.instruments.iter().map(by).collect()
+}

@@ -1,0 +1,299 @@
+//! `--instrument` and `ipcperf trace`: what is seen is what was done, beside undisturbed twins.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::mistakes::refused;
+use crate::results::{ResultsFile, lines, number, text};
+use crate::skip::skip;
+
+/// Ten sizes.
+const SIZES: &str = "16,77,256,512,4096,16384,65535,65536,262144,1048576";
+
+/// Whether `instrument` can watch here; if not, the test is skipped.
+fn can_watch(laboratory: &Laboratory, instrument: &str) -> bool {
+    let listed = laboratory.run("list instruments --json").expect(0);
+    let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("an array");
+    let entry = listed.iter().find(|entry| entry["name"] == instrument).expect("in the list");
+    if entry["available"] == true {
+        return true;
+    }
+    skip(instrument, text(entry, "reason"));
+    false
+}
+
+/// What `instrument` saw, by run.
+fn seen(path: &Path, instrument: &str) -> BTreeMap<String, Vec<Value>> {
+    let mut seen: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for line in lines(path) {
+        if line["kind"] == "observation" && line["instrument"] == instrument {
+            seen.entry(text(&line, "run_id").to_owned()).or_default().push(line);
+        }
+    }
+    seen
+}
+
+fn roles(sample: &Value) -> &'static [&'static str] {
+    if sample["mode"] == "1thread" { &["both"] } else { &["sender", "receiver"] }
+}
+
+#[test]
+fn what_disturbs_nothing_rides_along() {
+    let laboratory = Laboratory::open();
+    let run =
+        "-m unix-stream -b 4096 --total 1MB --repetitions 1 --instrument rusage,kernel-objects";
+    laboratory.finish(laboratory.measuring(run)).expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    let [usage, objects] =
+        ["rusage", "kernel-objects"].map(|name| seen(&laboratory.results(), name));
+    for sample in &file.samples {
+        assert_eq!(sample["case_id"], "unix-stream/stream/2proc/same/4096");
+        assert_eq!(sample["instruments"], serde_json::json!(["rusage", "kernel-objects"]));
+        let run = text(sample, "run_id");
+        let [sender, receiver] = &usage[run][..] else { panic!("two roles: {:?}", usage[run]) };
+        assert_eq!(sender["calls"], sample["sender_calls"]);
+        assert_eq!(receiver["minor_faults"], sample["receiver_minor_faults"]);
+        let limits = |role| objects[run].iter().filter(|row| row["role"] == role).count();
+        assert_eq!(["sender", "receiver"].map(limits), [2, 2], "a socket each: {:?}", objects[run]);
+        assert!(objects[run].iter().all(|row| row["before_bytes"] == row["after_bytes"]));
+    }
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn what_disturbs_has_runs_of_its_own_and_each_of_them_a_twin() {
+    let laboratory = Laboratory::open();
+    if !can_watch(&laboratory, "syscalls") || !can_watch(&laboratory, "strace") {
+        return;
+    }
+    let run = "-m pipe -b 4096 --total 1MB --repetitions 6 --instrument rusage,syscalls,strace";
+    laboratory.finish(laboratory.measuring(run)).expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    let base = "pipe/stream/2proc/same/4096";
+    for name in ["syscalls", "strace"] {
+        let (watched, twin) =
+            (format!("{base}/instrument={name}"), format!("{base}/twin-of={name}"));
+        let blocks = |id: &str| -> Vec<u64> {
+            let of_case = file.samples.iter().filter(|sample| sample["case_id"] == id);
+            of_case.map(|sample| number(sample, "block")).collect()
+        };
+        assert_eq!(blocks(&watched), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(blocks(&twin), blocks(&watched));
+        let sample = file.samples.iter().find(|sample| sample["case_id"] == twin).expect("a twin");
+        assert_eq!(sample["twin_of"], watched);
+        assert_eq!(sample["instruments"], serde_json::json!(["rusage"]));
+        assert_eq!(seen(&laboratory.results(), name).len(), 7, "one set of observations a run");
+    }
+    let effects = file.footer["probe_effects"].as_array().expect("effects");
+    let strace = effects.iter().find(|one| one["instruments"] == serde_json::json!(["strace"]));
+    let slowdown = strace.map(|one| one["slowdown"].as_f64().expect("a factor"));
+    assert!(slowdown.is_none_or(|factor| factor > 1.5), "stopped twice at each call: {effects:?}");
+    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
+    assert_eq!(shown.stdout.matches(" pipe ").count(), 2, "one row a table: {}", shown.stdout);
+    laboratory.assert_nothing_left();
+}
+
+/// The bar: calls and bytes that are traced are those that the worker counted, and nothing of the set-up is
+/// among them.
+#[test]
+fn calls_and_bytes_are_exactly_the_workers_own() {
+    let laboratory = Laboratory::open();
+    if !can_watch(&laboratory, "syscalls") {
+        return;
+    }
+    let run = format!(
+        "-m pipe,unix-stream,tcp --mode 1thread,2thread,2proc -b {SIZES} --total 1MB --repetitions 1 \
+         --instrument syscalls --deadline 60"
+    );
+    laboratory.finish(laboratory.measuring(&run)).expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    let seen = seen(&laboratory.results(), "syscalls");
+    let watched = file.samples.iter().filter(|sample| sample["twin_of"].is_null());
+    let mut checked = 0;
+    for sample in watched {
+        for role in roles(sample) {
+            assert_exact(sample, role, &seen[text(sample, "run_id")]);
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 2 * 3 * 10 * (1 + 2 + 2), "blocks, mechanisms, sizes, roles");
+}
+
+/// That `told` has of `role` the calls that move data and no others, as many as it counted, with all of
+/// the bytes.
+fn assert_exact(sample: &Value, role: &str, told: &[Value]) {
+    let own: Vec<&Value> = told.iter().filter(|row| row["role"] == role).collect();
+    let case = format!("{}, {role}: {own:?}", text(sample, "case_id"));
+    let moving = ["write", "read", "sendto", "recvfrom", "sendmsg", "recvmsg"];
+    assert!(own.iter().all(|row| moving.contains(&text(row, "syscall"))), "{case}");
+    let calls: u64 = own.iter().map(|row| number(row, "count")).sum();
+    assert_eq!(calls, number(sample, &format!("{role}_calls")), "{case}");
+    let returned: u64 = own.iter().map(|row| number(row, "returned_bytes")).sum();
+    let directions = if role == "both" { 2 } else { 1 };
+    assert_eq!(returned, directions * number(sample, "total_bytes"), "{case}");
+}
+
+#[test]
+fn one_case_is_traced_and_told_as_the_file_tells_it() {
+    let laboratory = Laboratory::open();
+    let trace =
+        "trace -m pipe -b 4096 --total 1MB --instrument rusage,kernel-objects --json --quiet --out";
+    let traced = laboratory.run(&format!("{trace} {}", laboratory.results().display())).expect(0);
+    let told: Vec<Value> = serde_json::from_str(&traced.stdout).expect("an array");
+    assert!(told.iter().all(|one| one["kind"] == "observation"), "{told:?}");
+    let written = lines(&laboratory.results());
+    assert!(!told.is_empty() && told.iter().all(|one| written.contains(one)), "{told:?}");
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn mistakes_are_told() {
+    refused(
+        "run -m pipe --instrument syscals",
+        &["instrument `syscals`", "did you mean `syscalls`?"],
+    );
+    refused("trace -m pipe,tcp", &["trace watches one case", "2"]);
+}
+
+/// What speaks for itself cannot be watched, and is measured all the same.
+#[test]
+fn programs_of_ones_own_are_refused_to_be_watched() {
+    let laboratory = Laboratory::open();
+    if !can_watch(&laboratory, "syscalls") {
+        return;
+    }
+    let planned = laboratory.run("plan -m exec:/bin/true --instrument syscalls");
+    let told = format!("{}{}", planned.stdout, planned.stderr);
+    assert!(told.contains("has parties of its own") || planned.status.code() != Some(0), "{told}");
+}
+
+/// Whoever kills the command in mid-watch leaves no program and no link in the kernel, and no tool.
+#[test]
+fn a_killed_command_leaves_no_program_in_the_kernel() {
+    use rand::{RngExt, SeedableRng};
+    let laboratory = Laboratory::open();
+    if !can_watch(&laboratory, "syscalls") || !can_watch(&laboratory, "strace") {
+        return;
+    }
+    let Some(listed) = in_kernel() else {
+        return skip("what is left in the kernel", "no bpftool here");
+    };
+    drop(listed);
+    let kills =
+        std::env::var("IPCPERF_RANDOM_KILLED_COMMANDS").map_or(5, |n| n.parse().expect("a count"));
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(20_261_121);
+    kill_watched(&laboratory, || {
+        let seen = || in_kernel().filter(|listed| !listed.is_empty());
+        crate::processes::wait_for("a program in the kernel", crate::laboratory::HANG, seen);
+    });
+    for _ in 0..kills {
+        let moment = std::time::Duration::from_millis(random.random_range(0..1_500));
+        kill_watched(&laboratory, || std::thread::sleep(moment));
+    }
+    // Those of other tests come and go; what is left behind stays.
+    crate::processes::wait_for("the kernel to let go", crate::laboratory::HANG, || {
+        in_kernel().is_none_or(|listed| listed.is_empty()).then_some(())
+    });
+}
+
+/// Starts a run that is watched by all that could leave something in the kernel, and kills it after `until`.
+fn kill_watched(laboratory: &Laboratory, until: impl FnOnce()) {
+    let names = "--instrument syscalls,sched,strace,bpftrace";
+    let run = format!("-m pipe -b 4096 --total 1MB --repetitions 3 {names}");
+    let command = laboratory.start(laboratory.measuring(&run));
+    until();
+    crate::processes::signal(command.id(), rustix::process::Signal::KILL);
+    command.finish(crate::laboratory::HANG);
+    laboratory.assert_nothing_left();
+}
+
+/// BPF programs in the kernel that are called as ours are, or as bpftrace calls its, and what links them to
+/// events. `None` where nobody can list them.
+fn in_kernel() -> Option<Vec<String>> {
+    const NAMES: [&str; 7] =
+        ["entered", "left", "switched", "waking", "woken", "sys_enter", "sys_exit"];
+    let programs = listed_by_kernel("prog")?;
+    let ours = programs
+        .iter()
+        .filter(|program| program["name"].as_str().is_some_and(|name| NAMES.contains(&name)));
+    let ours: Vec<&Value> = ours.collect();
+    let links = listed_by_kernel("link")?;
+    let links = links.iter().filter(|link| ours.iter().any(|one| one["id"] == link["prog_id"]));
+    Some(ours.iter().copied().chain(links).map(Value::to_string).collect())
+}
+
+fn listed_by_kernel(what: &str) -> Option<Vec<Value>> {
+    let listed = std::process::Command::new("bpftool").args([what, "list", "--json"]).output();
+    serde_json::from_slice(&listed.ok()?.stdout).ok()
+}
+
+/// The row of the call by which `role` moved the data in the run of the last repetition of `case`.
+fn row(path: &Path, case: &str, role: &str) -> Value {
+    let file = ResultsFile::read(path);
+    let of_case = |sample: &&Value| sample["case_id"] == format!("{case}/instrument=syscalls");
+    let run = file.samples.iter().rfind(of_case).expect("a watched run");
+    let rows = &seen(path, "syscalls")[text(run, "run_id")];
+    let own = rows.iter().filter(|row| row["role"] == role);
+    own.max_by_key(|row| row["returned_bytes"].as_u64()).expect("a row").clone()
+}
+
+/// Pairs of the least value and the count, of a distribution of `row`.
+fn distribution(row: &Value, key: &str) -> Vec<(u64, u64)> {
+    serde_json::from_value(row[key].clone()).expect("pairs")
+}
+
+/// What the documents saw with DTrace: of many small writes few take long, those that find the buffer full; and
+/// a read returns what the kernel had room for, however much is asked.
+#[test]
+fn the_documents_observations_appear() {
+    let laboratory = Laboratory::open();
+    if !can_watch(&laboratory, "syscalls") {
+        return;
+    }
+    let run =
+        "-m pipe,unix-stream -b 32,1MiB --total 16MiB --repetitions 1 --instrument syscalls,rusage";
+    laboratory.finish(laboratory.measuring(run)).expect(0);
+    let path = laboratory.results();
+    let small = row(&path, "pipe/stream/2proc/same/32", "sender");
+    let times = distribution(&small, "quantised_ns");
+    let usual = times.iter().max_by_key(|pair| pair.1).expect("a cluster").0;
+    let slow: u64 = times.iter().filter(|pair| pair.0 >= 8 * usual).map(|pair| pair.1).sum();
+    let all = number(&small, "count");
+    assert_eq!(all, 16 << 15);
+    assert!(slow > 0 && slow * 20 < all, "{slow} of {all} are slow: {times:?}");
+    let plateau = |case: &str| {
+        let read = row(&path, case, "receiver");
+        distribution(&read, "quantised_returned").last().expect("reads").0
+    };
+    assert_eq!(plateau("pipe/stream/2proc/same/1048576"), 64 << 10, "a pipe's capacity");
+    let of_socket = plateau("unix-stream/stream/2proc/same/1048576");
+    assert_eq!(of_socket, 128 << 10, "what a socket queues: between 128 and 256 KiB");
+}
+
+/// Switches become fewer with the buffer, until it is as large as the pipe, and then no more. Below a quarter of
+/// it, when a reader is woken decides, and 4 KiB may switch as seldom as 16 KiB.
+#[test]
+fn switches_fall_until_the_capacity() {
+    let laboratory = Laboratory::open();
+    let run = "-m pipe -b 4KiB,32KiB,64KiB,256KiB --set pipe.capacity=64KiB --total 32MiB --repetitions 3 \
+         --instrument rusage";
+    laboratory.finish(laboratory.measuring(run)).expect(0);
+    let usage = seen(&laboratory.results(), "rusage");
+    let file = ResultsFile::read(&laboratory.results());
+    let of_run = |sample: &Value| -> u64 {
+        let rows = usage[text(sample, "run_id")].iter();
+        rows.map(|row| number(row, "voluntary_switches") + number(row, "involuntary_switches"))
+            .sum()
+    };
+    let switches = [4, 32, 64, 256].map(|kib: u64| {
+        let of_size =
+            file.samples.iter().filter(|sample| number(sample, "buffer_bytes") == kib << 10);
+        of_size.map(of_run).min().expect("runs")
+    });
+    let [below, nearer, at, beyond] = switches;
+    assert!(below > nearer && nearer > at, "{switches:?}");
+    assert!(2 * beyond > at, "a pipe is filled and drained as often: {switches:?}");
+}
