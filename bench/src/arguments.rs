@@ -52,6 +52,8 @@ pub(crate) enum Bench {
     Survey,
     /// How soon a median is known, what a neighbour does, one mode and two: about six minutes
     Trust,
+    /// What being watched does to a pipe on one CPU, by each instrument: about three minutes
+    Watching,
     /// ZeroMQ against a plain program that sends the same with libzmq, on one CPU
     Zeromq(CapArguments),
     /// All of them, one after another

@@ -32,6 +32,7 @@ mod startup;
 mod survey;
 mod trouble;
 mod trust;
+mod watching;
 mod zbus_calls;
 mod zeromq;
 mod zmq_pair;
@@ -94,6 +95,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
+        Bench::Watching => watching::measure(ipcperf),
         Bench::Zeromq(cap) => zeromq::measure(ipcperf, *cap),
         // Played before.
         Bench::ZbusCalls(_) | Bench::Iceoryx2Samples(_) | Bench::ZmqPair(_) => Vec::new(),
@@ -111,6 +113,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             peers::measure(ipcperf, &PeersArguments::default()),
             survey::measure(ipcperf),
             trust::measure(ipcperf),
+            watching::measure(ipcperf),
         ]
         .concat(),
     })

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ipcperf_engine::handling::Handling;
 use ipcperf_engine::placement::{Placement, Topology};
+use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{KernelBuffer, Measurement, Mode, Report, RunSpec, TouchCheck, WarmUp};
 
@@ -101,5 +102,7 @@ pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes
         check: TouchCheck::Off,
         handling: Handling::default(),
         warm_up: WarmUp::None,
+        gate: Gate::Open,
+        objects: Objects::Unread,
     }
 }

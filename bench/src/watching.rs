@@ -1,0 +1,213 @@
+//! `watching`: what being watched does to a pipe on one CPU, by `syscalls`, `sched` and `profile`, and by `bpftrace` and
+//! `strace` doing what `syscalls` does, in one run of `ipcperf run --instrument`.
+//!
+//! Blocks pair each watched run with its undisturbed twin. Runs are calibrated, as a user's are: a run that
+//! is slowed down moves less, not longer.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::estimate::Estimate;
+use crate::finding::{Bar, Finding, Question, Unit};
+use crate::output::{announce, bytes};
+use crate::process::converse;
+use crate::program::Ipcperf;
+use crate::trouble::Trouble;
+
+/// Blocks that count.
+const BLOCKS: u32 = 20;
+/// A campaign that has not ended by now never will.
+const DEADLINE: Duration = Duration::from_secs(900);
+const INSTRUMENTS: [&str; 5] = ["syscalls", "sched", "profile", "bpftrace", "strace"];
+
+/// A time of a message in each block, by size, instrument, and whether it is the twin's.
+type Times = BTreeMap<(u64, String, Standing), BTreeMap<u32, f64>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    Watched,
+    Twin,
+}
+
+/// Slowed down by a factor of at most so much.
+const BARS: [(u64, &str, Bar); 20] = [
+    (32, "syscalls", Bar::AtMost(2.6)),
+    (4 << 10, "syscalls", Bar::AtMost(1.35)),
+    (64 << 10, "syscalls", Bar::AtMost(1.12)),
+    (1 << 20, "syscalls", Bar::AtMost(1.08)),
+    (32, "sched", Bar::None),
+    (4 << 10, "sched", Bar::AtMost(1.2)),
+    (64 << 10, "sched", Bar::None),
+    (1 << 20, "sched", Bar::None),
+    (32, "profile", Bar::None),
+    (4 << 10, "profile", Bar::AtMost(1.15)),
+    (64 << 10, "profile", Bar::None),
+    (1 << 20, "profile", Bar::None),
+    (32, "bpftrace", Bar::None),
+    (4 << 10, "bpftrace", Bar::None),
+    (64 << 10, "bpftrace", Bar::None),
+    (1 << 20, "bpftrace", Bar::None),
+    (32, "strace", Bar::None),
+    (4 << 10, "strace", Bar::None),
+    (64 << 10, "strace", Bar::None),
+    (1 << 20, "strace", Bar::None),
+];
+/// The extra time of `syscalls` over that of `bpftrace`, at this size.
+const THIRD: (u64, Bar) = (4 << 10, Bar::AtMost(1.0 / 3.0));
+
+/// The lines of a results file that matter here.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum Line {
+    Sample(Sample),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+struct Sample {
+    case_id: String,
+    block: u32,
+    set_aside: Option<String>,
+    buffer_bytes: u64,
+    elapsed_ns: u64,
+    messages: u64,
+}
+
+/// Removes the results file when done with.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A campaign that wrote nothing left nothing.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Watches, and holds what it costs against the bars.
+pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
+    let name = format!("ipcperf-bench-{}.jsonl", std::process::id());
+    let scratch = Scratch(std::env::temp_dir().join(name));
+    let watched = watch(ipcperf, &scratch.0).and_then(|()| times(&scratch.0));
+    let findings = BARS.into_iter().map(|(size, instrument, bar)| {
+        let case = format!("pipe {} watched by {instrument} / not", bytes(size));
+        let question = Question { bench: "watching", case, unit: Unit::Ratio, bar };
+        found(question, &watched, |times| slowdowns(times, size, instrument))
+    });
+    let case = format!("pipe {}: extra time by syscalls / by bpftrace", bytes(THIRD.0));
+    let third = Question { bench: "watching", case, unit: Unit::Ratio, bar: THIRD.1 };
+    let third = found(third, &watched, |times| extra(times, THIRD.0));
+    findings.chain([third]).map(announce).collect()
+}
+
+/// The finding of what `figures` makes of the times, if there are any.
+fn found(
+    question: Question,
+    times: &Result<Times, Trouble>,
+    figures: impl Fn(&Times) -> Vec<f64>,
+) -> Finding {
+    match times {
+        Err(trouble) => question.failed(trouble),
+        Ok(times) => match Estimate::of(&figures(times)) {
+            Some(estimate) => question.judge(estimate, None),
+            None => question.untestable("nothing was watched: see ipcperf list instruments"),
+        },
+    }
+}
+
+fn watch(ipcperf: &Ipcperf, out: &Path) -> Result<(), Trouble> {
+    let mut sizes: Vec<String> = BARS.iter().map(|bar| bar.0.to_string()).collect();
+    sizes.sort();
+    sizes.dedup();
+    let (sizes, blocks) = (sizes.join(","), BLOCKS.to_string());
+    let instruments = INSTRUMENTS.join(",");
+    let mut command = ipcperf.command();
+    command.args(["run", "-m", "pipe", "--placement", "same", "-b", &sizes]);
+    command.args(["--instrument", &instruments, "--repetitions", &blocks, "--quiet", "--out"]);
+    converse(command.arg(out), b"", DEADLINE).map(drop)
+}
+
+fn times(path: &Path) -> Result<Times, Trouble> {
+    let wrong = |error| Trouble::File { path: path.to_owned(), error };
+    let text = std::fs::read_to_string(path).map_err(wrong)?;
+    let mut times = Times::new();
+    for line in text.lines() {
+        let line = serde_json::from_str(line).map_err(|error| wrong(error.into()))?;
+        if let Line::Sample(sample) = line {
+            add(&mut times, &sample);
+        }
+    }
+    Ok(times)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
+fn add(times: &mut Times, sample: &Sample) {
+    let part = sample.case_id.rsplit('/').next().unwrap_or_default();
+    let (standing, instrument) = match part.split_once('=') {
+        Some(("instrument", name)) => (Standing::Watched, name),
+        Some(("twin-of", name)) => (Standing::Twin, name),
+        _ => return,
+    };
+    if sample.set_aside.is_none() && sample.messages > 0 {
+        let of_case =
+            times.entry((sample.buffer_bytes, instrument.to_owned(), standing)).or_default();
+        of_case.insert(sample.block, sample.elapsed_ns as f64 / sample.messages as f64);
+    }
+}
+
+/// Times of a message by block, watched and not.
+fn pairs(times: &Times, size: u64, instrument: &str) -> BTreeMap<u32, [f64; 2]> {
+    let of = |standing| times.get(&(size, instrument.to_owned(), standing));
+    let (Some(watched), Some(twin)) = (of(Standing::Watched), of(Standing::Twin)) else {
+        return BTreeMap::new();
+    };
+    watched.iter().filter_map(|(block, ns)| Some((*block, [*ns, *twin.get(block)?]))).collect()
+}
+
+fn slowdowns(times: &Times, size: u64, instrument: &str) -> Vec<f64> {
+    pairs(times, size, instrument).values().map(|[watched, twin]| watched / twin).collect()
+}
+
+/// The time that `syscalls` adds to a message, over that which `bpftrace` adds, by block.
+fn extra(times: &Times, size: u64) -> Vec<f64> {
+    let [ours, theirs] = ["syscalls", "bpftrace"].map(|name| pairs(times, size, name));
+    let added = |[watched, twin]: &[f64; 2]| watched - twin;
+    ours.iter().filter_map(|(block, pair)| Some(added(pair) / added(theirs.get(block)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(case: &str, block: u32, ns: u64) -> Sample {
+        let case_id = format!("pipe/stream/2proc/same/4096/{case}");
+        let set_aside = (block == 0).then(|| "first".to_owned());
+        Sample { case_id, block, set_aside, buffer_bytes: 4_096, elapsed_ns: ns * 10, messages: 10 }
+    }
+
+    #[test]
+    fn blocks_pair_what_is_watched_with_its_twin() {
+        let mut times = Times::new();
+        for block in 0..3 {
+            for (case, ns) in [
+                ("twin-of=syscalls", 100),
+                ("instrument=syscalls", 130),
+                ("twin-of=bpftrace", 100),
+                ("instrument=bpftrace", 400),
+            ] {
+                add(&mut times, &sample(case, block, ns));
+            }
+        }
+        add(&mut times, &sample("instrument=syscalls", 7, 1));
+        assert_eq!(
+            slowdowns(&times, 4_096, "syscalls"),
+            [1.3, 1.3],
+            "the first block is set aside"
+        );
+        assert_eq!(extra(&times, 4_096), [0.1, 0.1]);
+        assert_eq!(slowdowns(&times, 64, "syscalls"), [0.0; 0]);
+    }
+}
