@@ -1,0 +1,178 @@
+# shellcheck shell=bash
+# A machine that is emulated whole and has Debian's kernel, so that what a test says of it is Linux's word and
+# not a translator's: what scripts/aarch64 and scripts/emulated-observe have in common.
+#
+# Whoever sources this stands at the root of the checkout and has set:
+#
+#     arch            x86_64 or aarch64
+#     work            a folder below target/, where packages lie and the machine is put together
+#     codename        which Debian the machine is
+#     inside          its packages, beyond the kernel
+#     kept_modules    of the kernel's modules, the folders that it has
+#     cpus            how many it has
+#     threads         of the emulator: multi, one for each CPU; single, in which they take turns
+#     memory          how much of it
+#     most_seconds    after how long it is switched off
+
+target=$arch-unknown-linux-gnu
+root=$work/root
+script=scripts/${0##*/}
+
+# Sets what the processor decides: its Debian name, its console, the emulator, and what is needed here for it
+# (command:package).
+choose_processor() {
+    needed=(cpio:cpio depmod:kmod)
+    case $arch in
+        x86_64)
+            debian_arch=amd64 console=ttyS0
+            emulator=(qemu-system-x86_64 -M q35 -cpu max)
+            needed+=(qemu-system-x86_64:qemu-system-x86)
+            ;;
+        aarch64)
+            debian_arch=arm64 console=ttyAMA0
+            # A server's CPU: the newest one that can be emulated is a third slower.
+            emulator=(qemu-system-aarch64 -M virt -cpu neoverse-n1)
+            needed+=(
+                aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+                aarch64-linux-gnu-g++:g++-aarch64-linux-gnu
+                qemu-system-aarch64:qemu-system-arm
+            )
+            export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+            ;;
+    esac
+}
+
+install_what_is_missing() {
+    local pair missing=()
+    for pair in "${needed[@]}"; do
+        command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    if [ "$(id -u)" != 0 ]; then
+        echo "$script: needs ${missing[*]}; install them, or run as root" >&2
+        exit 3
+    fi
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Builds the tests that are asked for, into the list of tests: where they lie, from the checkout.
+build() {
+    echo "== building for $target"
+    rustup target add "$target" 2>/dev/null
+    # Without debugging information the machine is a tenth as large; a panic tells its line all the same.
+    CARGO_PROFILE_DEV_DEBUG=0 \
+        cargo test --locked --target "$target" --no-run "$@" 2>&1 | tee "$work/built"
+    mapfile -t tests < <(sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$work/built" | sort -t/ -k 6r)
+}
+
+# apt-get for a machine of its own that has nothing installed, and not for this one.
+foreign_apt() {
+    APT_CONFIG=$work/apt/apt.conf "$@"
+}
+
+download_packages() {
+    mkdir -p "$work"/apt/{lists,archives}/partial
+    : >"$work/apt/status"
+    echo "deb http://deb.debian.org/debian $codename main" >"$work/apt/sources.list"
+    cat >"$work/apt/apt.conf" <<CONF
+APT::Architecture "$debian_arch";
+APT::Architectures { "$debian_arch"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "";
+Acquire::Languages "none";
+Dir::State "$work/apt";
+Dir::State::status "$work/apt/status";
+Dir::Cache "$work/apt";
+Dir::Etc::sourcelist "$work/apt/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+CONF
+    foreign_apt apt-get update -qq
+    foreign_apt apt-get install --download-only -y -qq "${inside[@]}" >/dev/null
+    # The kernel alone: what it depends on installs it on a disk.
+    local kernel
+    kernel=$(foreign_apt apt-cache depends "linux-image-$debian_arch" | sed -n 's/.* Depends: //p')
+    (cd "$work/apt/archives" && foreign_apt apt-get download -qq "$kernel")
+    # What an earlier machine was made of, and is no longer had.
+    foreign_apt apt-get autoclean -qq >/dev/null
+}
+
+# Unpacks the packages: none of their scripts is run.
+unpack() {
+    local package folder
+    rm -rf "$root"
+    for folder in bin sbin lib lib64; do
+        mkdir -p "$root/usr/$folder"
+        ln -s "usr/$folder" "$root/$folder"
+    done
+    for package in "$work"/apt/archives/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$root"
+    done
+    rm -rf "$root"/usr/share/{doc,man,locale,info}
+    printf 'root:x:0:0::/root:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n' >"$root/etc/passwd"
+    printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
+    printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
+}
+
+# Of the kernel's modules, those that were asked for; the kernel itself is no file of the machine.
+keep_few_modules() {
+    local modules folder
+    modules=$(echo "$root"/lib/modules/*)
+    mv "$root"/boot/vmlinuz-* "$work/kernel"
+    rm -rf "$work/modules"
+    mv "$modules/kernel" "$work/modules"
+    for folder in "${kept_modules[@]}"; do
+        mkdir -p "$modules/kernel/${folder%/*}"
+        mv "$work/modules/$folder" "$modules/kernel/$folder"
+    done
+    rm -rf "$work/modules" "$root/boot"
+    depmod -b "$root" "$(basename "$modules")"
+}
+
+make_machine() {
+    echo "== a machine with Debian's kernel"
+    download_packages
+    unpack
+    keep_few_modules
+}
+
+# This checkout, and the given files of what was built, where a test that was compiled here looks for them.
+place_checkout() {
+    local here=$root$PWD
+    mkdir -p "$here" "$root"/{dev,proc,sys,run,tmp,root}
+    git ls-files -z | cpio -0 -pdm --quiet "$here"
+    cp --parents "$@" "$here/"
+    : >"$root/tests"
+    : >"$root/beforehand"
+    export -p | grep -E ' (IPCPERF|RUST_TEST)_' >"$root/environment"
+    install -m 755 scripts/emulated-init "$root/init"
+}
+
+# Has the machine run a test of a crate: crate, where the test lies, its arguments.
+place_test() {
+    local arguments=""
+    [ $# = 2 ] || arguments=$(printf '%q ' "${@:3}")
+    echo "$PWD/crates/$1 $PWD/$2 $arguments" >>"$root/tests"
+}
+
+# Starts the machine on what was unpacked, and fails where a test did or it never came to an end.
+emulate() {
+    (cd "$root" && find . -print0 | cpio -0 -o -H newc --owner root:root --quiet) >"$work/initrd"
+    # What the kernel does against attackers takes as long again.
+    timeout --foreground "$most_seconds" "${emulator[@]}" \
+        -smp "$cpus" -m "$memory" -accel "tcg,thread=$threads" \
+        -display none -monitor none -serial stdio -nic none -no-reboot \
+        -kernel "$work/kernel" -initrd "$work/initrd" \
+        -append "console=$console quiet mitigations=off init_on_alloc=0 panic=-1 rdinit=/init" </dev/null |
+        sed -u 's/\r$//' | tee "$work/told" || true
+    if ! grep -q '^scripts/emulated-init: failed=' "$work/told"; then
+        echo "$script: the machine ended before its tests did" >&2
+        exit 1
+    fi
+    echo "== what they came to"
+    grep -E '^(test result:|skipped:|test .* FAILED)' "$work/told" | sort -u
+    grep -q '^scripts/emulated-init: failed=0$' "$work/told"
+}
+
+choose_processor
+mkdir -p "$work"
