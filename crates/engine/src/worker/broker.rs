@@ -5,21 +5,19 @@
 //! ([proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html),
 //! [proc_pid_status(5)](https://man7.org/linux/man-pages/man5/proc_pid_status.5.html)).
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use crate::{Role, RoleUsage};
 
 /// One reading of a process's books.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Books {
     user_ticks: u64,
     system_ticks: u64,
     minor_faults: u64,
-    voluntary_switches: u64,
-    involuntary_switches: u64,
-    cpu_ns: Option<u64>,
-    run_delay_ns: Option<u64>,
+    threads: BTreeMap<String, Thread>,
 }
 
 impl Books {
@@ -29,46 +27,48 @@ impl Books {
         // The second field, the program's name, may hold spaces and brackets.
         let after_name: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         let field = |number: usize| after_name.get(number - 3)?.parse().ok();
-        let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-        let threads: Vec<Thread> =
-            threads.flatten().filter_map(|thread| Thread::of(&thread.path())).collect();
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+        let thread = |task: fs::DirEntry| {
+            Some((task.file_name().into_string().ok()?, Thread::of(&task.path())?))
+        };
         Some(Self {
             user_ticks: field(14)?,
             system_ticks: field(15)?,
             minor_faults: field(10)?,
-            voluntary_switches: threads.iter().map(|thread| thread.voluntary_switches).sum(),
-            involuntary_switches: threads.iter().map(|thread| thread.involuntary_switches).sum(),
-            cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
-            run_delay_ns: threads.iter().map(|thread| thread.run_delay_ns).sum(),
+            threads: threads.filter_map(thread).collect(),
         })
     }
 
     /// What was used from `self` to `end`. User and system time are kept in ticks, of which a short
-    /// run has few; the CPU time is exact.
-    pub(super) fn until(self, end: Self) -> RoleUsage {
+    /// run has few; the CPU time is exact, but for threads that ended before `end`.
+    pub(super) fn until(&self, end: &Self) -> RoleUsage {
         let ns_per_tick = 1_000_000_000 / rustix::param::clock_ticks_per_second();
-        let used = |before: Option<u64>, after: Option<u64>| {
-            before.zip(after).map(|(before, after)| after.saturating_sub(before))
-        };
+        let threads: Vec<Thread> = end
+            .threads
+            .iter()
+            .map(|(id, thread)| {
+                thread.since(&self.threads.get(id).copied().unwrap_or(Thread::NOT_BEGUN))
+            })
+            .collect();
         RoleUsage {
             role: Role::Broker,
             user_ns: end.user_ticks.saturating_sub(self.user_ticks) * ns_per_tick,
             system_ns: end.system_ticks.saturating_sub(self.system_ticks) * ns_per_tick,
             minor_faults: end.minor_faults.saturating_sub(self.minor_faults),
-            voluntary_switches: end.voluntary_switches.saturating_sub(self.voluntary_switches),
-            involuntary_switches: end
-                .involuntary_switches
-                .saturating_sub(self.involuntary_switches),
+            voluntary_switches: threads.iter().map(|thread| thread.voluntary_switches).sum(),
+            involuntary_switches: threads.iter().map(|thread| thread.involuntary_switches).sum(),
             calls: None,
             short_writes: 0,
             short_reads: 0,
-            cpu_ns: used(self.cpu_ns, end.cpu_ns),
-            run_delay_ns: used(self.run_delay_ns, end.run_delay_ns),
+            cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
+            run_delay_ns: threads.iter().map(|thread| thread.run_delay_ns).sum(),
         }
     }
 }
 
-/// What the kernel counts for each thread, and sums up nowhere.
+/// What the kernel counts for each thread, and sums up nowhere: a thread that ends takes it along, so
+/// that sums over those there are fall.
+#[derive(Clone, Copy, Debug)]
 struct Thread {
     voluntary_switches: u64,
     involuntary_switches: u64,
@@ -77,6 +77,14 @@ struct Thread {
 }
 
 impl Thread {
+    /// What one that had not begun has used.
+    const NOT_BEGUN: Self = Self {
+        voluntary_switches: 0,
+        involuntary_switches: 0,
+        cpu_ns: Some(0),
+        run_delay_ns: Some(0),
+    };
+
     fn of(task: &Path) -> Option<Self> {
         let status = fs::read_to_string(task.join("status")).ok()?;
         let count = |name: &str| {
@@ -91,6 +99,19 @@ impl Thread {
             run_delay_ns: times.next().flatten(),
         })
     }
+
+    fn since(&self, before: &Self) -> Self {
+        let used = |now: u64, before: u64| now.saturating_sub(before);
+        Self {
+            voluntary_switches: used(self.voluntary_switches, before.voluntary_switches),
+            involuntary_switches: used(self.involuntary_switches, before.involuntary_switches),
+            cpu_ns: self.cpu_ns.zip(before.cpu_ns).map(|(now, before)| used(now, before)),
+            run_delay_ns: self
+                .run_delay_ns
+                .zip(before.run_delay_ns)
+                .map(|(now, before)| used(now, before)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -102,11 +123,24 @@ mod tests {
         let before = Books::of(std::process::id()).unwrap();
         let begin = crate::clock::now_ns();
         while crate::clock::now_ns() - begin < 50_000_000 {}
-        let used = before.until(Books::of(std::process::id()).unwrap());
+        let used = before.until(&Books::of(std::process::id()).unwrap());
         assert_eq!(used.role, Role::Broker);
         assert_eq!(used.calls, None);
         let ticked_ns = used.user_ns + used.system_ns;
         assert!(used.cpu_ns.is_none_or(|ns| ns > 1_000_000) && ticked_ns > 0, "{used:?}");
+    }
+
+    #[test]
+    fn a_thread_that_ended_takes_nothing_from_the_others() {
+        let thread = |cpu_ns| Thread { cpu_ns: Some(cpu_ns), ..Thread::NOT_BEGUN };
+        let books = |threads: &[(&str, u64)]| Books {
+            user_ticks: 0,
+            system_ticks: 0,
+            minor_faults: 0,
+            threads: threads.iter().map(|&(id, ns)| (id.to_owned(), thread(ns))).collect(),
+        };
+        let used = books(&[("1", 50), ("2", 9_000)]).until(&books(&[("1", 80), ("3", 7)]));
+        assert_eq!(used.cpu_ns, Some(37));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::mechanism::Endpoint;
 use crate::{Role, RoleUsage};
 
 /// One reading of what they have used so far.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Others {
     kernel_thread_ns: Option<u64>,
     broker: Option<Books>,
@@ -38,7 +38,11 @@ impl Others {
         let kernel_thread_ns = self.kernel_thread_ns.zip(end.kernel_thread_ns);
         OthersUsage {
             kernel_thread_ns: kernel_thread_ns.map(|(before, after)| after - before),
-            broker: self.broker.zip(end.broker).map(|(before, after)| before.until(after)),
+            broker: self
+                .broker
+                .as_ref()
+                .zip(end.broker.as_ref())
+                .map(|(before, after)| before.until(after)),
         }
     }
 }

@@ -199,7 +199,7 @@ impl Party {
 
     /// What it used since `before`, and the calls that it counted.
     pub(super) fn usage(&self, before: Option<Books>, done: &Done) -> Result<RoleUsage, Failure> {
-        let used = before.zip(self.books()).map(|(before, now)| before.until(now));
+        let used = before.zip(self.books()).map(|(before, now)| before.until(&now));
         let role = self.role;
         used.map(|used| RoleUsage { role, calls: done.calls, ..used }).ok_or_else(|| {
             let place = format!("the {} left before it was dismissed", role.name());
