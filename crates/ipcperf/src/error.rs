@@ -1,7 +1,9 @@
 //! What can end the command, with the exit code and what to do about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use crate::study::Mistake;
 
 /// Why the command could not do what was asked. Printed once, by [`crate::cli::main`].
 #[derive(Debug, thiserror::Error)]
@@ -9,6 +11,17 @@ pub(crate) enum Error {
     /// Wrong arguments, a file that is no results file, or a matrix of nothing but refusals.
     #[error("{0}")]
     Usage(String),
+    /// A study with mistakes in it.
+    #[error("{}", wrong_study(path, mistakes))]
+    WrongStudy {
+        /// Its file, or its name.
+        path: PathBuf,
+        /// At least one.
+        mistakes: Vec<Mistake>,
+    },
+    /// Bad input, of which all was said.
+    #[error("")]
+    Told,
     /// A file that was named cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
@@ -55,7 +68,7 @@ impl Error {
     /// The exit code of INTERFACE: 2 bad input, 3 nothing can run, 5 results cannot be written.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Self::Usage(_) | Self::Unreadable { .. } => 2,
+            Self::Usage(_) | Self::Unreadable { .. } | Self::WrongStudy { .. } | Self::Told => 2,
             Self::NothingRuns(_) | Self::Machine(_) => 3,
             Self::Unwritable { .. }
             | Self::NotWritten { .. }
@@ -65,9 +78,17 @@ impl Error {
     }
 }
 
+/// A line for each mistake, and how many there are.
+fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
+    let lines: Vec<String> =
+        mistakes.iter().map(|mistake| format!("{}: {mistake}", path.display())).collect();
+    lines.join("\nipcperf: ")
+}
+
 /// What each exit code means, for help and the manual page.
-pub(crate) const EXIT_CODES: [(u8, &str); 6] = [
+pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (0, "done"),
+    (1, "a gate said no"),
     (2, "usage or bad input"),
     (3, "nothing of what was asked can run here"),
     (4, "some runs failed, the rest is kept"),
@@ -84,12 +105,15 @@ pub(crate) enum Ending {
     SomeFailed,
     /// Interrupted; what was measured is kept.
     Interrupted,
+    /// Not everything that could be judged is supported.
+    GateSaidNo,
 }
 
 impl From<Ending> for ExitCode {
     fn from(ending: Ending) -> Self {
         Self::from(match ending {
             Ending::Done => 0,
+            Ending::GateSaidNo => 1,
             Ending::SomeFailed => 4,
             Ending::Interrupted => 130,
         })

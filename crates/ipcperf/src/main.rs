@@ -13,6 +13,7 @@ mod doctor;
 mod error;
 mod export;
 mod figure;
+mod hypothesis;
 #[cfg(test)]
 mod hostile;
 mod machine;
@@ -24,6 +25,7 @@ mod published;
 mod report;
 mod results;
 mod runner;
+mod study;
 mod summary;
 
 use std::process::ExitCode;

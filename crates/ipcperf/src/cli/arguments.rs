@@ -51,6 +51,8 @@ pub(super) enum Command {
     Resume(ResumeArguments),
     /// Draw up a report on results files: one page of HTML, with figures
     Report(ReportArguments),
+    /// What is asked, measured and claimed: list, show, write, check, plan, run and judge studies
+    Study(StudyArguments),
     /// Print what makes a shell complete commands, flags and names
     Completions(CompletionsArguments),
     /// Print the manual page; ipcperf man | man -l - shows it
@@ -281,7 +283,116 @@ pub(super) enum Listed {
     Mechanisms,
     Workloads,
     Instruments,
+    Studies,
     Exporters,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct StudyArguments {
+    #[command(subcommand)]
+    pub(super) command: StudyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum StudyCommand {
+    /// List the studies that come with ipcperf
+    List(StudyListArguments),
+    /// Print what a study asks, measures and claims
+    Show(StudyShowArguments),
+    /// Write a study of one's own: a file with every key explained, which runs as it is
+    New(NewArguments),
+    /// Say what is wrong with a study's file: line, key and remedy
+    Check(StudyCheckArguments),
+    /// Print the matrix and the time it will take; run nothing
+    Plan(StudyPlanArguments),
+    /// Measure what a study needs, and judge its hypotheses
+    Run(StudyRunArguments),
+    /// Judge the hypotheses of a study on a results file
+    Judge(JudgeArguments),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct StudyListArguments {
+    /// Print a JSON array instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct StudyShowArguments {
+    #[arg(value_name = "NAME|FILE", help = studies_help())]
+    #[arg(value_parser = Known::studies(), hide_possible_values = true)]
+    pub(super) study: String,
+    /// Print its file, to begin one of your own with
+    #[arg(long)]
+    pub(super) toml: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct NewArguments {
+    /// Write it here; a file that is there is left alone
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct StudyCheckArguments {
+    #[arg(value_name = "NAME|FILE", help = studies_help())]
+    #[arg(value_parser = Known::studies(), hide_possible_values = true)]
+    pub(super) study: String,
+    /// Print a JSON object with the list of mistakes
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct StudyPlanArguments {
+    #[arg(value_name = "NAME|FILE", help = studies_help())]
+    #[arg(value_parser = Known::studies(), hide_possible_values = true)]
+    pub(super) study: String,
+    /// Every second level of long factors, at most ten repetitions, shorter counts
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Only this hypothesis, and what it needs; may be given several times
+    #[arg(long, value_name = "ID")]
+    pub(super) only: Vec<String>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct StudyRunArguments {
+    #[arg(value_name = "NAME|FILE", help = studies_help())]
+    #[arg(value_parser = Known::studies(), hide_possible_values = true)]
+    pub(super) study: String,
+    /// Every second level of long factors, at most ten repetitions, shorter counts
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Only this hypothesis, and what it needs; may be given several times
+    #[arg(long, value_name = "ID")]
+    pub(super) only: Vec<String>,
+    /// Draw up a report of it: one page of HTML
+    #[arg(long, value_name = "FILE.html")]
+    pub(super) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct JudgeArguments {
+    /// A results file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+    /// Judge against this study [default: the one in the file, as it was before the measurement]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(super) study: Option<String>,
+    /// Exit with 1 unless everything that can be judged is supported
+    #[arg(long)]
+    pub(super) gate: bool,
+    /// Print a JSON array with verdicts and all of their evidence
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -343,6 +454,10 @@ pub(super) struct ExportArguments {
     /// Write here [default: standard output]
     #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
+}
+
+fn studies_help() -> String {
+    Known::studies().help("A study's file, or one of")
 }
 
 fn exports_help() -> String {

@@ -11,6 +11,7 @@ use ipcperf_engine::workload::WORKLOADS;
 use ipcperf_observe::INSTRUMENTS;
 
 use crate::export::EXPORTERS;
+use crate::study::STUDIES;
 
 /// A name and what it stands for; nothing where the name says it.
 type Word = (&'static str, &'static str);
@@ -74,6 +75,10 @@ impl Known {
 
     pub(super) fn instruments() -> Self {
         Self(|| INSTRUMENTS.iter().map(|known| (known.name, known.about)).collect())
+    }
+
+    pub(super) fn studies() -> Self {
+        Self(|| STUDIES.iter().map(|&(name, _)| (name, "")).collect())
     }
 
     pub(super) fn exporters() -> Self {

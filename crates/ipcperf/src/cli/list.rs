@@ -6,7 +6,7 @@ use super::arguments::{ListArguments, Listed};
 use crate::error::{Ending, Error};
 use crate::output::{
     exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
-    mechanisms_json, print, workload_list, workloads_json,
+    mechanisms_json, print, studies_json, study_list, workload_list, workloads_json,
 };
 
 pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
@@ -23,6 +23,10 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
     if wanted(Listed::Instruments) {
         tables.push(instrument_list);
         entries.push(instruments_json);
+    }
+    if wanted(Listed::Studies) {
+        tables.push(study_list);
+        entries.push(studies_json);
     }
     if wanted(Listed::Exporters) {
         tables.push(exporter_list);

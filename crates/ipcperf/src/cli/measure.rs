@@ -14,6 +14,7 @@ use super::arguments::{
 use super::export::{Exports, check_writable};
 use super::report;
 use super::show::{heading, page};
+use super::study;
 use crate::error::{Ending, Error};
 use crate::export::JSON;
 use crate::machine::{Environment, Severity, Warning, warnings};
@@ -23,34 +24,52 @@ use crate::output::{
 use crate::plan::{Plan, Request, SurveyLength};
 use crate::results::{End, Header, Overwrite, PlanRecord, Results, SCHEMA, Writer, default_path};
 use crate::runner::{self, Before, Outcome};
+use crate::study::{Length, Study};
 use crate::summary::Summarised;
 
 /// Copies are measured at so many sizes at most.
 const MOST_COPY_SIZES: usize = 8;
 
 /// Which command measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measuring {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Measuring<'a> {
     Survey(SurveyLength),
     Cases,
     Trace,
+    Study(&'a Study, Length),
 }
 
-impl Measuring {
+impl<'a> Measuring<'a> {
     /// What is spent on the limits: a survey has the time.
     const fn effort(self) -> Effort {
         match self {
             Self::Survey(SurveyLength::Full) => Effort::Thorough,
-            Self::Survey(SurveyLength::Quick) | Self::Cases | Self::Trace => Effort::Brief,
+            Self::Study(_, Length::Full) => Effort::Thorough,
+            Self::Survey(SurveyLength::Quick) | Self::Study(..) | Self::Cases | Self::Trace => {
+                Effort::Brief
+            }
         }
     }
 
     /// The command's word, which names the results file.
-    const fn name(self) -> &'static str {
+    fn name(self) -> &'a str {
         match self {
             Self::Survey(_) => "survey",
+            Self::Study(study, _) => &study.name,
             Self::Cases => "run",
             Self::Trace => "trace",
+        }
+    }
+
+    /// Whether less is measured than there is.
+    fn is_quick(self) -> bool {
+        matches!(self, Self::Survey(SurveyLength::Quick) | Self::Study(_, Length::Quick))
+    }
+
+    fn study(self) -> Option<&'a Study> {
+        match self {
+            Self::Study(study, _) => Some(study),
+            Self::Survey(_) | Self::Cases | Self::Trace => None,
         }
     }
 }
@@ -78,11 +97,15 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
 }
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
-    let plan = resolve(&arguments.matrix, |_| ())?;
-    if !arguments.json {
-        return print(&plan_table(&plan));
+    print_plan(&resolve(&arguments.matrix, |_| ())?, arguments.json)
+}
+
+/// Prints `plan` as a table, or as one object.
+pub(super) fn print_plan(plan: &Plan, json: bool) -> Result<Ending, Error> {
+    if !json {
+        return print(&plan_table(plan));
     }
-    let mut object = json!(PlanRecord::of(&plan));
+    let mut object = json!(PlanRecord::of(plan));
     object["seed"] = json!(plan.seed);
     object["runs"] = json!(plan.runs());
     object["estimated_s"] = json!(plan.estimate().as_secs_f64());
@@ -114,7 +137,7 @@ pub(super) struct Measured {
 /// Carries out `plan`, and writes what comes of it where it was asked for.
 pub(super) fn carry_out(
     plan: &Plan,
-    measuring: Measuring,
+    measuring: Measuring<'_>,
     output: &OutputArguments,
 ) -> Result<Measured, Error> {
     let exports = Exports::parse(&output.exports.export, output.out.as_deref())?;
@@ -179,14 +202,15 @@ impl Form {
 
 /// What comes first in the file; the limits, which every figure is held against, take a tenth of a
 /// second, or two in a survey.
-fn header(plan: &Plan, measuring: Measuring) -> Result<Header, Error> {
+fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
     let limits = limits::measure(&topology()?, &copy_sizes(plan), measuring.effort());
     Ok(Header {
         schema: SCHEMA,
         command: std::env::args().skip(1).collect(),
-        quick: measuring == Measuring::Survey(SurveyLength::Quick),
-        study: None,
-        study_hash: None,
+        quick: measuring.is_quick(),
+        study: measuring.study().map(|study| study.name.clone()),
+        study_hash: measuring.study().map(|study| study.hash.clone()),
+        study_text: measuring.study().map(|study| study.text.clone()),
         seed: plan.seed,
         started: jiff::Timestamp::now().to_string(),
         plan: PlanRecord::of(plan),
@@ -217,7 +241,10 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
         Form::Json | Form::QuietJson => {
             print_with(|out| (JSON.write)(std::slice::from_ref(measured), out))?
         }
-        Form::Tables => print(&page(heading(&results.header), measured))?,
+        Form::Tables => {
+            print(&page(heading(&results.header), measured))?;
+            study::verdicts(measured).map_or(Ok(Ending::Done), |text| print(&format!("\n{text}")))?
+        }
         Form::Quiet => Ending::Done,
     };
     let closing = closing_words(plan, &results.failures);

@@ -12,6 +12,7 @@ mod measure;
 mod report;
 mod resume;
 mod show;
+mod study;
 mod trace;
 
 use std::process::ExitCode;
@@ -55,6 +56,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Export(arguments)) => export::export(arguments),
         Some(Command::Resume(arguments)) => resume::resume(arguments),
         Some(Command::Report(arguments)) => report::report(arguments),
+        Some(Command::Study(arguments)) => study::study(arguments),
         Some(Command::Completions(arguments)) => completions::completions(arguments),
         Some(Command::Man) => man::man(),
     }

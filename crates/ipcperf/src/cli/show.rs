@@ -1,6 +1,7 @@
 //! `ipcperf show`.
 
 use super::arguments::ShowArguments;
+use super::study;
 use crate::error::{Ending, Error};
 use crate::export::JSON;
 use crate::output::{
@@ -28,7 +29,10 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     let header = &results.header;
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan, &results.failures);
-    let page = page(heading, file);
+    let mut page = page(heading, file);
+    if let Some(verdicts) = study::verdicts(file) {
+        page += &format!("\n\n{verdicts}");
+    }
     if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Case {
     pub(crate) placement: Placement,
     pub(crate) spec: RunSpec,
     pub(crate) watched: Watched,
+    /// The matrices of the study that have it.
+    pub(crate) matrices: Vec<String>,
 }
 
 impl Case {
@@ -58,6 +60,15 @@ impl fmt::Display for Refused {
     }
 }
 
+/// What the name of a case holds beside what it usually does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// Nothing.
+    Usual,
+    /// How much is moved, where that was said: cases of one plan differ in it.
+    WithTotal,
+}
+
 /// Holds a cell, complete but for its CPUs, against mechanism, mode and machine.
 ///
 /// # Errors
@@ -65,9 +76,13 @@ impl fmt::Display for Refused {
 pub(super) fn resolve(
     mut spec: RunSpec,
     placement: Placement,
+    naming: Naming,
     topology: &Topology,
 ) -> Result<Result<Case, Refused>, Error> {
-    let id = identify(&spec, placement);
+    let mut id = identify(&spec, placement);
+    if let (Naming::WithTotal, Some(total)) = (naming, spec.total_bytes) {
+        id += &format!("/total={total}");
+    }
     let refused =
         |spec, reason, cause| Ok(Err(Refused { id: id.clone(), spec, placement, reason, cause }));
     match topology.resolve(placement) {
@@ -80,7 +95,7 @@ pub(super) fn resolve(
     match (refusal(&spec), missing(&spec)) {
         (Some(reason), _) => refused(spec, reason, Cause::Limit),
         (None, Some(reason)) => refused(spec, reason, Cause::Missing),
-        (None, None) => Ok(Ok(Case { id, placement, spec, watched: Watched::default() })),
+        (None, None) => Ok(Ok(Case { id, placement, spec, watched: Watched::default(), matrices: Vec::new() })),
     }
 }
 

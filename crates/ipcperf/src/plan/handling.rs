@@ -4,7 +4,7 @@
 use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_engine::workload::Kind;
 
-use super::{size, words};
+use super::{Total, size, words};
 use crate::error::Error;
 
 /// The arguments as they were typed; left out, each is as usual.
@@ -25,7 +25,7 @@ impl TypedHandling<'_> {
     pub(super) fn parse(
         &self,
         workloads: &[Kind],
-        total_bytes: Option<u64>,
+        total: Total,
     ) -> Result<Vec<Handling>, Error> {
         let touches =
             words::levels(self.touch, |word| named("--touch", word, &Touch::ALL, Touch::name))?;
@@ -38,7 +38,7 @@ impl TypedHandling<'_> {
             named("--first-touch", word, &FirstTouch::ALL, FirstTouch::name)
         })?;
         let replies = words::levels(self.reply, reply)?;
-        self.check(workloads, total_bytes, &first)?;
+        self.check(workloads, total, &first)?;
         let mut all = vec![Handling::default()];
         all = crossed(&all, &touches, |usual, touch| Handling { touch, ..usual });
         all = crossed(&all, &contents, |usual, content| Handling { content, ..usual });
@@ -50,13 +50,13 @@ impl TypedHandling<'_> {
     fn check(
         &self,
         workloads: &[Kind],
-        total_bytes: Option<u64>,
+        total: Total,
         first: &[FirstTouch],
     ) -> Result<(), Error> {
         if self.reply.is_some() && !workloads.contains(&Kind::RequestReply) {
             return Err(Error::usage("--reply is for -w request-reply"));
         }
-        if first.contains(&FirstTouch::BeforeFork) && total_bytes.is_none() {
+        if first.contains(&FirstTouch::BeforeFork) && total == Total::Calibrated {
             return Err(Error::usage(
                 "--first-touch before-fork needs --total: the short phases that find a total would \
                  take all the faults before the one that counts",

@@ -8,7 +8,7 @@ use ipcperf_engine::placement::Topology;
 use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, WarmUp};
 
-use super::cell::{self, Case, Refused};
+use super::cell::{self, Case, Naming, Refused};
 use super::handling::fitting;
 use super::request::Request;
 use crate::error::Error;
@@ -22,6 +22,7 @@ type Options = BTreeMap<String, String>;
 pub(super) fn cells(
     request: &Request,
     mechanisms: &[&'static Mechanism],
+    naming: Naming,
     topology: &Topology,
 ) -> Result<Vec<Result<Case, Refused>>, Error> {
     let variants: Vec<(&Mechanism, Options)> = mechanisms
@@ -33,7 +34,7 @@ pub(super) fn cells(
     for (mechanism, options) in &variants {
         for outline in outlines(mechanism, options, request) {
             for &placement in &request.placements {
-                cells.push(cell::resolve(outline.clone(), placement, topology)?);
+                cells.push(cell::resolve(outline.clone(), placement, naming, topology)?);
             }
         }
     }
@@ -70,6 +71,7 @@ fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<
                         options: options.clone(),
                         workload,
                         buffer_bytes,
+                        total_bytes: request.total.bytes(buffer_bytes),
                         ..outline(request, mode, kernel_buffer)
                     };
                     let handled =
@@ -90,7 +92,7 @@ fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpe
         mode,
         cpus: None,
         buffer_bytes: 0,
-        total_bytes: request.total_bytes,
+        total_bytes: None,
         kernel_buffer,
         check: request.check,
         handling: Handling::default(),
@@ -147,6 +149,7 @@ mod tests {
         workloads: "stream",
         buffers: "64",
         total: None,
+        messages: None,
         modes: "2proc",
         placements: "same",
         kernel_buffers: "default",

@@ -1,6 +1,7 @@
 //! The plan: every cell of the matrix, resolved against this machine before anything runs.
 
 mod cell;
+mod several;
 mod enough;
 mod handling;
 mod matrix;
@@ -17,11 +18,11 @@ pub(crate) use enough::{Enough, Precision};
 pub(crate) use handling::TypedHandling;
 pub(crate) use order::block_order;
 pub(crate) use own::answer_for_library;
-pub(crate) use request::{Request, SurveyLength, Typed};
-pub(crate) use size::Bytes;
+pub(crate) use request::{Request, SurveyLength, Total, Typed};
+pub(crate) use size::{Bytes, parse as parse_size, parse_list as parse_sizes};
 pub(crate) use watched::{Grouping, TWIN, WATCHED, Watched};
 pub(crate) use watchers::{Events, Extent, Unwatched};
-pub(crate) use words::unknown;
+pub(crate) use words::{nearest, unknown};
 
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ use ipcperf_engine::placement::Topology;
 use ipcperf_engine::worker::Gate;
 
 use crate::error::Error;
+use cell::Naming;
 
 /// What a run costs beside its sample: starting processes, touching memory, calibration.
 const OVERHEAD: Duration = Duration::from_millis(8);
@@ -78,8 +80,13 @@ impl Plan {
     /// Usage for a CPU outside the cpuset or where every cell is refused; nothing-runs where no
     /// mechanism that was asked for is available.
     pub(crate) fn resolve(request: &Request, topology: &Topology) -> Result<Self, Error> {
+        Self::part(request, Naming::Usual, topology)?.has_something_to_run()
+    }
+
+    /// As [`Self::resolve`], but it may have nothing to run.
+    fn part(request: &Request, naming: Naming, topology: &Topology) -> Result<Self, Error> {
         let (available, unavailable) = sort_out(&request.mechanisms);
-        let cells = matrix::cells(request, &available, topology)?;
+        let cells = matrix::cells(request, &available, naming, topology)?;
         let (watchers, unwatched) = watchers::sort_out(&request.instruments, &request.events)?;
         let (mut cases, mut refused) = (Vec::new(), Vec::new());
         for cell in cells {
@@ -94,7 +101,7 @@ impl Plan {
                 }
             }
         }
-        let plan = Self {
+        Ok(Self {
             cases,
             refused,
             unavailable,
@@ -103,8 +110,7 @@ impl Plan {
             attempts: request.attempts,
             seed: request.seed,
             deadline: request.deadline,
-        };
-        plan.has_something_to_run()
+        })
     }
 
     fn has_something_to_run(self) -> Result<Self, Error> {
@@ -211,6 +217,6 @@ pub(crate) mod tests {
             objects: Objects::Unread,
         };
         let watched = super::Watched::default();
-        Case { id: id.to_owned(), placement: Placement::Same, spec, watched }
+        Case { id: id.to_owned(), placement: Placement::Same, spec, watched, matrices: Vec::new() }
     }
 }

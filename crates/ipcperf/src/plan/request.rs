@@ -33,7 +33,7 @@ pub(crate) struct Request {
     pub(crate) options: Options,
     pub(crate) workloads: Vec<Kind>,
     pub(crate) buffers: Vec<u64>,
-    pub(crate) total_bytes: Option<u64>,
+    pub(crate) total: Total,
     pub(crate) modes: Vec<Mode>,
     pub(crate) placements: Vec<Placement>,
     pub(crate) kernel_buffers: Vec<KernelBuffer>,
@@ -48,6 +48,28 @@ pub(crate) struct Request {
     pub(crate) deadline: Duration,
 }
 
+/// How much is moved one way in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Total {
+    /// So much that a run lasts long enough.
+    Calibrated,
+    /// So many bytes, whatever the buffer.
+    Bytes(u64),
+    /// So many buffers full.
+    Messages(u64),
+}
+
+impl Total {
+    /// Bytes in all, in buffers of `buffer_bytes`; `None` where that is found out in the run.
+    pub(crate) const fn bytes(self, buffer_bytes: u64) -> Option<u64> {
+        match self {
+            Self::Calibrated => None,
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Messages(messages) => Some(messages.saturating_mul(buffer_bytes)),
+        }
+    }
+}
+
 /// The arguments of `run` and `plan` as they were typed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Typed<'a> {
@@ -55,6 +77,7 @@ pub(crate) struct Typed<'a> {
     pub(crate) workloads: &'a str,
     pub(crate) buffers: &'a str,
     pub(crate) total: Option<&'a str>,
+    pub(crate) messages: Option<u64>,
     pub(crate) modes: &'a str,
     pub(crate) placements: &'a str,
     pub(crate) kernel_buffers: &'a str,
@@ -80,14 +103,18 @@ impl Request {
         let bad_size = |flag: &'static str| move |error| Error::usage(format!("{flag}: {error}"));
         let workloads = words::list(typed.workloads, words::workload)?;
         let instruments = watchers::parse(typed.instruments)?;
-        let total_bytes = typed.total.map(size::parse).transpose().map_err(bad_size("--total"))?;
+        let total = match (typed.total, typed.messages) {
+            (Some(text), _) => Total::Bytes(size::parse(text).map_err(bad_size("--total"))?),
+            (None, Some(messages)) => Total::Messages(messages),
+            (None, None) => Total::Calibrated,
+        };
         Ok(Self {
             options,
             mechanisms,
-            handlings: typed.handling.parse(&workloads, total_bytes)?,
+            handlings: typed.handling.parse(&workloads, total)?,
             workloads,
             buffers: size::parse_list(typed.buffers).map_err(bad_size("--buffer"))?,
-            total_bytes,
+            total,
             modes: words::list(typed.modes, words::mode)?,
             placements: words::list(typed.placements, |word| {
                 word.parse::<Placement>().map_err(|error| Error::usage(error.to_string()))
@@ -109,6 +136,15 @@ impl Request {
         })
     }
 
+    /// Repeats each case at most `repetitions` times.
+    ///
+    /// # Errors
+    /// Usage for no repetitions.
+    pub(crate) fn repeat(&mut self, repetitions: u32) -> Result<(), Error> {
+        self.enough = Enough::parse(Some(repetitions), None, None, None)?;
+        Ok(())
+    }
+
     /// The mechanisms a reader would pick, streams and round trips, four sizes, on one CPU and on two.
     pub(crate) fn survey(length: SurveyLength) -> Self {
         let step = match length {
@@ -120,7 +156,7 @@ impl Request {
             options: BTreeMap::new(),
             workloads: workload::SURVEYED.to_vec(),
             buffers: SURVEY_BUFFERS.into_iter().step_by(step).collect(),
-            total_bytes: None,
+            total: Total::Calibrated,
             modes: vec![Mode::TwoProcesses],
             placements: vec![Placement::Same, Placement::Split],
             kernel_buffers: vec![KernelBuffer::Default],

@@ -73,19 +73,23 @@ pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, Error> {
     }
 }
 
+/// The known word that is nearest to `word`, where one is near.
+pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|candidate| (similarity(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= SIMILAR)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, nearest)| nearest)
+}
+
 /// The error for a word that is not known, with the nearest that is.
 pub(crate) fn unknown<'a>(
     what: &str,
     word: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Error {
-    let nearest = known
-        .clone()
-        .map(|candidate| (similarity(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= SIMILAR)
-        .max_by(|one, other| one.0.total_cmp(&other.0));
-    Error::usage(match nearest {
-        Some((_, nearest)) => format!("unknown {what} `{word}`; did you mean `{nearest}`?"),
+    Error::usage(match nearest(word, known.clone()) {
+        Some(nearest) => format!("unknown {what} `{word}`; did you mean `{nearest}`?"),
         None => {
             let known: Vec<&str> = known.collect();
             format!("unknown {what} `{word}`; known are {}", known.join(", "))

@@ -63,6 +63,9 @@ pub(crate) struct SpecRecord {
     /// The case that is watched, where this is its undisturbed twin.
     #[serde(default)]
     pub(crate) twin_of: Option<String>,
+    /// The matrices of the study that have it.
+    #[serde(default)]
+    pub(crate) matrices: Vec<String>,
 }
 
 /// A cell of the matrix that could not be carried.
@@ -167,7 +170,8 @@ impl SpecRecord {
         let chosen = |(name, events): (&String, &Vec<String>)| Ok((known(name)?, events.clone()));
         let events = self.events.iter().map(chosen).collect::<Result<_, String>>()?;
         let watched = Watched { by, events, twin_of: self.twin_of.clone() };
-        Ok(Case { id: id.to_owned(), placement, spec: self.spec.clone(), watched })
+        let (spec, matrices) = (self.spec.clone(), self.matrices.clone());
+        Ok(Case { id: id.to_owned(), placement, spec, watched, matrices })
     }
 
     fn of(case: &Case) -> Self {
@@ -182,6 +186,7 @@ impl SpecRecord {
                 .map(|(&name, events)| (name.to_owned(), events.clone()))
                 .collect(),
             twin_of: case.watched.twin_of.clone(),
+            matrices: case.matrices.clone(),
         }
     }
 }

@@ -46,8 +46,11 @@ pub(crate) struct Header {
     pub(crate) quick: bool,
     /// The study that was run, if one was.
     pub(crate) study: Option<String>,
-    /// Hash of the study's file.
+    /// SHA-256 of the study's file, in hexadecimal.
     pub(crate) study_hash: Option<String>,
+    /// The study's file, to the letter, as it was before anything was measured.
+    #[serde(default)]
+    pub(crate) study_text: Option<String>,
     /// What shuffled the blocks.
     pub(crate) seed: u64,
     /// When it started, RFC 3339.

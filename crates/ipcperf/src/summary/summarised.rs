@@ -95,6 +95,7 @@ pub(crate) mod tests {
             quick: false,
             study: None,
             study_hash: None,
+            study_text: None,
             seed: 1,
             started: "2026-11-20T10:00:00Z".to_owned(),
             plan,

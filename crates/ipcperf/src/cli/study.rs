@@ -1,0 +1,160 @@
+//! `ipcperf study`: what is asked and claimed beforehand, from its file to the verdicts.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::arguments::{
+    JudgeArguments, NewArguments, StudyArguments, StudyCheckArguments, StudyCommand,
+    StudyListArguments, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
+};
+use super::export::check_writable;
+use super::measure::{Measuring, carry_out, present, print_plan, topology};
+use super::report;
+use crate::error::{Ending, Error};
+use crate::hypothesis::{Judged, Verdict, judge};
+use crate::output::{print, study_list, studies_json, study_page, tell, verdicts_json, verdicts_text};
+use crate::study::{Length, Study, scaffold};
+use crate::summary::Summarised;
+
+pub(super) fn study(arguments: &StudyArguments) -> Result<Ending, Error> {
+    match &arguments.command {
+        StudyCommand::List(arguments) => list(arguments),
+        StudyCommand::Show(arguments) => show(arguments),
+        StudyCommand::New(arguments) => new(arguments),
+        StudyCommand::Check(arguments) => check(arguments),
+        StudyCommand::Plan(arguments) => plan(arguments),
+        StudyCommand::Run(arguments) => run(arguments),
+        StudyCommand::Judge(arguments) => judge_file(arguments),
+    }
+}
+
+fn list(arguments: &StudyListArguments) -> Result<Ending, Error> {
+    if arguments.json { print(&format!("{:#}", studies_json())) } else { print(&study_list()) }
+}
+
+fn show(arguments: &StudyShowArguments) -> Result<Ending, Error> {
+    let study = Study::find(&arguments.study)?;
+    if arguments.toml { print(study.text.trim_end()) } else { print(&study_page(&study)) }
+}
+
+fn new(arguments: &NewArguments) -> Result<Ending, Error> {
+    let path = &arguments.file;
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let name: String = stem.chars().filter(|letter| fits(*letter)).take(100).collect();
+    let name = if name.is_empty() { "my-study".to_owned() } else { name };
+    let unwritten = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Error::usage(format!("{} is there already: name another file", path.display()))
+        }
+        _ => Error::NotWritten { path: path.clone(), source },
+    };
+    let mut file = std::fs::File::create_new(path).map_err(unwritten)?;
+    file.write_all(scaffold(&name).as_bytes()).map_err(unwritten)?;
+    let path = path.display();
+    print(&format!("study in {path}; edit it, then: ipcperf study check {path}"))
+}
+
+fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
+    match Study::find(&arguments.study) {
+        Ok(study) if arguments.json => {
+            print(&format!("{:#}", json!({ "study": study.name, "hash": study.hash, "mistakes": [] })))
+        }
+        Ok(study) => {
+            let (matrices, claims) = (study.matrices.len(), study.hypotheses.len());
+            let counted = |count: usize, one: &str, many: &str| {
+                format!("{count} {}", if count == 1 { one } else { many })
+            };
+            let matrices = counted(matrices, "matrix", "matrices");
+            let claims = counted(claims, "hypothesis", "hypotheses");
+            print(&format!("{}: no mistakes; {matrices}, {claims}", study.name))
+        }
+        Err(Error::WrongStudy { mistakes, .. }) if arguments.json => {
+            print(&format!("{:#}", json!({ "mistakes": mistakes })))?;
+            Err(Error::Told)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
+    let study = Study::find(&arguments.study)?.only(&arguments.only)?;
+    print_plan(&study.plan(length(arguments.quick), &topology()?)?, arguments.json)
+}
+
+fn length(quick: bool) -> Length {
+    if quick { Length::Quick } else { Length::Full }
+}
+
+fn run(arguments: &StudyRunArguments) -> Result<Ending, Error> {
+    let study = Study::find(&arguments.study)?.only(&arguments.only)?;
+    let length = length(arguments.quick);
+    let plan = study.plan(length, &topology()?)?;
+    if let Some(report) = &arguments.report {
+        check_writable(report)?;
+    }
+    let measured = carry_out(&plan, Measuring::Study(&study, length), &arguments.output)?;
+    let form = arguments.output.printed.form();
+    present(&measured.file, measured.ending, form)?;
+    if let Some(report) = &arguments.report {
+        form.tell(&report::write(std::slice::from_ref(&measured.file), report, None)?);
+    }
+    Ok(measured.ending)
+}
+
+/// The study that `file` was measured for: the one given, or as it stands in the results.
+///
+/// # Errors
+/// Usage where none is given and the results have none, or it has mistakes.
+fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
+    if let Some(name) = given {
+        let study = Study::find(name)?;
+        tell_other_version(&study, file);
+        return Ok(study);
+    }
+    let text = file.results.header.study_text.as_deref().ok_or_else(|| {
+        let path = file.path.display();
+        Error::usage(format!("{path} was not measured for a study: name one with --study"))
+    })?;
+    Study::read(text).map_err(|mistakes| Error::WrongStudy { path: file.path.clone(), mistakes })
+}
+
+/// A claim that was changed after the measurement is none that was made beforehand.
+fn tell_other_version(study: &Study, file: &Summarised) {
+    if file.results.header.study_hash.as_ref() != Some(&study.hash) {
+        let path = file.path.display();
+        tell(&format!("ipcperf: warning: {path}: {}", other_version(study, file)));
+    }
+}
+
+fn other_version(study: &Study, file: &Summarised) -> String {
+    let short = |hash: &str| hash.chars().take(12).collect::<String>();
+    let then = file.results.header.study_hash.as_deref().map_or("no study".to_owned(), short);
+    format!("measured for {then}, judged against {} ({})", study.name, short(&study.hash))
+}
+
+fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
+    let file = Summarised::read(&arguments.file)?;
+    let study = study_of(&file, arguments.study.as_deref())?;
+    let judged = judge(&study, &file.results);
+    if arguments.json {
+        print(&format!("{:#}", verdicts_json(&judged)))?;
+    } else {
+        print(&verdicts_text(&judged))?;
+    }
+    if arguments.gate && !passes(&judged) { Ok(Ending::GateSaidNo) } else { Ok(Ending::Done) }
+}
+
+/// Whether a gate opens: something could be judged, and all of that is supported.
+fn passes(judged: &[Judged<'_>]) -> bool {
+    let is_open = |one: &&Judged<'_>| !matches!(one.found.verdict, Verdict::NotTestable { .. });
+    let mut tested = judged.iter().filter(is_open).peekable();
+    tested.peek().is_some() && tested.all(|one| one.found.verdict == Verdict::Supported)
+}
+
+/// The verdicts of the study that `file` was measured for, where it was for one that can be read.
+pub(super) fn verdicts(file: &Summarised) -> Option<String> {
+    let study = Study::read(file.results.header.study_text.as_deref()?).ok()?;
+    Some(verdicts_text(&judge(&study, &file.results)))
+}

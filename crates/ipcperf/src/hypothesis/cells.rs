@@ -1,0 +1,169 @@
+//! What was measured, by case: the values that count, by block.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::plan::{TWIN, WATCHED};
+use crate::results::{CaseIdentity, ObservationRecord, Results, Sample, SpecRecord};
+use crate::study::{Levels, Metric, Selection};
+
+/// A run that counts, and what instruments saw of it.
+pub(crate) struct Run<'a> {
+    pub(crate) sample: &'a Sample,
+    seen: Vec<&'a ObservationRecord>,
+}
+
+/// A case in one class of CPU pair, with its runs that count. Undisturbed twins of one case, and parts of one
+/// instrument, are one.
+pub(crate) struct Cell<'a> {
+    pub(crate) levels: Levels,
+    pub(crate) matrices: Vec<String>,
+    class: Option<&'a str>,
+    runs: Vec<Run<'a>>,
+}
+
+/// All of them, and what was not measured.
+pub(crate) struct Cells<'a> {
+    results: &'a Results,
+    cells: Vec<Cell<'a>>,
+    specs: HashMap<&'a str, &'a SpecRecord>,
+}
+
+impl<'a> Cells<'a> {
+    /// What `results` hold.
+    pub(crate) fn of(results: &'a Results) -> Self {
+        let plan = &results.header.plan;
+        let specs = plan.cases.iter().map(String::as_str).zip(&plan.specs).collect();
+        let mut cells = Self { results, cells: Vec::new(), specs };
+        let mut seen: HashMap<&str, Vec<&ObservationRecord>> = HashMap::new();
+        for one in &results.observations {
+            seen.entry(&one.run_id).or_default().push(one);
+        }
+        let mut places: HashMap<(Levels, Option<&str>), usize> = HashMap::new();
+        for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
+            let key = (levels(&sample.run.case, &sample.instruments), sample.cpu_pair_class.as_deref());
+            let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key, sample));
+            let seen = seen.get(sample.run.run_id.as_str()).cloned().unwrap_or_default();
+            cells.cells[at].runs.push(Run { sample, seen });
+        }
+        cells
+    }
+
+    fn add(&mut self, (levels, class): (Levels, Option<&'a str>), sample: &Sample) -> usize {
+        let spec = self.specs.get(sample.run.case.case_id.as_str());
+        let matrices = spec.map_or_else(Vec::new, |spec| spec.matrices.clone());
+        self.cells.push(Cell { levels, matrices, class, runs: Vec::new() });
+        self.cells.len() - 1
+    }
+
+    /// The cells that `selection` means: of CPU pairs those of the class that most of the runs are in.
+    pub(crate) fn select(&self, selection: &Selection) -> Vec<&Cell<'a>> {
+        let meant = self.cells.iter().filter(|cell| selection.holds(&cell.levels, &cell.matrices));
+        let meant: Vec<&Cell> = meant.collect();
+        let mut runs: BTreeMap<&str, usize> = BTreeMap::new();
+        for cell in &meant {
+            if let Some(class) = cell.class {
+                *runs.entry(class).or_default() += cell.runs.len();
+            }
+        }
+        let most = runs.into_iter().max_by_key(|(_, count)| *count).map(|(class, _)| class);
+        meant.into_iter().filter(|cell| cell.class.is_none() || cell.class == most).collect()
+    }
+
+    /// Why nothing of `selection` was measured, in words.
+    pub(crate) fn absence(&self, selection: &Selection, metric: &Metric) -> String {
+        let plan = &self.results.header.plan;
+        let mut reasons: Vec<String> = Vec::new();
+        for absent in &plan.unavailable {
+            if selection.allows("mechanism", &absent.mechanism) {
+                reasons.push(format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
+            }
+        }
+        for missing in &plan.unwatched {
+            let is_needed = metric.instrument() == Some(missing.instrument.as_str())
+                || selection.names("instrument", &missing.instrument);
+            if is_needed {
+                reasons.push(format!("{}: {} ({})", missing.instrument, missing.reason, missing.remedy));
+            }
+        }
+        let refused = plan.refused.iter();
+        let refused = refused.filter(|one| selection.holds(&levels(&one.case, &[]), &[]));
+        reasons.extend(refused.map(|one| format!("{}: {}", one.case.case_id, one.reason)).take(1));
+        reasons.extend(self.held_up(selection));
+        if reasons.is_empty() {
+            return format!("{} of {} was not measured", metric.words(), selection.words());
+        }
+        reasons.join("; ")
+    }
+
+    /// That runs failed or were disturbed.
+    fn held_up(&self, selection: &Selection) -> Option<String> {
+        let matrices = |case: &CaseIdentity| {
+            self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
+        };
+        let is_meant = |case: &CaseIdentity, instruments: &[String]| {
+            selection.holds(&levels(case, instruments), matrices(case))
+        };
+        let failed = self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();
+        let set_aside = self.results.samples.iter().filter(|one| one.set_aside.is_some());
+        let set_aside = set_aside.filter(|one| is_meant(&one.run.case, &one.instruments)).count();
+        match (failed, set_aside) {
+            (0, 0) => None,
+            (failed, set_aside) => {
+                Some(format!("{failed} of its runs failed and {set_aside} are set aside: measure it anew"))
+            }
+        }
+    }
+}
+
+impl<'a> Cell<'a> {
+    /// The values of `metric` by block; of several runs in a block their mean.
+    pub(crate) fn values(&self, metric: &Metric) -> BTreeMap<u32, f64> {
+        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for run in &self.runs {
+            if let Some(value) = metric.value(run.sample, &run.seen) {
+                let (sum, count) = sums.entry(run.sample.run.block).or_default();
+                (*sum, *count) = (*sum + value, *count + 1.0);
+            }
+        }
+        sums.into_iter().map(|(block, (sum, count))| (block, sum / count)).collect()
+    }
+
+    /// One of its runs.
+    pub(crate) fn example(&self) -> Option<&'a Sample> {
+        self.runs.first().map(|run| run.sample)
+    }
+}
+
+/// The level of each factor of a case.
+fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
+    let plain = [
+        ("mechanism", case.mechanism.clone()),
+        ("workload", case.workload.name().to_owned()),
+        ("mode", case.mode.name().to_owned()),
+        ("placement", case.placement.clone()),
+        ("buffer", case.buffer_bytes.to_string()),
+        ("kernel_buffer", case.kernel_buffer.clone()),
+        ("touch", case.touch.name().to_owned()),
+        ("payload", case.payload.to_string()),
+        ("buffers", case.buffers.name().to_owned()),
+        ("first_touch", case.first_touch.name().to_owned()),
+        ("instrument", watched_by(case, instruments)),
+    ];
+    let mut levels: Levels = plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
+    if let Some(reply) = case.reply {
+        levels.insert("reply".to_owned(), reply.to_string());
+    }
+    let options = case.options.iter();
+    levels.extend(options.map(|(name, value)| (format!("{}.{name}", case.mechanism), value.clone())));
+    levels
+}
+
+/// The instrument that disturbs a case, if one does; what disturbs nothing makes no other case of it.
+fn watched_by(case: &CaseIdentity, instruments: &[String]) -> String {
+    let Some((_, names)) = case.case_id.rsplit_once(WATCHED) else { return "none".to_owned() };
+    if case.case_id.contains(TWIN) || instruments.is_empty() {
+        return "none".to_owned();
+    }
+    let without_part = |label: &str| label.split('.').next().unwrap_or(label).to_owned();
+    names.split('+').map(without_part).collect::<Vec<_>>().join("+")
+}

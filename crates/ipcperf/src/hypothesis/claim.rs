@@ -1,0 +1,153 @@
+//! A claim as the study has it.
+
+use std::collections::BTreeSet;
+
+use super::verdict::Correction;
+use super::{TESTS, Test};
+use crate::plan::nearest;
+use crate::study::{Entry, Key, Matrix, Metric, Mistakes, Selection, Table, Values};
+
+/// One hypothesis of a study.
+#[derive(Clone)]
+pub(crate) struct Claim {
+    pub(crate) id: String,
+    /// As a sentence.
+    pub(crate) claim: String,
+    pub(crate) test: &'static Test,
+    /// What its keys were given.
+    pub(crate) values: Values,
+}
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} ({})", self.id, self.claim, self.test.name)
+    }
+}
+
+/// Keys that mean cases.
+const CASES: [&str; 6] = ["where", "first", "second", "whole", "part", "than"];
+
+impl Claim {
+    /// Reads one hypothesis: which keys it may have is for its test to say.
+    pub(crate) fn read(
+        table: (Table<'_, '_>, &str),
+        common: &'static [Key],
+        mistakes: &mut Mistakes,
+    ) -> Option<Self> {
+        let named = table.0.entries(table.1).find(|entry| entry.name == "test");
+        let test = named.as_ref().and_then(|entry| test(entry, mistakes));
+        let keys = test.map_or(&[][..], |test| test.keys);
+        let is_of_some = |entry: &Entry<'_, '_>, _: &mut Mistakes| {
+            test.is_none() && TESTS.iter().any(|one| one.keys.iter().any(|key| key.name == entry.name))
+        };
+        let values = Values::read(table, &[common, keys], mistakes, is_of_some);
+        Some(Self {
+            id: values.text("id")?.to_owned(),
+            claim: values.text("claim")?.to_owned(),
+            test: test?,
+            values,
+        })
+    }
+
+    pub(crate) fn line(&self) -> usize {
+        self.values.line
+    }
+
+    /// What is compared.
+    pub(crate) fn metric(&self) -> Metric {
+        self.values.metric("metric").cloned().unwrap_or(Metric::MAIN)
+    }
+
+    /// What the document found, in its words.
+    pub(crate) fn published(&self) -> Option<&str> {
+        self.values.text("published")
+    }
+
+    /// The factor along which lines run.
+    pub(crate) fn over(&self) -> &str {
+        self.values.text("over").unwrap_or("buffer")
+    }
+
+    /// The level of the test.
+    pub(crate) fn level(&self) -> f64 {
+        self.values.number("level").unwrap_or(0.05)
+    }
+
+    /// The share of its parts that must hold.
+    pub(crate) fn need(&self) -> f64 {
+        self.values.number("need").unwrap_or(1.0)
+    }
+
+    pub(crate) fn correction(&self) -> Correction {
+        match self.values.word("correction") {
+            Some("none") => Correction::None,
+            Some("benjamini-hochberg") => Correction::BenjaminiHochberg,
+            _ => Correction::Holm,
+        }
+    }
+
+    /// The cases that are meant by `where` and by `key`.
+    pub(crate) fn cases(&self, key: &str) -> Selection {
+        let of = |key: &str| self.values.cases(key).cloned().unwrap_or_default();
+        of("where").and(&of(key))
+    }
+
+    /// The factors that `first` and `second` name: those in which two lines may differ.
+    pub(crate) fn compared(&self) -> BTreeSet<String> {
+        let named = ["first", "second"].iter().filter_map(|key| self.values.cases(key));
+        named.flat_map(Selection::factors).map(|(factor, _)| factor.to_owned()).collect()
+    }
+
+    /// Whether cases of the matrix `name` may be among its own.
+    pub(crate) fn is_about(&self, name: &str) -> bool {
+        let sides: Vec<&Selection> = CASES.iter().filter_map(|key| self.values.cases(key)).collect();
+        let named: Vec<&Selection> = sides.into_iter().filter(|side| side.has("matrix")).collect();
+        named.is_empty() || named.iter().any(|side| side.allows("matrix", name))
+    }
+
+    /// As the document judged it, where the study says how.
+    pub(crate) fn beside(&self) -> Option<Self> {
+        let beside = self.values.table("beside")?;
+        Some(Self { values: self.values.with(beside), ..self.clone() })
+    }
+
+    /// Tells levels that no matrix has: nothing would be selected.
+    pub(crate) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
+        for key in CASES {
+            let Some(selection) = self.values.cases(key) else { continue };
+            let (line, path) = self.values.place_of(key);
+            for (factor, levels) in selection.factors() {
+                let known: BTreeSet<String> =
+                    matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
+                if known.is_empty() {
+                    let what = format!("no matrix has the factor {factor}");
+                    mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
+                    continue;
+                }
+                for level in levels.difference(&known) {
+                    let near = nearest(level, known.iter().map(String::as_str));
+                    let remedy = near.map_or_else(
+                        || format!("its levels are {}", known.iter().cloned().collect::<Vec<_>>().join(", ")),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    mistakes.add((line, &path), format!("no matrix has {factor} {level}"), remedy);
+                }
+            }
+        }
+    }
+}
+
+/// The test that `entry` names.
+fn test(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<&'static Test> {
+    let name = entry.text()?;
+    let found = TESTS.iter().find(|test| test.name == name).copied();
+    if found.is_none() {
+        let names = TESTS.iter().map(|test| test.name);
+        let remedy = match nearest(&name, names.clone()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        mistakes.add(entry.place(), format!("there is no test `{name}`"), remedy);
+    }
+    found
+}

@@ -1,0 +1,137 @@
+//! Lines of cases: those that differ in one factor alone, such as the buffer size.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ipcperf_stats::{Curve, CurveError};
+
+use super::cells::{Cell, Cells};
+use crate::plan::Bytes;
+use crate::results::Sample;
+use crate::study::{Levels, Metric, Selection};
+
+/// Cases along one factor.
+pub(crate) struct Line<'a> {
+    /// What tells it from the other lines.
+    pub(crate) name: String,
+    /// The levels of all other factors.
+    pub(crate) levels: Levels,
+    pub(crate) points: Vec<Point>,
+    pub(crate) example: Option<&'a Sample>,
+}
+
+/// The values of one case.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    /// The level as a number, or its place among the others.
+    pub(crate) x: f64,
+    pub(crate) label: String,
+    /// By block.
+    pub(crate) values: BTreeMap<u32, f64>,
+}
+
+/// Factors whose levels are words about how it was watched or asked for: they tell lines apart, but are
+/// not compared when two lines are matched.
+const OWN: [&str; 1] = ["mechanism"];
+
+/// The lines along `over` that `selection` means, of those cases that have `metric`.
+pub(crate) fn lines<'a>(
+    cells: &Cells<'a>,
+    selection: &Selection,
+    over: &str,
+    metric: &Metric,
+) -> Vec<Line<'a>> {
+    let mut lines: BTreeMap<Levels, Vec<(String, &Cell<'a>)>> = BTreeMap::new();
+    for cell in cells.select(selection) {
+        let mut others = cell.levels.clone();
+        let level = others.remove(over).unwrap_or_default();
+        lines.entry(others).or_default().push((level, cell));
+    }
+    let all: Vec<Levels> = lines.keys().cloned().collect();
+    let line = |(levels, cells): (Levels, Vec<(String, &Cell<'a>)>)| Line {
+        name: name(&levels, &all),
+        levels,
+        example: cells.iter().find_map(|(_, cell)| cell.example()),
+        points: points(over, cells, metric),
+    };
+    lines.into_iter().map(line).filter(|line| !line.points.is_empty()).collect()
+}
+
+fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<Point> {
+    let cells = cells.into_iter().enumerate();
+    let mut points: Vec<Point> = cells
+        .map(|(place, (level, cell))| {
+            #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
+            let x = level.parse().unwrap_or(place as f64);
+            Point { x, label: label(over, &level), values: cell.values(metric) }
+        })
+        .filter(|point| !point.values.is_empty())
+        .collect();
+    points.sort_by(|one, other| one.x.total_cmp(&other.x));
+    points
+}
+
+fn label(over: &str, level: &str) -> String {
+    match level.parse::<u64>() {
+        Ok(bytes) if over.contains("buffer") || over.ends_with("capacity") => Bytes(bytes).to_string(),
+        _ => level.to_owned(),
+    }
+}
+
+/// The mechanism, and what else tells `levels` from some of `all`.
+fn name(levels: &Levels, all: &[Levels]) -> String {
+    let differs = |factor: &str, level: &String| {
+        let others = all.iter().filter(|other| other.get("mechanism") == levels.get("mechanism"));
+        factor == "mechanism" || others.into_iter().any(|other| other.get(factor) != Some(level))
+    };
+    let mechanism = levels.get("mechanism").map_or("", String::as_str);
+    let own = format!("{mechanism}.");
+    let rest = levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
+    let rest = rest.map(|(factor, level)| match factor.strip_prefix(&own) {
+        Some(option) => format!("{option}={level}"),
+        None if factor == "instrument" => format!("watched by {level}"),
+        None => format!("{factor}={level}"),
+    });
+    std::iter::once(mechanism.to_owned()).chain(rest).collect::<Vec<_>>().join(" ")
+}
+
+impl Line<'_> {
+    /// Whether `other` differs from it in `factors` and in what belongs to its mechanism alone.
+    pub(crate) fn is_beside(&self, other: &Line<'_>, factors: &BTreeSet<String>) -> bool {
+        let is_free = |factor: &String| {
+            factors.contains(factor) || OWN.contains(&factor.as_str()) || factor.contains('.')
+        };
+        let same = |(factor, level): (&String, &String)| {
+            is_free(factor) || other.levels.get(factor).is_none_or(|others| others == level)
+        };
+        self.levels.iter().all(same)
+    }
+
+    /// The points of both that have a level in common.
+    pub(crate) fn common<'p>(&'p self, other: &'p Line<'_>) -> Vec<(&'p Point, &'p Point)> {
+        let at = |x: f64| other.points.iter().find(|point| point.x.total_cmp(&x).is_eq());
+        self.points.iter().filter_map(|point| Some((point, at(point.x)?))).collect()
+    }
+
+    /// As a curve: a block for each repetition.
+    ///
+    /// # Errors
+    /// What keeps it from being one.
+    pub(crate) fn curve(&self) -> Result<Curve, CurveError> {
+        let blocks: BTreeSet<u32> =
+            self.points.iter().flat_map(|point| point.values.keys().copied()).collect();
+        let row = |block: u32| self.points.iter().map(|point| point.values.get(&block).copied()).collect();
+        Curve::new(self.points.iter().map(|point| point.x).collect(), blocks.into_iter().map(row).collect())
+    }
+}
+
+impl Point {
+    /// The values of both in the blocks that both have.
+    pub(crate) fn pairs(&self, other: &Self) -> Vec<(f64, f64)> {
+        let pair = |(block, value): (&u32, &f64)| Some((*value, *other.values.get(block)?));
+        self.values.iter().filter_map(pair).collect()
+    }
+
+    pub(crate) fn all(&self) -> Vec<f64> {
+        self.values.values().copied().collect()
+    }
+}

@@ -1,0 +1,41 @@
+//! Claims, each judged by the test that it names, on what was measured.
+//!
+//! ```text
+//! Study -> Claim --+
+//!                  +-> Test -> Parts (each with its evidence) -> Verdict
+//! Results -> Cells, Lines --+
+//! ```
+
+mod cells;
+mod claim;
+mod evidence;
+mod line;
+mod verdict;
+
+pub(crate) use cells::Cells;
+pub(crate) use claim::Claim;
+pub(crate) use evidence::{Estimate, Part};
+pub(crate) use line::{Line, Point};
+pub(crate) use verdict::{Correction, Found, Judged, Verdict, judge};
+
+use crate::study::Key;
+
+/// A test that a claim can name.
+pub(crate) struct Test {
+    pub(crate) name: &'static str,
+    /// What it finds out, in one sentence.
+    pub(crate) about: &'static str,
+    /// How it is reckoned.
+    pub(crate) formula: &'static str,
+    /// What must hold for it to be right.
+    pub(crate) assumptions: &'static str,
+    /// Where it is from.
+    pub(crate) source: &'static str,
+    /// Keys of a hypothesis that it has beside those of all.
+    pub(crate) keys: &'static [Key],
+    /// What it finds of `claim` in what was measured.
+    pub(crate) find: fn(&Claim, &Cells<'_>) -> Found,
+}
+
+/// The tests, in the order in which they are explained.
+pub(crate) const TESTS: &[&Test] = &[];

@@ -1,0 +1,106 @@
+//! Verdicts for people and for scripts, always with what they rest on.
+
+use serde_json::{Value, json};
+
+use super::table::new_table;
+use super::units;
+use super::width::{columns, fit};
+use crate::hypothesis::{Estimate, Found, Judged, Part};
+
+/// More parts than this are counted, not listed.
+const LISTED: usize = 60;
+
+/// Each claim with its verdict and its evidence.
+pub(crate) fn verdicts_text(judged: &[Judged<'_>]) -> String {
+    judged.iter().map(one).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The same for scripts.
+pub(crate) fn verdicts_json(judged: &[Judged<'_>]) -> Value {
+    let entry = |one: &Judged<'_>| {
+        json!({
+            "id": one.claim.id, "claim": one.claim.claim, "test": one.claim.test.name,
+            "verdict": one.found.verdict.word(), "evidence": one.found,
+            "published": one.claim.published(),
+            "beside": one.beside.as_ref().map(|found| {
+                json!({ "verdict": found.verdict.word(), "evidence": found })
+            }),
+        })
+    };
+    judged.iter().map(entry).collect()
+}
+
+fn one(judged: &Judged<'_>) -> String {
+    let claim = judged.claim;
+    let verdict = judged.found.verdict.words();
+    let head = fit(&format!("{}: {}\n  {verdict}", claim.id, claim.claim), columns());
+    let mut parts = vec![head];
+    if let Some(beside) = &judged.beside {
+        parts.push(format!("  as the document judged: {}", beside.verdict.words()));
+    }
+    parts.extend(claim.published().map(|found| format!("  published: {found}")));
+    parts.extend(evidence(&judged.found));
+    parts.extend(judged.found.told.iter().map(|told| fit(&format!("  {told}"), columns())));
+    parts.join("\n")
+}
+
+fn evidence(found: &Found) -> Option<String> {
+    if found.parts.is_empty() {
+        return None;
+    }
+    let mut table = new_table();
+    table.set_header(["", "verdict", "n", "medians", "effect (95 % interval)", "p", "corrected"]);
+    for part in found.parts.iter().take(LISTED) {
+        table.add_row(row(part));
+    }
+    let more = found.parts.len().saturating_sub(LISTED);
+    let more = if more == 0 { String::new() } else { format!("\n... and {more} more parts") };
+    Some(format!("{table}{more}"))
+}
+
+fn row(part: &Part) -> [String; 7] {
+    let p = |value: Option<f64>| value.map_or_else(String::new, p_value);
+    let medians: Vec<String> = part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
+    let effects: Vec<String> = part.estimates.iter().map(estimate).collect();
+    let verdict = match &part.note {
+        Some(note) => format!("{} ({note})", part.verdict.word()),
+        None => part.verdict.word().to_owned(),
+    };
+    let n = if part.n == 0 { String::new() } else { part.n.to_string() };
+    [part.what.clone(), verdict, n, medians.join(", "), effects.join("\n"), p(part.p), p(part.p_corrected)]
+}
+
+/// `ratio 1.23 (1.20 to 1.27)`.
+pub(crate) fn estimate(estimate: &Estimate) -> String {
+    let amount = |value: f64| amount(value, &estimate.unit);
+    let ends = estimate.low.zip(estimate.high);
+    let ends = ends.map(|(low, high)| format!(" ({} to {})", amount(low), amount(high)));
+    format!("{} {}{}", estimate.name, amount(estimate.value), ends.unwrap_or_default())
+}
+
+/// A number in its unit.
+pub(crate) fn amount(value: f64, unit: &str) -> String {
+    match unit {
+        "bytes/s" => units::bandwidth(value),
+        "ns" => units::time(value),
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, above zero")]
+        "bytes" if value >= 0.5 => units::bytes(value.round() as u64),
+        "" => number(value),
+        unit => format!("{} {unit}", number(value)),
+    }
+}
+
+/// Three digits.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    match size {
+        _ if size >= 100.0 => format!("{value:.0}"),
+        _ if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A p-value: below a thousandth its size alone says something.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { format!("{p:.1e}") } else { format!("{p:.3}") }
+}

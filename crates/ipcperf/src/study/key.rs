@@ -1,0 +1,84 @@
+//! What a key of a study's file is, and what it may be given. Reading, the JSON Schema, the page on how to
+//! write a study and the file that `study new` makes all come from lists of these.
+
+use super::metric::Metric;
+use super::selection::Selection;
+
+/// A key that a table of the file may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) takes: Takes,
+    pub(crate) need: Need,
+    /// What it means.
+    pub(crate) about: &'static str,
+    /// As it is written after the equals sign.
+    pub(crate) example: &'static str,
+}
+
+/// Whether a key must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Required,
+    /// Left out, it is as these words say.
+    Optional(&'static str),
+}
+
+/// What a key may be given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Takes {
+    /// Words for people.
+    Text,
+    /// Letters, digits and `-_.`: what can be named on a command line.
+    Name,
+    /// A level of a factor, or a list of levels, as a flag of `ipcperf run` takes them.
+    Levels,
+    /// A whole number from the first to the second.
+    Whole(u64, u64),
+    /// A number from the first to the second, both in.
+    Number(f64, f64),
+    /// One of these.
+    OneOf(&'static [&'static str]),
+    /// Bytes, such as `64KiB`.
+    Bytes,
+    /// Cases: a table of factors with a level or a list of them.
+    Cases,
+    /// What is compared: the name of a metric, or a table that says which numbers of an instrument.
+    Metric,
+    /// A table with keys of its own.
+    Table(&'static [Key]),
+}
+
+impl Takes {
+    /// In words, for who gave something else.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Text => "text in quotes".to_owned(),
+            Self::Name => "a name of letters, digits and -_.".to_owned(),
+            Self::Levels => "a level or a list of levels, as the flag of ipcperf run".to_owned(),
+            Self::Whole(least, most) => format!("a whole number of {least} to {most}"),
+            Self::Number(least, most) if most == f64::MAX => format!("a number of at least {least}"),
+            Self::Number(least, most) => format!("a number of {least} to {most}"),
+            Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Bytes => "a size such as \"64KiB\"".to_owned(),
+            Self::Cases => "a table of factors, such as { mechanism = \"pipe\" }".to_owned(),
+            Self::Metric => "the name of a metric, or a table { instrument = ..., field = ... }".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+/// What a key was given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    /// As they were written, a range as one.
+    Levels(Vec<String>),
+    Whole(u64),
+    Number(f64),
+    Word(&'static str),
+    Bytes(u64),
+    Cases(Selection),
+    Metric(Metric),
+    Table(super::values::Values),
+}

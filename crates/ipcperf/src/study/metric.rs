@@ -1,0 +1,353 @@
+//! What is compared: numbers of samples by name, and numbers that instruments saw.
+
+use std::collections::BTreeMap;
+
+use super::document::Entry;
+use super::mistake::Mistakes;
+use super::values::unknown;
+use crate::plan::nearest;
+use crate::results::{ObservationRecord, Sample};
+use crate::summary::{main_figure, ns_per_message};
+
+/// Which way a metric is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Better {
+    Higher,
+    Lower,
+}
+
+/// A number that a sample has.
+pub(crate) struct OfSample {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) better: Better,
+    pub(crate) about: &'static str,
+    value: fn(&Sample) -> Option<f64>,
+}
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Metric {
+    /// By its name in [`METRICS`].
+    Named(&'static str),
+    /// A number that each role has, by its key in results.
+    OfRole(String),
+    /// What an instrument saw.
+    Seen(Seen),
+}
+
+/// Numbers that an instrument told of a run: the sum of a field over rows, over something.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) instrument: String,
+    /// What the rows must have: `role`, and fields of the instrument's own.
+    rows: BTreeMap<String, String>,
+    field: String,
+    per: Per,
+    unit: String,
+    better: Better,
+}
+
+/// What a sum is divided by.
+#[derive(Clone, Debug, PartialEq)]
+enum Per {
+    Run,
+    Message,
+    /// The sum of another field over the same rows.
+    Field(String),
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts and times, good to 53 bits")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+/// The sum over roles of what each has at `key`; `None` where none has it.
+fn over_roles(sample: &Sample, key: &str) -> Option<f64> {
+    let roles = ["sender", "receiver", "both", "broker"];
+    let values = roles.iter().filter_map(|role| *sample.roles.get(&format!("{role}_{key}"))?);
+    values.map(float).reduce(|sum, value| sum + value)
+}
+
+/// The metrics that have a name.
+pub(crate) const METRICS: &[OfSample] = &[
+    OfSample {
+        name: "bandwidth",
+        unit: "bytes/s",
+        better: Better::Higher,
+        about: "bytes that arrived each second",
+        value: |sample| sample.bandwidth_bytes_per_s.map(float),
+    },
+    OfSample {
+        name: "round_trip",
+        unit: "ns",
+        better: Better::Lower,
+        about: "the mean time there and back",
+        value: |sample| sample.round_trip_ns_mean,
+    },
+    OfSample {
+        name: "round_trips_per_s",
+        unit: "1/s",
+        better: Better::Higher,
+        about: "round trips each second",
+        value: |sample| sample.round_trip_ns_mean.map(|ns| 1e9 / ns),
+    },
+    OfSample {
+        name: "round_trip_p50",
+        unit: "ns",
+        better: Better::Lower,
+        about: "the median time there and back",
+        value: |sample| sample.round_trip_ns_p50.map(float),
+    },
+    OfSample {
+        name: "round_trip_p99",
+        unit: "ns",
+        better: Better::Lower,
+        about: "the 99th percentile of the time there and back",
+        value: |sample| sample.round_trip_ns_p99.map(float),
+    },
+    OfSample {
+        name: "main",
+        unit: "",
+        better: Better::Higher,
+        about: "what a case is about: bandwidth of a stream, the mean of a round trip",
+        value: main_figure,
+    },
+    OfSample {
+        name: "ns_per_message",
+        unit: "ns",
+        better: Better::Lower,
+        about: "elapsed time over messages, or over round trips",
+        value: ns_per_message,
+    },
+    OfSample {
+        name: "elapsed",
+        unit: "ns",
+        better: Better::Lower,
+        about: "from just before the first byte is sent to just after the last is received",
+        value: |sample| Some(float(sample.elapsed_ns)),
+    },
+    OfSample {
+        name: "cpu",
+        unit: "ns",
+        better: Better::Lower,
+        about: "user and system time of all roles together",
+        value: |sample| Some(over_roles(sample, "user_ns")? + over_roles(sample, "system_ns")?),
+    },
+    OfSample {
+        name: "user",
+        unit: "ns",
+        better: Better::Lower,
+        about: "user time of all roles together",
+        value: |sample| over_roles(sample, "user_ns"),
+    },
+    OfSample {
+        name: "system",
+        unit: "ns",
+        better: Better::Lower,
+        about: "system time of all roles together",
+        value: |sample| over_roles(sample, "system_ns"),
+    },
+    OfSample {
+        name: "messages",
+        unit: "",
+        better: Better::Lower,
+        about: "messages, or round trips, that arrived",
+        value: |sample| Some(float(sample.messages)),
+    },
+    OfSample {
+        name: "voluntary_switches",
+        unit: "",
+        better: Better::Lower,
+        about: "switches of all roles because they waited",
+        value: |sample| over_roles(sample, "voluntary_switches"),
+    },
+    OfSample {
+        name: "involuntary_switches",
+        unit: "",
+        better: Better::Lower,
+        about: "switches of all roles because others were to run",
+        value: |sample| over_roles(sample, "involuntary_switches"),
+    },
+    OfSample {
+        name: "minor_faults",
+        unit: "",
+        better: Better::Lower,
+        about: "page faults of all roles that needed no disk",
+        value: |sample| over_roles(sample, "minor_faults"),
+    },
+    OfSample {
+        name: "kernel_buffer",
+        unit: "bytes",
+        better: Better::Higher,
+        about: "what the kernel granted between the parties",
+        value: |sample| sample.kernel_buffer_granted_bytes.map(float),
+    },
+];
+
+impl Metric {
+    /// The metric that a matrix is about where nothing else is said.
+    pub(crate) const MAIN: Self = Self::Named("main");
+
+    /// Reads a name, or a table of an instrument's numbers.
+    pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
+        if entry.table().is_some() {
+            return Seen::read(entry, mistakes).map(Self::Seen);
+        }
+        let text = entry.text().unwrap_or_default();
+        if let Some(known) = METRICS.iter().find(|known| known.name == text) {
+            return Some(Self::Named(known.name));
+        }
+        if ["sender_", "receiver_", "both_", "broker_"].iter().any(|role| text.starts_with(role)) {
+            return Some(Self::OfRole(text));
+        }
+        let names = METRICS.iter().map(|known| known.name);
+        let remedy = match nearest(&text, names.clone()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        mistakes.add(entry.place(), format!("there is no metric `{text}`"), remedy);
+        None
+    }
+
+    fn known(&self) -> Option<&'static OfSample> {
+        let Self::Named(name) = self else { return None };
+        METRICS.iter().find(|known| known.name == *name)
+    }
+
+    /// The value of a run; `None` where it has none.
+    pub(crate) fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
+        let value = match self {
+            Self::Named(_) => (self.known()?.value)(sample),
+            Self::OfRole(key) => (*sample.roles.get(key)?).map(float),
+            Self::Seen(one) => one.value(sample, seen),
+        };
+        value.filter(|value| value.is_finite())
+    }
+
+    /// Which way it is better, for a run like `sample`: what a case is about may be a time.
+    pub(crate) fn better(&self, sample: Option<&Sample>) -> Better {
+        match self {
+            Self::Named("main") if sample.is_some_and(|one| one.bandwidth_bytes_per_s.is_none()) => {
+                Better::Lower
+            }
+            Self::Named(_) => self.known().map_or(Better::Higher, |known| known.better),
+            Self::OfRole(_) => Better::Lower,
+            Self::Seen(one) => one.better,
+        }
+    }
+
+    /// The instrument that must have watched, if one must.
+    pub(crate) fn instrument(&self) -> Option<&str> {
+        match self {
+            Self::Seen(seen) => Some(&seen.instrument),
+            Self::Named(_) | Self::OfRole(_) => None,
+        }
+    }
+
+    /// Its unit, where it has one.
+    pub(crate) fn unit(&self, sample: Option<&Sample>) -> &str {
+        match self {
+            Self::Named("main") => match sample {
+                Some(one) if one.bandwidth_bytes_per_s.is_some() => "bytes/s",
+                _ => "ns",
+            },
+            Self::Named(_) => self.known().map_or("", |known| known.unit),
+            Self::OfRole(key) if key.ends_with("_ns") => "ns",
+            Self::OfRole(_) => "",
+            Self::Seen(seen) => &seen.unit,
+        }
+    }
+
+    /// In words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Named(name) => (*name).to_owned(),
+            Self::OfRole(key) => key.clone(),
+            Self::Seen(seen) => seen.words(),
+        }
+    }
+}
+
+/// Keys of the table that are not what rows must have.
+const OWN_KEYS: [&str; 5] = ["instrument", "field", "per", "unit", "better"];
+
+impl Seen {
+    fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
+        let given = entry.table()?;
+        let mut plain = BTreeMap::new();
+        for key in given.entries(&entry.path) {
+            match key.text() {
+                Some(text) => drop(plain.insert(key.name.to_owned(), text)),
+                None => unknown(&key, OWN_KEYS.into_iter(), mistakes),
+            }
+        }
+        let mut needed = |key: &str, example: &str| {
+            let found = plain.remove(key);
+            if found.is_none() {
+                let remedy = format!("write {key} = \"{example}\"");
+                mistakes.add(entry.place(), format!("it has no {key}"), remedy);
+            }
+            found
+        };
+        let (instrument, field) = (needed("instrument", "syscalls"), needed("field", "returned_bytes"));
+        let (instrument, field) = (instrument?, field?);
+        if ipcperf_observe::find(&instrument).is_none() {
+            let names = ipcperf_observe::INSTRUMENTS.iter().map(|known| known.name);
+            let remedy = format!("known are {}", names.collect::<Vec<_>>().join(", "));
+            mistakes.add(entry.place(), format!("there is no instrument `{instrument}`"), remedy);
+            return None;
+        }
+        let per = match plain.remove("per").as_deref() {
+            None | Some("run") => Per::Run,
+            Some("message") => Per::Message,
+            Some(field) => Per::Field(field.to_owned()),
+        };
+        let better = match plain.remove("better").as_deref() {
+            None | Some("lower") => Better::Lower,
+            Some("higher") => Better::Higher,
+            Some(other) => {
+                mistakes.add(entry.place(), format!("better cannot be `{other}`"), "write higher or lower");
+                return None;
+            }
+        };
+        let unit = plain.remove("unit").unwrap_or_default();
+        Some(Self { instrument, rows: plain, field, per, unit, better })
+    }
+
+    fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
+        let rows = || seen.iter().filter(|row| self.means(row));
+        let sum = |field: &str| {
+            let values = rows().filter_map(|row| row.fields.get(field)?.as_f64());
+            values.reduce(|sum, value| sum + value)
+        };
+        let whole = sum(&self.field)?;
+        let divisor = match &self.per {
+            Per::Run => 1.0,
+            Per::Message => float(sample.messages),
+            Per::Field(field) => sum(field)?,
+        };
+        (divisor > 0.0).then(|| whole / divisor)
+    }
+
+    fn means(&self, row: &ObservationRecord) -> bool {
+        let has = |key: &str, word: &str| match row.fields.get(key) {
+            Some(serde_json::Value::String(text)) => word.split('|').any(|one| one == text),
+            Some(value) => value.to_string() == word,
+            None => false,
+        };
+        let is_role = |word: &str| row.role.as_deref().is_some_and(|role| word.split('|').any(|one| one == role));
+        row.instrument == self.instrument
+            && self.rows.iter().all(|(key, word)| if key == "role" { is_role(word) } else { has(key, word) })
+    }
+
+    fn words(&self) -> String {
+        let rows: Vec<&str> = self.rows.values().map(String::as_str).collect();
+        let per = match &self.per {
+            Per::Run => String::new(),
+            Per::Message => " per message".to_owned(),
+            Per::Field(field) => format!(" per {field}"),
+        };
+        format!("{} {} {}{per}", self.instrument, rows.join(" "), self.field)
+    }
+}

@@ -1,0 +1,212 @@
+//! A table of a study's file, held against the keys that it may have.
+
+use std::collections::BTreeMap;
+
+use super::document::{Entry, Table};
+use super::key::{Key, Need, Takes, Value};
+use super::metric::Metric;
+use super::mistake::Mistakes;
+use super::selection::Selection;
+use crate::plan::{nearest, parse_size};
+
+/// What the keys of a table were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Values {
+    /// The line of the table.
+    pub(crate) line: usize,
+    /// The path of keys that leads to it.
+    pub(crate) path: String,
+    given: BTreeMap<&'static str, Given>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Given {
+    line: usize,
+    value: Value,
+}
+
+impl Values {
+    /// Reads `table`, which may have `keys`; `others` takes what is none of them and says whether it knew it.
+    pub(crate) fn read(
+        (table, path): (Table<'_, '_>, &str),
+        keys: &[&'static [Key]],
+        mistakes: &mut Mistakes,
+        mut others: impl FnMut(&Entry<'_, '_>, &mut Mistakes) -> bool,
+    ) -> Self {
+        let mut values = Self { line: table.line, path: path.to_owned(), given: BTreeMap::new() };
+        let all = || keys.iter().copied().flatten();
+        for entry in table.entries(path) {
+            let Some(key) = all().find(|key| key.name == entry.name) else {
+                if !others(&entry, mistakes) {
+                    unknown(&entry, all().map(|key| key.name), mistakes);
+                }
+                continue;
+            };
+            if let Some(value) = read(key, &entry, mistakes) {
+                values.given.insert(key.name, Given { line: entry.line, value });
+            }
+        }
+        let is_there = |key: &Key| table.entries("").any(|entry| entry.name == key.name);
+        for key in all().filter(|key| key.need == Need::Required && !is_there(key)) {
+            let place = values.place_of(key.name);
+            let remedy = format!("give it {}: {} = {}", key.takes.words(), key.name, key.example);
+            mistakes.add((place.0, &place.1), "it is missing", remedy);
+        }
+        values
+    }
+
+    /// Where `key` is, or its table where it is not there.
+    pub(crate) fn place_of(&self, key: &str) -> (usize, String) {
+        let line = self.given.get(key).map_or(self.line, |given| given.line);
+        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        (line, path)
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.given.get(key).map(|given| &given.value)
+    }
+
+    /// The keys that are there.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.given.keys().copied()
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        match self.get(key)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn levels(&self, key: &str) -> Option<&[String]> {
+        match self.get(key)? {
+            Value::Levels(levels) => Some(levels),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn whole(&self, key: &str) -> Option<u64> {
+        match self.get(key)? {
+            Value::Whole(number) | Value::Bytes(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        match self.get(key)? {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn word(&self, key: &str) -> Option<&'static str> {
+        match self.get(key)? {
+            Value::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn cases(&self, key: &str) -> Option<&Selection> {
+        match self.get(key)? {
+            Value::Cases(selection) => Some(selection),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn metric(&self, key: &str) -> Option<&Metric> {
+        match self.get(key)? {
+            Value::Metric(metric) => Some(metric),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn table(&self, key: &str) -> Option<&Self> {
+        match self.get(key)? {
+            Value::Table(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// These, with what `over` has in place of what is here.
+    pub(crate) fn with(&self, over: &Self) -> Self {
+        let mut both = self.clone();
+        both.given.extend(over.given.clone());
+        both
+    }
+}
+
+/// A key that is none, with the nearest that is.
+pub(super) fn unknown<'k>(
+    entry: &Entry<'_, '_>,
+    known: impl Iterator<Item = &'k str> + Clone,
+    mistakes: &mut Mistakes,
+) {
+    let remedy = match nearest(entry.name, known.clone()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
+    };
+    mistakes.add(entry.place(), "there is no such key", remedy);
+}
+
+/// What `entry` gives to `key`; a mistake where it may not.
+fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Value> {
+    let value = match key.takes {
+        Takes::Cases => return Selection::read(entry, mistakes).map(Value::Cases),
+        Takes::Metric => return Metric::read(entry, mistakes).map(Value::Metric),
+        Takes::Table(keys) => {
+            let table = entry.table().map(|table| (table, entry.path.as_str()));
+            table.map(|table| Value::Table(Values::read(table, &[keys], mistakes, |_, _| false)))
+        }
+        takes => plain(takes, entry),
+    };
+    if value.is_none() {
+        let what = match entry.text() {
+            Some(text) => format!("it cannot be `{text}`"),
+            None => format!("it cannot be {}", entry.kind()),
+        };
+        let near = match (key.takes, entry.text()) {
+            (Takes::OneOf(words), Some(text)) => nearest(&text, words.iter().copied()),
+            _ => None,
+        };
+        let remedy = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("give it {}: {} = {}", key.takes.words(), key.name, key.example),
+        };
+        mistakes.add(entry.place(), what, remedy);
+    }
+    value
+}
+
+fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
+    let is_text = entry.kind() == "text";
+    match takes {
+        Takes::Text => entry.text().filter(|text| is_text && !text.trim().is_empty()).map(Value::Text),
+        Takes::Name => entry.text().filter(|text| is_text && is_name(text)).map(Value::Text),
+        Takes::Levels => levels(entry).map(Value::Levels),
+        Takes::Whole(least, most) => {
+            let number = entry.text().filter(|_| !is_text)?.parse::<u64>().ok()?;
+            (least..=most).contains(&number).then_some(Value::Whole(number))
+        }
+        Takes::Number(least, most) => {
+            entry.number().filter(|number| (least..=most).contains(number)).map(Value::Number)
+        }
+        Takes::OneOf(words) => {
+            let text = entry.text()?;
+            words.iter().find(|word| **word == text).map(|word| Value::Word(word))
+        }
+        Takes::Bytes => entry.text().and_then(|text| parse_size(&text).ok()).map(Value::Bytes),
+        Takes::Cases | Takes::Metric | Takes::Table(_) => None,
+    }
+}
+
+/// One or several plain values.
+fn levels(entry: &Entry<'_, '_>) -> Option<Vec<String>> {
+    let items = entry.items();
+    let levels: Option<Vec<String>> = items.iter().map(Entry::text).collect();
+    levels.filter(|levels| !levels.is_empty())
+}
+
+fn is_name(text: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    !text.is_empty() && text.len() <= 100 && text.chars().all(fits)
+}
