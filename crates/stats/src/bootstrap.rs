@@ -72,11 +72,23 @@ impl Bootstrap {
     /// jackknife sample is not finite, and where it lies outside all resamples.
     pub fn bca(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<Interval> {
         let resampled = self.resample(values, &statistic)?;
-        let bias = bias(&resampled, statistic(values))?;
-        let acceleration = acceleration(values, &statistic)?;
+        let left_out = left_out(values, &statistic);
+        self.accelerated(&resampled, statistic(values), &left_out)
+    }
+
+    /// The bias-corrected and accelerated interval of a statistic that is `observed`, over its
+    /// resamples, which ascend, and its jackknife values.
+    pub(crate) fn accelerated(
+        &self,
+        resampled: &[f64],
+        observed: f64,
+        left_out: &[f64],
+    ) -> Option<Interval> {
+        let bias = bias(resampled, observed)?;
+        let acceleration = acceleration(left_out)?;
         let moved = |p: f64| moved(p, bias, acceleration);
         let tail = self.tail();
-        between(&resampled, moved(tail), moved(1.0 - tail))
+        between(resampled, moved(tail), moved(1.0 - tail))
     }
 
     /// An interval for the median, without resampling: it is exact for small samples, where the
@@ -110,31 +122,49 @@ impl Bootstrap {
 
     /// The statistic of every resample, ascending.
     fn resample(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<Vec<f64>> {
+        if values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let mut drawn = vec![0.0; values.len()];
+        let resampled = self.draws(values.len(), |chosen| {
+            for (place, &index) in drawn.iter_mut().zip(chosen) {
+                *place = values[index];
+            }
+            statistic(&drawn)
+        })?;
+        ascending(&resampled)
+    }
+
+    /// What `each` makes of every resample of `count` things, given as their indices. `None` for fewer
+    /// than two, a `level` outside 0 to 1, and no resamples.
+    pub(crate) fn draws<T>(
+        &self,
+        count: usize,
+        mut each: impl FnMut(&[usize]) -> T,
+    ) -> Option<Vec<T>> {
         self.checked_level()?;
-        if values.len() < 2 || values.iter().any(|value| !value.is_finite()) {
+        if count < 2 || self.resamples == 0 {
             return None;
         }
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut drawn = vec![0.0; values.len()];
-        let resampled: Vec<f64> = (0..self.resamples)
-            .map(|_| {
-                drawn.fill_with(|| values[random.random_range(0..values.len())]);
-                statistic(&drawn)
-            })
-            .collect();
-        ascending(&resampled)
+        let mut chosen = vec![0; count];
+        let drawn = (0..self.resamples).map(|_| {
+            chosen.fill_with(|| random.random_range(0..count));
+            each(&chosen)
+        });
+        Some(drawn.collect())
     }
 
     fn checked_level(&self) -> Option<f64> {
         (self.level > 0.0 && self.level < 1.0).then_some(self.level)
     }
 
-    fn tail(&self) -> f64 {
+    pub(crate) fn tail(&self) -> f64 {
         (1.0 - self.level) / 2.0
     }
 }
 
-fn between(sorted: &[f64], low: f64, high: f64) -> Option<Interval> {
+pub(crate) fn between(sorted: &[f64], low: f64, high: f64) -> Option<Interval> {
     Some(Interval { low: quantile(sorted, low)?, high: quantile(sorted, high)? })
 }
 
@@ -152,12 +182,16 @@ fn bias(resampled: &[f64], observed: f64) -> Option<f64> {
     bias.is_finite().then_some(bias)
 }
 
+/// The jackknife values: the statistic without each of the values in turn.
+fn left_out(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    (0..values.len())
+        .map(|index| statistic(&[&values[..index], &values[index + 1..]].concat()))
+        .collect()
+}
+
 /// The acceleration `a` of Efron (1987): a sixth of the skewness of the statistic's jackknife
 /// values. 0 where leaving a value out changes nothing.
-fn acceleration(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<f64> {
-    let left_out: Vec<f64> = (0..values.len())
-        .map(|index| statistic(&[&values[..index], &values[index + 1..]].concat()))
-        .collect();
+fn acceleration(left_out: &[f64]) -> Option<f64> {
     #[allow(clippy::cast_precision_loss, reason = "a number of values")]
     let mean = left_out.iter().sum::<f64>() / left_out.len() as f64;
     if !mean.is_finite() {
@@ -256,7 +290,7 @@ mod tests {
         let recorded = include_str!("../tests/recorded/inference.json");
         let Recorded { cases } = serde_json::from_str(recorded).unwrap();
         for case in cases {
-            let ours = acceleration(&case.values, mean).unwrap();
+            let ours = acceleration(&left_out(&case.values, mean)).unwrap();
             assert!((ours - case.acceleration).abs() < 1e-6, "{ours}, not {}", case.acceleration);
         }
     }

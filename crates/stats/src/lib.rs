@@ -3,7 +3,10 @@
 
 #![forbid(unsafe_code)]
 
+mod autocorrelation;
+mod blocks;
 mod bootstrap;
+mod curve;
 mod density;
 mod dip;
 mod effect;
@@ -14,7 +17,14 @@ mod spread;
 mod steadiness;
 mod trend;
 
+pub use autocorrelation::{Autocorrelation, LjungBox, autocorrelation};
+pub use blocks::OverBlocks;
 pub use bootstrap::{Bootstrap, Interval};
+pub use curve::{
+    Blocks, ChangePoint, Course, Crossing, Curve, CurveError, Inflection, Lasting, LevelShape,
+    LevelValue, NoAnswer, OpenInterval, PairedMeans, Peak, Place, Plateau, Slope, Steepest, Turn,
+    crossing, geometric_means, shapes,
+};
 pub use dip::{Dip, dip_test};
 pub use effect::cliffs_delta;
 pub use modality::{Mode, modes};

@@ -10,10 +10,14 @@ pub fn median(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    let mut values = values.to_vec();
+    middle(&mut values.to_vec())
+}
+
+/// The median of `values`, which are finite and lose their order. `None` for no values.
+pub(crate) fn middle(values: &mut [f64]) -> Option<f64> {
     let is_odd = values.len() % 2 == 1;
     // In linear time: a trend has tens of thousands of slopes.
-    let lower = (values.len() - 1) / 2;
+    let lower = values.len().checked_sub(1)? / 2;
     let (_, &mut middle, above) = values.select_nth_unstable_by(lower, f64::total_cmp);
     if is_odd {
         return Some(middle);

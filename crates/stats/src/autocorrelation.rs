@@ -1,0 +1,145 @@
+//! Whether consecutive measurements resemble each other, so that they are fewer independent ones than
+//! they seem.
+
+use crate::{
+    curve::NoAnswer,
+    normal::{normal_cdf, normal_quantile},
+};
+
+/// Fewer values have no lag to speak of.
+const FEWEST: usize = 3;
+
+/// How the values of a series go with those before them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Autocorrelation {
+    /// The correlation with the value 1, 2, ... places before, each from -1 to 1.
+    pub by_lag: Vec<f64>,
+    /// White noise stays within plus and minus this at 95 of 100 lags: 1.96 over the root of the
+    /// number of values.
+    pub bound: f64,
+    /// All lags together.
+    pub ljung_box: LjungBox,
+}
+
+/// The test of Ljung and Box (1978, *On a Measure of Lack of Fit in Time Series Models*, Biometrika
+/// 65) that a series is white noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LjungBox {
+    /// `n (n + 2)` times the sum over lags k of `r_k^2 / (n - k)`.
+    pub statistic: f64,
+    /// The probability of as much or more by chance: of chi-square with as many degrees as lags. For
+    /// few values (below 30 or so) it is approximate.
+    pub p_value: f64,
+}
+
+/// The autocorrelation of `series` at the lags 1 to `lags`, or to one less than there are values: the
+/// products of the distances from the mean of the whole series, over its squares (Box and Jenkins 1970,
+/// *Time Series Analysis*, 2.1.5).
+///
+/// # Errors
+///
+/// For fewer than three values, a value that is not finite, no lags, and where all values are equal.
+pub fn autocorrelation(series: &[f64], lags: usize) -> Result<Autocorrelation, NoAnswer> {
+    if series.len() < FEWEST {
+        return Err(NoAnswer::TooShort { found: series.len(), needed: FEWEST });
+    }
+    if lags == 0 {
+        return Err(NoAnswer::Parameter { value: 0.0 });
+    }
+    let away = from_mean(series)?;
+    let squares: f64 = away.iter().map(|value| value * value).sum();
+    let at_lag = |lag: usize| away.iter().zip(&away[lag..]).map(|(a, b)| a * b).sum::<f64>();
+    let by_lag: Vec<f64> =
+        (1..=lags.min(series.len() - 1)).map(|lag| at_lag(lag) / squares).collect();
+    #[allow(clippy::cast_precision_loss, reason = "a number of values")]
+    let n = series.len() as f64;
+    let bound = normal_quantile(0.975) / n.sqrt();
+    Ok(Autocorrelation { bound, ljung_box: ljung_box(&by_lag, n), by_lag })
+}
+
+/// The distances from the mean, in units of the greatest, so that no square leaves the range.
+fn from_mean(series: &[f64]) -> Result<Vec<f64>, NoAnswer> {
+    #[allow(clippy::cast_precision_loss, reason = "a number of values")]
+    let mean = series.iter().sum::<f64>() / series.len() as f64;
+    let away: Vec<f64> = series.iter().map(|value| value - mean).collect();
+    if away.iter().any(|value| !value.is_finite()) {
+        return Err(NoAnswer::NotFinite);
+    }
+    // The mean of equal values may miss them by their last bit.
+    if series.iter().all(|value| *value == series[0]) {
+        return Err(NoAnswer::NoVariation);
+    }
+    let most = away.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    Ok(away.iter().map(|value| value / most).collect())
+}
+
+fn ljung_box(by_lag: &[f64], n: f64) -> LjungBox {
+    let mut left = n;
+    let terms = by_lag.iter().map(|r| {
+        left -= 1.0;
+        r * r / left
+    });
+    let statistic = n * (n + 2.0) * terms.sum::<f64>();
+    LjungBox { statistic, p_value: chi_square_above(statistic, by_lag.len()) }
+}
+
+/// The probability that chi-square of `degrees`, 1 or more, is above `x`: the finite sums of Abramowitz
+/// and Stegun (1964, 26.4.4 and 26.4.5).
+fn chi_square_above(x: f64, degrees: usize) -> f64 {
+    let half = x / 2.0;
+    let is_odd = degrees % 2 == 1;
+    // The first term has 1 for a divisor where the degrees are even, the gamma function of 3/2 where odd.
+    let (start, mut log_term, mut step) = if is_odd {
+        let log_gamma = (std::f64::consts::PI.sqrt() / 2.0).ln();
+        (2.0 * normal_cdf(-x.sqrt()), 0.5 * half.ln() - half - log_gamma, 1.5)
+    } else {
+        (0.0, -half, 1.0)
+    };
+    let mut sum = start;
+    // In logarithms: exp(-x/2) alone is 0 long before the sum is.
+    for _ in 0..degrees / 2 {
+        sum += log_term.exp();
+        log_term += half.ln() - f64::ln(step);
+        step += 1.0;
+    }
+    sum.clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_alternates_is_correlated_with_the_opposite_sign() {
+        let series: Vec<f64> = (0..100).map(|k| f64::from(k % 2)).collect();
+        let found = autocorrelation(&series, 2).unwrap();
+        assert!((found.by_lag[0] + 0.99).abs() < 1e-12 && (found.by_lag[1] - 0.98).abs() < 1e-12);
+        assert!(found.ljung_box.p_value < 1e-12);
+        assert!((found.bound - 0.196).abs() < 1e-4);
+    }
+
+    /// SciPy 1.17: `stats.chi2.sf`.
+    #[test]
+    fn chi_square_is_known() {
+        for (x, degrees, p) in [
+            (3.841_458_820_694_124, 1, 0.05),
+            (0.5, 2, 0.778_800_783_071_404_9),
+            (7.0, 3, 0.071_897_772_496_465_09),
+            (30.0, 10, 0.000_856_641_210_775_300_9),
+        ] {
+            let ours = chi_square_above(x, degrees);
+            assert!((ours / p - 1.0).abs() < 1e-12, "{x}, {degrees}: {ours}");
+        }
+        assert_eq!(chi_square_above(0.0, 2), 1.0);
+        assert_eq!(chi_square_above(0.0, 3), 1.0);
+    }
+
+    #[test]
+    fn what_does_not_vary_has_none() {
+        assert_eq!(autocorrelation(&[0.1; 9], 2), Err(NoAnswer::NoVariation));
+        assert_eq!(autocorrelation(&[1.0, f64::NAN, 2.0], 1), Err(NoAnswer::NotFinite));
+        assert!(matches!(autocorrelation(&[1.0, 2.0], 1), Err(NoAnswer::TooShort { .. })));
+        assert!(matches!(autocorrelation(&[1.0, 2.0, 4.0], 0), Err(NoAnswer::Parameter { .. })));
+        assert_eq!(autocorrelation(&[1.0, 2.0, 4.0], 9).unwrap().by_lag.len(), 2);
+    }
+}

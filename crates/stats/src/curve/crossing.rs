@@ -1,0 +1,273 @@
+//! Where one curve overtakes another: where their ratio passes 1.
+//!
+//! The logarithms of the ratios are taken within blocks, their medians over blocks, and between two
+//! levels the median is taken to change in proportion to the logarithm of the level.
+
+use super::{Curve, LevelValue, NoAnswer, enough_levels, line::Point, paired};
+use crate::{
+    bootstrap::Bootstrap,
+    quantile::{QuantileType, quantile_of_type},
+};
+
+/// How the ratio of two curves lies to 1 over the levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// The median over blocks of first over second, at every level that has a pair.
+    pub ratios: Vec<LevelValue>,
+    /// What those ratios do.
+    pub course: Course,
+    /// The share of resamples of the blocks in which the ratio passes 1 anywhere, from 0 to 1. `None`
+    /// for fewer than two blocks.
+    pub share: Option<f64>,
+}
+
+/// What a ratio does over ascending levels.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Course {
+    /// It is above 1, and nowhere below.
+    AlwaysAbove,
+    /// It is below 1, and nowhere above.
+    AlwaysBelow,
+    /// It is 1 at every level.
+    AlwaysEqual,
+    /// It passes 1 once, for good.
+    Once(Lasting),
+    /// It passes 1 several times.
+    Several {
+        /// All of the places, ascending.
+        places: Vec<Place>,
+        /// The last of them.
+        lasting: Lasting,
+    },
+}
+
+/// Which way a ratio passes 1 as the level grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// From below to above: the first curve overtakes the second.
+    Rises,
+    /// From above to below: the second curve overtakes the first.
+    Falls,
+}
+
+/// Where a ratio passes 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The level, interpolated.
+    pub level: f64,
+    /// Which way.
+    pub turn: Turn,
+}
+
+/// The crossing after which the ratio stays on its side up to the largest level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lasting {
+    /// Where it is.
+    pub place: Place,
+    /// How many levels with values lie beyond it. After one alone, "stays" says little.
+    pub levels_after: usize,
+    /// Its interval over resamples of the blocks. `None` for fewer than two.
+    pub interval: Option<OpenInterval>,
+}
+
+/// A range of levels that may be open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenInterval {
+    /// The lower end; none where it lies below the smallest level.
+    pub low: Option<f64>,
+    /// The upper end; none where it lies above the largest level.
+    pub high: Option<f64>,
+}
+
+/// Where `first` over `second`, paired by block and level, passes 1.
+///
+/// The interval of the lasting crossing is the percentile interval, by quantiles of type 1, over
+/// resamples of the blocks. A resample that ends on the side where the ratio began crosses beyond the
+/// largest level, one that is on its last side all the while below the smallest: neither is left out.
+///
+/// # Errors
+///
+/// Where a paired value is not above 0, and for fewer than two levels with a pair.
+pub fn crossing(
+    first: &Curve,
+    second: &Curve,
+    bootstrap: &Bootstrap,
+) -> Result<Crossing, NoAnswer> {
+    let logs = log_ratios(first, second)?;
+    let points = logs.points(&logs.medians());
+    enough_levels(points.len(), 2)?;
+    let resampled = logs.resampled(bootstrap, |medians| Seen::of(&logs.points(medians)));
+    let ratios = logs
+        .levels
+        .iter()
+        .zip(logs.medians())
+        .filter_map(|(&level, log)| Some(LevelValue { level, value: log?.exp() }));
+    Ok(Crossing {
+        ratios: ratios.collect(),
+        course: course(&points, resampled.as_deref(), bootstrap),
+        share: resampled.as_deref().map(share),
+    })
+}
+
+/// The logarithms of first over second by block and level.
+pub(super) fn log_ratios(first: &Curve, second: &Curve) -> Result<Curve, NoAnswer> {
+    let (first, second) = paired(first, second)?;
+    let (first, second) = (first.logs()?, second.logs()?);
+    let less = |(one, other): (&Option<f64>, &Option<f64>)| Some((*one)? - (*other)?);
+    let by_block = first.blocks.iter().zip(&second.blocks);
+    let blocks = by_block.map(|(ours, theirs)| ours.iter().zip(theirs).map(less).collect());
+    Ok(Curve { blocks: blocks.collect(), levels: second.levels })
+}
+
+fn course(points: &[Point], resampled: Option<&[Seen]>, bootstrap: &Bootstrap) -> Course {
+    let places = places(points);
+    let Some(&last) = places.last() else {
+        return match points.iter().find(|point| point.y != 0.0) {
+            None => Course::AlwaysEqual,
+            Some(point) if point.y > 0.0 => Course::AlwaysAbove,
+            Some(_) => Course::AlwaysBelow,
+        };
+    };
+    let lasting = Lasting {
+        place: last,
+        levels_after: points.iter().filter(|point| point.x.exp() > last.level).count(),
+        interval: resampled.and_then(|seen| interval(seen, last.turn, bootstrap)),
+    };
+    match places.len() {
+        1 => Course::Once(lasting),
+        _ => Course::Several { places, lasting },
+    }
+}
+
+/// All places where the sign changes. Where the ratio is 1 over several levels in between, the middle of
+/// those.
+fn places(points: &[Point]) -> Vec<Place> {
+    let off: Vec<usize> = (0..points.len()).filter(|&i| points[i].y != 0.0).collect();
+    off.windows(2)
+        .filter(|pair| (points[pair[0]].y > 0.0) != (points[pair[1]].y > 0.0))
+        .map(|pair| {
+            let (before, after) = (points[pair[0]], points[pair[1]]);
+            let x = match &points[pair[0] + 1..pair[1]] {
+                [] => before.x + (after.x - before.x) * before.y / (before.y - after.y),
+                [first, .., last] => f64::midpoint(first.x, last.x),
+                [only] => only.x,
+            };
+            let turn = if after.y > 0.0 { Turn::Rises } else { Turn::Falls };
+            Place { level: x.exp(), turn }
+        })
+        .collect()
+}
+
+/// What a resample shows.
+struct Seen {
+    last: Option<Place>,
+    /// The sign of the ratio's logarithm at the last level where it is not 0.
+    ends_above: bool,
+}
+
+impl Seen {
+    fn of(points: &[Point]) -> Self {
+        let ends_above = points.iter().rfind(|point| point.y != 0.0).is_some_and(|p| p.y > 0.0);
+        Self { last: places(points).last().copied(), ends_above }
+    }
+
+    /// Where the ratio turns for good, infinite where that is beyond the levels.
+    fn turns_at(&self, turn: Turn) -> f64 {
+        if self.ends_above != (turn == Turn::Rises) {
+            return f64::INFINITY;
+        }
+        self.last.map_or(f64::NEG_INFINITY, |place| place.level)
+    }
+}
+
+fn interval(seen: &[Seen], turn: Turn, bootstrap: &Bootstrap) -> Option<OpenInterval> {
+    let mut levels: Vec<f64> = seen.iter().map(|seen| seen.turns_at(turn)).collect();
+    levels.sort_by(f64::total_cmp);
+    let tail = bootstrap.tail();
+    // Of type 1: between an infinite place and a finite one there is nothing to interpolate.
+    let at = |p| quantile_of_type(&levels, p, QuantileType::InvertedCdf);
+    let inside = |level: f64| level.is_finite().then_some(level);
+    Some(OpenInterval { low: inside(at(tail)?), high: inside(at(1.0 - tail)?) })
+}
+
+#[allow(clippy::cast_precision_loss, reason = "numbers of resamples")]
+fn share(seen: &[Seen]) -> f64 {
+    seen.iter().filter(|seen| seen.last.is_some()).count() as f64 / seen.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(levels: &[f64], blocks: &[&[f64]]) -> Curve {
+        let blocks = blocks.iter().map(|block| block.iter().copied().map(Some).collect()).collect();
+        Curve::new(levels.to_vec(), blocks).unwrap()
+    }
+
+    fn against_one(ratios: &[f64]) -> Crossing {
+        let levels: Vec<f64> = (0..).take(ratios.len()).map(|k| 4_f64.powi(k)).collect();
+        let ones = vec![1.0; ratios.len()];
+        let first = curve(&levels, &[ratios, ratios]);
+        crossing(&first, &curve(&levels, &[&ones, &ones]), &Bootstrap::default()).unwrap()
+    }
+
+    #[test]
+    fn one_crossing_is_interpolated_in_logarithms() {
+        let found = against_one(&[0.25, 0.5, 2.0, 3.0]);
+        let Course::Once(lasting) = found.course else { panic!("{found:?}") };
+        assert!((lasting.place.level - 8.0).abs() < 1e-12 && lasting.place.turn == Turn::Rises);
+        assert_eq!((lasting.levels_after, found.share), (2, Some(1.0)));
+        let interval = lasting.interval.unwrap();
+        assert!((interval.low.unwrap() - 8.0).abs() < 1e-12 && interval.low == interval.high);
+    }
+
+    #[test]
+    fn what_never_crosses_says_on_which_side_it_is() {
+        assert_eq!(against_one(&[1.0, 1.5, 2.0]).course, Course::AlwaysAbove);
+        assert_eq!(against_one(&[0.5, 0.9, 1.0]).course, Course::AlwaysBelow);
+        assert_eq!(against_one(&[1.0, 1.0]).course, Course::AlwaysEqual);
+        assert_eq!(against_one(&[0.5, 0.9]).share, Some(0.0));
+    }
+
+    #[test]
+    fn of_several_the_last_one_lasts() {
+        let found = against_one(&[0.5, 2.0, 1.0, 0.5, 0.7]);
+        let Course::Several { places, lasting } = found.course else { panic!("{found:?}") };
+        assert_eq!(places.len(), 2);
+        assert_eq!((places[0].turn, places[1].turn), (Turn::Rises, Turn::Falls));
+        assert!((places[1].level - 16.0).abs() < 1e-9 && lasting.place == places[1]);
+        assert_eq!(lasting.levels_after, 2);
+    }
+
+    #[test]
+    fn a_crossing_in_doubt_has_an_open_interval() {
+        let levels = [1.0, 2.0];
+        let first = curve(&levels, &[&[0.5, 1.4], &[0.5, 0.8], &[0.5, 1.3]]);
+        let second = curve(&levels, &[&[1.0, 1.0], &[1.0, 1.0], &[1.0, 1.0]]);
+        let found = crossing(&first, &second, &Bootstrap::default()).unwrap();
+        let Course::Once(lasting) = &found.course else { panic!("{found:?}") };
+        let interval = lasting.interval.unwrap();
+        assert!(interval.low.is_some() && interval.high.is_none(), "{found:?}");
+        assert!((found.share.unwrap() - 20.0 / 27.0).abs() < 0.04, "{found:?}");
+    }
+
+    #[test]
+    fn pairs_are_within_blocks() {
+        let levels = [1.0, 2.0];
+        let slow_machine = curve(&levels, &[&[9.0, 30.0], &[0.9, 3.0], &[90.0, 300.0]]);
+        let same_blocks = curve(&levels, &[&[10.0, 20.0], &[1.0, 2.0], &[100.0, 200.0]]);
+        let found = crossing(&slow_machine, &same_blocks, &Bootstrap::default()).unwrap();
+        assert_eq!(found.share, Some(1.0));
+        assert!((found.ratios[0].value - 0.9).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_level_or_none_cannot_cross() {
+        let one = curve(&[1.0], &[&[1.0]]);
+        let answer = crossing(&one, &one, &Bootstrap::default());
+        assert_eq!(answer, Err(NoAnswer::TooFewLevels { found: 1, needed: 2 }));
+        let zero = curve(&[1.0, 2.0], &[&[1.0, 0.0]]);
+        let answer = crossing(&zero, &zero, &Bootstrap::default());
+        assert_eq!(answer, Err(NoAnswer::NotPositive { level: 2.0 }));
+    }
+}

@@ -1,0 +1,110 @@
+//! Where a curve is steepest, and where it bends most, from level to level.
+
+use super::{Curve, NoAnswer, enough_levels, line::Point, peak::levels_between};
+use crate::{
+    bootstrap::{Bootstrap, Interval},
+    curve::answer::finite,
+};
+
+/// Where a curve, in logarithms, changes most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inflection {
+    /// Where it is steepest.
+    pub steepest: Steepest,
+    /// The level at which the slopes on both sides differ most, and by how much: negative where the
+    /// curve gives way. `None` for two levels.
+    pub bend: Option<Steepest>,
+}
+
+/// A slope, or a change of slope, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steepest {
+    /// The level: for a slope the geometric mean of the two it lies between.
+    pub level: f64,
+    /// The slope of log y on log level, or the change of slope. Without unit.
+    pub slope: f64,
+    /// Where it lies over resamples of the blocks; both ends are such places. `None` for fewer than two
+    /// blocks.
+    pub interval: Option<Interval>,
+}
+
+impl Curve {
+    /// Where the slope between neighbouring levels, of the median log y on log level, is greatest in
+    /// amount, and where it changes most from one pair of levels to the next. Of several places it is
+    /// the lowest. The intervals are percentile intervals over resamples of the blocks, by quantiles of
+    /// type 1.
+    ///
+    /// # Errors
+    ///
+    /// For fewer than two levels with values, and where a value is not above 0.
+    pub fn inflection(&self, bootstrap: &Bootstrap) -> Result<Inflection, NoAnswer> {
+        let logs = self.logs()?;
+        let points = logs.points(&logs.medians());
+        enough_levels(points.len(), 2)?;
+        let found = |find: fn(&[Point]) -> Option<(f64, f64)>| {
+            let (x, slope) = find(&points)?;
+            let places =
+                logs.resampled(bootstrap, |medians| Some(find(&logs.points(medians))?.0.exp()));
+            let interval = places.and_then(|places| {
+                let mut places: Vec<f64> = places.into_iter().flatten().collect();
+                places.sort_by(f64::total_cmp);
+                levels_between(&places, bootstrap)
+            });
+            Some(Steepest { level: x.exp(), slope, interval })
+        };
+        let steepest = found(steepest).ok_or(NoAnswer::NotFinite)?;
+        finite(steepest.slope)?;
+        Ok(Inflection { steepest, bend: found(bend) })
+    }
+}
+
+fn steepest(points: &[Point]) -> Option<(f64, f64)> {
+    greatest(slopes(points).into_iter())
+}
+
+fn bend(points: &[Point]) -> Option<(f64, f64)> {
+    let slopes = slopes(points);
+    let inner = points.iter().skip(1).map(|point| point.x);
+    greatest(inner.zip(slopes.windows(2)).map(|(x, pair)| (x, pair[1].1 - pair[0].1)))
+}
+
+/// The slopes between neighbours, each at the middle of the two.
+fn slopes(points: &[Point]) -> Vec<(f64, f64)> {
+    let slope = |pair: &[Point]| (pair[1].y - pair[0].y) / (pair[1].x - pair[0].x);
+    points.windows(2).map(|pair| (f64::midpoint(pair[0].x, pair[1].x), slope(pair))).collect()
+}
+
+/// The first of those that are greatest in amount.
+fn greatest(found: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    found.reduce(|best, next| if next.1.abs() > best.1.abs() { next } else { best })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(values: &[f64]) -> Curve {
+        let levels = (0..).take(values.len()).map(|k| 2_f64.powi(k)).collect();
+        let block: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
+        Curve::new(levels, vec![block; 3]).unwrap()
+    }
+
+    #[test]
+    fn the_steepest_step_and_the_sharpest_bend_are_found() {
+        let found = curve(&[1.0, 2.0, 8.0, 8.0, 8.0]).inflection(&Bootstrap::default()).unwrap();
+        assert!((found.steepest.level - 8_f64.sqrt()).abs() < 1e-12);
+        assert!((found.steepest.slope - 2.0).abs() < 1e-12);
+        let bend = found.bend.unwrap();
+        assert!((bend.level - 4.0).abs() < 1e-12 && (bend.slope + 2.0).abs() < 1e-12);
+        let interval = bend.interval.unwrap();
+        assert!((interval.low - 4.0).abs() < 1e-12 && interval.low == interval.high);
+    }
+
+    #[test]
+    fn two_levels_do_not_bend_and_one_has_no_slope() {
+        let two = curve(&[1.0, 2.0]).inflection(&Bootstrap::default()).unwrap();
+        assert!((two.steepest.slope - 1.0).abs() < 1e-12 && two.bend.is_none());
+        let one = curve(&[1.0]).inflection(&Bootstrap::default());
+        assert_eq!(one, Err(NoAnswer::TooFewLevels { found: 1, needed: 2 }));
+    }
+}

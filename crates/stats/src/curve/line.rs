@@ -1,0 +1,50 @@
+//! Straight lines by least squares.
+
+/// A point of a curve, the level as its natural logarithm.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// The line of least squares through some points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    middle: Point,
+    pub(super) slope: f64,
+    /// The sum of the squared distances along y.
+    pub(super) error: f64,
+}
+
+impl Line {
+    /// `None` for fewer than two different x.
+    pub(super) fn through(points: &[Point]) -> Option<Self> {
+        let middle = middle(points)?;
+        let squares: f64 = points.iter().map(|p| (p.x - middle.x).powi(2)).sum();
+        let products: f64 = points.iter().map(|p| (p.x - middle.x) * (p.y - middle.y)).sum();
+        let slope = products / squares;
+        if !slope.is_finite() {
+            return None;
+        }
+        let line = Self { middle, slope, error: 0.0 };
+        let error = points.iter().map(|p| (p.y - line.at(p.x)).powi(2)).sum();
+        Some(Self { error, ..line })
+    }
+
+    pub(super) fn at(&self, x: f64) -> f64 {
+        self.middle.y + self.slope * (x - self.middle.x)
+    }
+
+    /// The x at which both lines meet; not finite where they are parallel.
+    pub(super) fn meets(&self, other: &Self) -> f64 {
+        let from = self.middle.x;
+        from + (other.at(from) - self.middle.y) / (self.slope - other.slope)
+    }
+}
+
+/// The point of the mean x and the mean y. `None` for no points.
+#[allow(clippy::cast_precision_loss, reason = "a number of levels")]
+pub(super) fn middle(points: &[Point]) -> Option<Point> {
+    let mean = |of: fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    (!points.is_empty()).then(|| Point { x: mean(|p| p.x), y: mean(|p| p.y) })
+}

@@ -1,0 +1,95 @@
+//! Geometric means over the levels within each block: one figure for a whole curve and block, in which
+//! a factor at one level weighs as much as the same factor at another (Fleming and Wallace 1986, *How
+//! Not to Lie with Statistics*, Communications of the ACM 29).
+
+use super::{Curve, NoAnswer, paired};
+
+/// The geometric means of two curves in one block, over the levels that both have there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedMeans {
+    /// The block, counted from 0.
+    pub block: usize,
+    /// How many levels both have in it.
+    pub levels: usize,
+    /// The mean of the first curve, in the unit of its values.
+    pub first: f64,
+    /// The mean of the second curve, in the unit of its values.
+    pub second: f64,
+}
+
+/// The geometric means of `first` and `second` by block, each over the levels that both curves have in
+/// that block; blocks without such a level are left out.
+///
+/// # Errors
+///
+/// Where the curves share no level or no block has a pair, and where a paired value is not above 0.
+pub fn geometric_means(first: &Curve, second: &Curve) -> Result<Vec<PairedMeans>, NoAnswer> {
+    let (first, second) = paired(first, second)?;
+    let (first, second) = (first.logs()?, second.logs()?);
+    let by_block = first.blocks.iter().zip(&second.blocks).enumerate();
+    let means: Vec<PairedMeans> = by_block
+        .filter_map(|(block, (ours, theirs))| {
+            let levels = ours.iter().flatten().count();
+            let (first, second) = (mean(ours)?.exp(), mean(theirs)?.exp());
+            Some(PairedMeans { block, levels, first, second })
+        })
+        .collect();
+    match means.is_empty() {
+        true => Err(NoAnswer::TooFewBlocks { found: 0, needed: 1 }),
+        false => Ok(means),
+    }
+}
+
+impl Curve {
+    /// The geometric mean over levels in every block, in the unit of the values; none where a block
+    /// lacks a level, for its mean would be of another curve.
+    ///
+    /// # Errors
+    ///
+    /// Where a value is not above 0.
+    pub fn geometric_means(&self) -> Result<Vec<Option<f64>>, NoAnswer> {
+        let whole = |block: &Vec<Option<f64>>| block.iter().all(Option::is_some);
+        let logs = self.logs()?;
+        let means = logs.blocks.iter().map(|b| Some(mean(b).filter(|_| whole(b))?.exp()));
+        Ok(means.collect())
+    }
+}
+
+/// The mean of what there is.
+fn mean(values: &[Option<f64>]) -> Option<f64> {
+    let present: Vec<f64> = values.iter().flatten().copied().collect();
+    #[allow(clippy::cast_precision_loss, reason = "a number of levels")]
+    let count = present.len() as f64;
+    (!present.is_empty()).then(|| present.iter().sum::<f64>() / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_that_one_curve_lacks_counts_in_neither() {
+        let one = vec![vec![Some(1.0), Some(4.0)], vec![Some(2.0), Some(8.0)], vec![None, None]];
+        let other = vec![vec![Some(3.0), Some(3.0)], vec![Some(5.0), None], vec![Some(1.0), None]];
+        let levels = vec![1.0, 2.0];
+        let one = Curve::new(levels.clone(), one).unwrap();
+        let other = Curve::new(levels, other).unwrap();
+        let means = geometric_means(&one, &other).unwrap();
+        assert_eq!(means.len(), 2);
+        assert!((means[0].first - 2.0).abs() < 1e-12 && (means[0].second - 3.0).abs() < 1e-12);
+        assert_eq!((means[1].block, means[1].levels), (1, 1));
+        assert!((means[1].first - 2.0).abs() < 1e-12 && (means[1].second - 5.0).abs() < 1e-12);
+        let alone = one.geometric_means().unwrap();
+        assert!((alone[1].unwrap() - 4.0).abs() < 1e-12 && alone[2].is_none());
+    }
+
+    #[test]
+    fn zero_has_no_geometric_mean() {
+        let one = Curve::new(vec![1.0], vec![vec![Some(0.0)]]).unwrap();
+        assert_eq!(geometric_means(&one, &one), Err(NoAnswer::NotPositive { level: 1.0 }));
+        let none = Curve::new(vec![1.0], vec![vec![None]]).unwrap();
+        assert!(matches!(geometric_means(&none, &none), Err(NoAnswer::TooFewBlocks { .. })));
+        let elsewhere = Curve::new(vec![2.0], vec![vec![None]]).unwrap();
+        assert!(matches!(geometric_means(&none, &elsewhere), Err(NoAnswer::TooFewLevels { .. })));
+    }
+}

@@ -1,0 +1,245 @@
+//! Curves: a quantity against the ascending levels of a factor (bandwidth against buffer size),
+//! measured in blocks. Block k holds one value for every level; what was set aside is missing there.
+//!
+//! The block is the independent unit throughout: statistics are of values by block, and bootstraps draw
+//! whole blocks. Where a level or a quantity is looked at in proportions its logarithm is taken, and
+//! what is not above 0 is refused ([`NoAnswer::NotPositive`]), never left out in silence.
+
+mod answer;
+mod change;
+mod crossing;
+mod inflection;
+mod line;
+mod means;
+mod peak;
+mod plateau;
+mod shape;
+mod slope;
+
+pub use answer::{CurveError, NoAnswer};
+pub use change::ChangePoint;
+pub use crossing::{Course, Crossing, Lasting, OpenInterval, Place, Turn, crossing};
+pub use inflection::{Inflection, Steepest};
+pub use means::{PairedMeans, geometric_means};
+pub use peak::Peak;
+pub use plateau::Plateau;
+pub use shape::{LevelShape, shapes};
+pub use slope::Slope;
+
+use crate::{bootstrap::Bootstrap, spread::middle};
+
+/// A quantity against the levels of a factor, in blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    levels: Vec<f64>,
+    blocks: Vec<Vec<Option<f64>>>,
+}
+
+/// Which blocks of a curve, numbered from 0 in the order they were handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// Every block.
+    All,
+    /// Blocks 0, 2, 4 and so on.
+    Even,
+    /// Blocks 1, 3, 5 and so on.
+    Odd,
+}
+
+/// A value at a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelValue {
+    /// The level of the factor, in its unit.
+    pub level: f64,
+    /// What there is at it.
+    pub value: f64,
+}
+
+impl Curve {
+    /// A curve over `levels`, with one value or none for each level in every one of `blocks`. There may
+    /// be no blocks: then there is an answer to nothing.
+    ///
+    /// # Errors
+    ///
+    /// For no levels; levels that are not above 0 and finite, or do not ascend (their logarithms must,
+    /// too); a block of another length; a value that is not finite.
+    pub fn new(levels: Vec<f64>, blocks: Vec<Vec<Option<f64>>>) -> Result<Self, CurveError> {
+        check_levels(&levels)?;
+        for (block, values) in blocks.iter().enumerate() {
+            if values.len() != levels.len() {
+                let (expected, found) = (levels.len(), values.len());
+                return Err(CurveError::BlockLength { block, expected, found });
+            }
+            if let Some(at) = values.iter().position(|v| v.is_some_and(|v| !v.is_finite())) {
+                return Err(CurveError::NotFinite { block, level: levels[at] });
+            }
+        }
+        Ok(Self { levels, blocks })
+    }
+
+    /// The levels, ascending.
+    #[must_use]
+    pub fn levels(&self) -> &[f64] {
+        &self.levels
+    }
+
+    /// The blocks in order, each with a value or none for every level.
+    #[must_use]
+    pub fn blocks(&self) -> &[Vec<Option<f64>>] {
+        &self.blocks
+    }
+
+    /// The curve of `blocks` alone.
+    #[must_use]
+    pub fn only(&self, blocks: Blocks) -> Self {
+        let (first, step) = match blocks {
+            Blocks::All => (0, 1),
+            Blocks::Even => (0, 2),
+            Blocks::Odd => (1, 2),
+        };
+        let blocks = self.blocks.iter().skip(first).step_by(step).cloned().collect();
+        Self { levels: self.levels.clone(), blocks }
+    }
+
+    /// The median over blocks at every level, in the unit of the values; none where every block lacks
+    /// the level.
+    #[must_use]
+    pub fn medians(&self) -> Vec<Option<f64>> {
+        let every: Vec<usize> = (0..self.blocks.len()).collect();
+        self.medians_of(&every)
+    }
+
+    /// The medians over the blocks `chosen`, some more than once.
+    fn medians_of(&self, chosen: &[usize]) -> Vec<Option<f64>> {
+        let mut values = Vec::with_capacity(chosen.len());
+        (0..self.levels.len())
+            .map(|level| {
+                values.clear();
+                values.extend(chosen.iter().filter_map(|&block| self.blocks[block][level]));
+                middle(&mut values).filter(|median| median.is_finite())
+            })
+            .collect()
+    }
+
+    /// What `statistic` makes of the medians by level of each resample of whole blocks. `None` as for
+    /// [`Bootstrap::draws`].
+    fn resampled<T>(
+        &self,
+        bootstrap: &Bootstrap,
+        statistic: impl Fn(&[Option<f64>]) -> T,
+    ) -> Option<Vec<T>> {
+        bootstrap.draws(self.blocks.len(), |chosen| statistic(&self.medians_of(chosen)))
+    }
+
+    /// The curve of the natural logarithms.
+    fn logs(&self) -> Result<Self, NoAnswer> {
+        self.mapped(
+            |level, value| {
+                if value > 0.0 { Ok(value.ln()) } else { Err(NoAnswer::NotPositive { level }) }
+            },
+        )
+    }
+
+    /// The curve with every value replaced by what `change` makes of it and its level.
+    fn mapped(&self, change: impl Fn(f64, f64) -> Result<f64, NoAnswer>) -> Result<Self, NoAnswer> {
+        let changed = |(value, &level): (&Option<f64>, &f64)| {
+            value.map(|value| change(level, value)).transpose()
+        };
+        let blocks =
+            self.blocks.iter().map(|block| block.iter().zip(&self.levels).map(changed).collect());
+        Ok(Self { levels: self.levels.clone(), blocks: blocks.collect::<Result<_, _>>()? })
+    }
+
+    /// What of `values`, one or none a level, there is, with the natural logarithms of the levels.
+    fn points(&self, values: &[Option<f64>]) -> Vec<line::Point> {
+        let known = self.levels.iter().zip(values);
+        known.filter_map(|(level, y)| Some(line::Point { x: level.ln(), y: (*y)? })).collect()
+    }
+}
+
+fn check_levels(levels: &[f64]) -> Result<(), CurveError> {
+    if levels.is_empty() {
+        return Err(CurveError::NoLevels);
+    }
+    if let Some(&level) = levels.iter().find(|level| !(level.is_finite() && **level > 0.0)) {
+        return Err(CurveError::Level { level });
+    }
+    // Two levels may differ in their last bit alone, and not in their logarithms.
+    match levels.windows(2).find(|pair| pair[1].ln() <= pair[0].ln()) {
+        Some(pair) => Err(CurveError::Order { level: pair[1] }),
+        None => Ok(()),
+    }
+}
+
+/// Both curves over the levels they share, in as many blocks as both have, with a value only where
+/// both have one.
+fn paired(first: &Curve, second: &Curve) -> Result<(Curve, Curve), NoAnswer> {
+    let shared: Vec<(usize, usize)> = first
+        .levels
+        .iter()
+        .enumerate()
+        .filter_map(|(i, level)| Some((i, second.levels.iter().position(|other| other == level)?)))
+        .collect();
+    if shared.is_empty() {
+        return Err(NoAnswer::TooFewLevels { found: 0, needed: 1 });
+    }
+    let levels: Vec<f64> = shared.iter().map(|&(i, _)| first.levels[i]).collect();
+    let both = |(one, other): (&Vec<Option<f64>>, &Vec<Option<f64>>)| {
+        shared.iter().map(|&(i, j)| one[i].zip(other[j]).unzip()).unzip()
+    };
+    let (ours, theirs) = first.blocks.iter().zip(&second.blocks).map(both).unzip();
+    Ok((Curve { levels: levels.clone(), blocks: ours }, Curve { levels, blocks: theirs }))
+}
+
+/// `found` where it is `needed` or more.
+fn enough_levels(found: usize, needed: usize) -> Result<(), NoAnswer> {
+    if found < needed { Err(NoAnswer::TooFewLevels { found, needed }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_curve_is_refused() {
+        let new = |levels: &[f64], values: &[Option<f64>]| {
+            Curve::new(levels.to_vec(), vec![values.to_vec()])
+        };
+        assert_eq!(new(&[], &[]), Err(CurveError::NoLevels));
+        assert_eq!(new(&[0.0], &[None]), Err(CurveError::Level { level: 0.0 }));
+        assert_eq!(new(&[2.0, 1.0], &[None; 2]), Err(CurveError::Order { level: 1.0 }));
+        let close = 1e9_f64.next_up();
+        assert_eq!(new(&[1e9, close], &[None; 2]), Err(CurveError::Order { level: close }));
+        assert!(matches!(
+            new(&[1.0], &[]),
+            Err(CurveError::BlockLength { expected: 1, found: 0, .. })
+        ));
+        let infinite = new(&[1.0], &[Some(f64::INFINITY)]);
+        assert_eq!(infinite, Err(CurveError::NotFinite { block: 0, level: 1.0 }));
+    }
+
+    #[test]
+    fn medians_are_of_what_there_is() {
+        let blocks = vec![
+            vec![Some(1.0), None, None],
+            vec![Some(2.0), Some(5.0), None],
+            vec![Some(9.0), Some(7.0), None],
+        ];
+        let curve = Curve::new(vec![1.0, 2.0, 4.0], blocks).unwrap();
+        assert_eq!(curve.medians(), [Some(2.0), Some(6.0), None]);
+        assert_eq!(curve.only(Blocks::Even).medians(), [Some(5.0), Some(7.0), None]);
+        assert_eq!(curve.only(Blocks::Odd).medians(), [Some(2.0), Some(5.0), None]);
+        assert_eq!(curve.only(Blocks::All), curve);
+    }
+
+    #[test]
+    fn pairs_are_of_levels_and_blocks_that_both_have() {
+        let one = vec![vec![Some(1.0), None, Some(3.0)], vec![Some(4.0), Some(5.0), Some(6.0)]];
+        let one = Curve::new(vec![1.0, 2.0, 4.0], one).unwrap();
+        let other =
+            Curve::new(vec![2.0, 4.0, 8.0], vec![vec![Some(20.0), Some(40.0), None]]).unwrap();
+        let (ours, theirs) = paired(&one, &other).unwrap();
+        assert_eq!(ours, Curve::new(vec![2.0, 4.0], vec![vec![None, Some(3.0)]]).unwrap());
+        assert_eq!(theirs, Curve::new(vec![2.0, 4.0], vec![vec![None, Some(40.0)]]).unwrap());
+    }
+}

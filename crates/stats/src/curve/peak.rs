@@ -1,0 +1,137 @@
+//! Where a curve is highest.
+
+use super::{Blocks, Curve, NoAnswer};
+use crate::{
+    bootstrap::{Bootstrap, Interval},
+    quantile::{QuantileType, quantile_of_type},
+};
+
+/// The level at which a curve is highest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// The level with the greatest median; of several the lowest level.
+    pub level: f64,
+    /// Its place among the curve's levels, counted from 0.
+    pub index: usize,
+    /// The median there, in the unit of the values.
+    pub median: f64,
+    /// Whether levels with values lie on both sides of it.
+    pub is_inner: bool,
+    /// Where the peak lies over resamples of the blocks: both ends are levels. `None` for fewer than
+    /// two blocks.
+    pub interval: Option<Interval>,
+    /// The share of resamples whose peak is at the same level, from 0 to 1. `None` as for the interval.
+    pub share: Option<f64>,
+}
+
+impl Curve {
+    /// The level with the greatest median over `blocks`, and the percentile interval of its place over
+    /// resamples of those blocks, by quantiles of type 1.
+    ///
+    /// A peak that is tested must be tested on other blocks than those that chose it: take
+    /// [`Blocks::Even`] here and the values of [`Curve::only`] the odd ones there.
+    ///
+    /// # Errors
+    ///
+    /// Where no level has a value in those blocks.
+    pub fn peak(&self, blocks: Blocks, bootstrap: &Bootstrap) -> Result<Peak, NoAnswer> {
+        let curve = self.only(blocks);
+        let medians = curve.medians();
+        let index = highest(&medians).ok_or(NoAnswer::TooFewLevels { found: 0, needed: 1 })?;
+        let median = medians[index].ok_or(NoAnswer::TooFewLevels { found: 0, needed: 1 })?;
+        let level = curve.levels[index];
+        let places = curve.resampled(bootstrap, highest).map(|found| curve.levels_at(&found));
+        Ok(Peak {
+            level,
+            index,
+            median,
+            is_inner: has_values(&medians[..index]) && has_values(&medians[index + 1..]),
+            interval: places.as_deref().and_then(|places| levels_between(places, bootstrap)),
+            share: places.as_deref().and_then(|places| share_of(places, level)),
+        })
+    }
+
+    fn levels_at(&self, found: &[Option<usize>]) -> Vec<f64> {
+        let mut levels: Vec<f64> = found.iter().flatten().map(|&i| self.levels[i]).collect();
+        levels.sort_by(f64::total_cmp);
+        levels
+    }
+}
+
+fn has_values(medians: &[Option<f64>]) -> bool {
+    medians.iter().any(Option::is_some)
+}
+
+/// The place of the greatest, the first of several.
+fn highest(medians: &[Option<f64>]) -> Option<usize> {
+    let mut best: Option<(usize, f64)> = None;
+    for (index, median) in medians.iter().enumerate() {
+        if let Some(median) = *median
+            && best.is_none_or(|(_, greatest)| median > greatest)
+        {
+            best = Some((index, median));
+        }
+    }
+    best.map(|(index, _)| index)
+}
+
+/// The middle `level` of `places`, which ascend, each end one of them.
+pub(super) fn levels_between(places: &[f64], bootstrap: &Bootstrap) -> Option<Interval> {
+    let tail = bootstrap.tail();
+    let at = |p| quantile_of_type(places, p, QuantileType::InvertedCdf);
+    Some(Interval { low: at(tail)?, high: at(1.0 - tail)? })
+}
+
+/// The share of `places` that are `place`.
+#[allow(clippy::cast_precision_loss, reason = "numbers of resamples")]
+pub(super) fn share_of(places: &[f64], place: f64) -> Option<f64> {
+    let equal = places.iter().filter(|other| **other == place).count();
+    (!places.is_empty()).then(|| equal as f64 / places.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(blocks: &[[f64; 4]]) -> Curve {
+        let blocks = blocks.iter().map(|block| block.map(Some).to_vec()).collect();
+        Curve::new(vec![1.0, 2.0, 4.0, 8.0], blocks).unwrap()
+    }
+
+    #[test]
+    fn the_peak_is_that_of_the_blocks_asked_for() {
+        let two = curve(&[[1.0, 5.0, 2.0, 1.0], [1.0, 2.0, 3.0, 9.0]]);
+        let bootstrap = Bootstrap::default();
+        let even = two.peak(Blocks::Even, &bootstrap).unwrap();
+        assert_eq!((even.level, even.index, even.is_inner), (2.0, 1, true));
+        assert_eq!((even.interval, even.share), (None, None));
+        let odd = two.peak(Blocks::Odd, &bootstrap).unwrap();
+        assert_eq!((odd.level, odd.is_inner), (8.0, false));
+    }
+
+    #[test]
+    fn doubt_between_two_levels_spans_both() {
+        let undecided = curve(&[[1.0, 5.0, 4.9, 1.0], [1.0, 4.9, 5.0, 1.0], [1.0, 5.0, 5.1, 0.5]]);
+        let peak = undecided.peak(Blocks::All, &Bootstrap::default()).unwrap();
+        assert_eq!(peak.interval, Some(Interval { low: 2.0, high: 4.0 }));
+        assert!(peak.share.unwrap() > 0.2 && peak.share.unwrap() < 0.9);
+        let certain = curve(&[[1.0, 9.0, 4.9, 1.0], [1.0, 9.1, 5.0, 1.0]]);
+        let peak = certain.peak(Blocks::All, &Bootstrap::default()).unwrap();
+        assert_eq!(peak.interval, Some(Interval { low: 2.0, high: 2.0 }));
+        assert_eq!(peak.share, Some(1.0));
+    }
+
+    #[test]
+    fn equal_levels_peak_at_the_lowest() {
+        let flat = curve(&[[3.0; 4], [3.0; 4]]).peak(Blocks::All, &Bootstrap::default()).unwrap();
+        assert_eq!((flat.level, flat.is_inner, flat.share), (1.0, false, Some(1.0)));
+    }
+
+    #[test]
+    fn levels_without_values_are_no_sides() {
+        let block = vec![None, Some(2.0), Some(1.0), None];
+        let curve = Curve::new(vec![1.0, 2.0, 4.0, 8.0], vec![block]).unwrap();
+        assert!(!curve.peak(Blocks::All, &Bootstrap::default()).unwrap().is_inner);
+        assert!(curve.peak(Blocks::Odd, &Bootstrap::default()).is_err());
+    }
+}

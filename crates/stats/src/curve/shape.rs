@@ -1,0 +1,136 @@
+//! The shape of a curve, its height left aside: every block divided by its own mean over levels.
+
+use super::{Curve, NoAnswer, answer::finite, paired};
+use crate::{
+    bootstrap::{Bootstrap, Interval},
+    spread::median,
+};
+
+/// Two shapes at one level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelShape {
+    /// The level of the factor.
+    pub level: f64,
+    /// The values of both curves over their block's mean, a pair for each block that has one: for
+    /// paired tests.
+    pub pairs: Vec<(f64, f64)>,
+    /// The median over those of first over second; 1 is the same shape.
+    pub ratio: f64,
+    /// Its interval, by order statistics ([`Bootstrap::median`]). Shapes are equivalent within 10 %
+    /// where it lies within 0.9 to 1.1 at every level; a `level` of 0.9 makes that a test at 5 %
+    /// (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15). `None` where there are
+    /// too few pairs for it, six at 95 %: few samples show no equivalence.
+    pub interval: Option<Interval>,
+}
+
+impl Curve {
+    /// The curve with every block divided by its arithmetic mean over the levels that it has. A block
+    /// with one value alone has no shape, and is missing whole.
+    ///
+    /// # Errors
+    ///
+    /// Where a value is not above 0, or a mean is beyond what a double holds.
+    pub fn shape(&self) -> Result<Self, NoAnswer> {
+        // Checks every value.
+        self.logs()?;
+        let blocks = self.blocks.iter().map(|block| over_mean(block));
+        Ok(Self { levels: self.levels.clone(), blocks: blocks.collect::<Result<_, _>>()? })
+    }
+}
+
+/// The shapes of `first` and `second` by level, each block over the mean of those levels that both have
+/// in it. Levels without a pair are left out.
+///
+/// # Errors
+///
+/// As for [`Curve::shape`], and where the curves share no level or no block has two pairs.
+pub fn shapes(
+    first: &Curve,
+    second: &Curve,
+    bootstrap: &Bootstrap,
+) -> Result<Vec<LevelShape>, NoAnswer> {
+    let (first, second) = paired(first, second)?;
+    let (first, second) = (first.shape()?, second.shape()?);
+    let mut shapes = Vec::with_capacity(first.levels.len());
+    for (index, &level) in first.levels.iter().enumerate() {
+        let by_block = first.blocks.iter().zip(&second.blocks);
+        let pairs: Vec<(f64, f64)> =
+            by_block.filter_map(|(ours, theirs)| ours[index].zip(theirs[index])).collect();
+        if !pairs.is_empty() {
+            shapes.push(level_shape(level, pairs, bootstrap)?);
+        }
+    }
+    match shapes.is_empty() {
+        true => Err(NoAnswer::TooFewBlocks { found: 0, needed: 1 }),
+        false => Ok(shapes),
+    }
+}
+
+fn level_shape(
+    level: f64,
+    pairs: Vec<(f64, f64)>,
+    bootstrap: &Bootstrap,
+) -> Result<LevelShape, NoAnswer> {
+    let ratios: Vec<f64> = pairs.iter().map(|(one, other)| one / other).collect();
+    let ratio = median(&ratios).ok_or(NoAnswer::NotFinite)?;
+    Ok(LevelShape { level, ratio, interval: bootstrap.median(&ratios), pairs })
+}
+
+fn over_mean(block: &[Option<f64>]) -> Result<Vec<Option<f64>>, NoAnswer> {
+    let present: Vec<f64> = block.iter().flatten().copied().collect();
+    if present.len() < 2 {
+        return Ok(vec![None; block.len()]);
+    }
+    #[allow(clippy::cast_precision_loss, reason = "a number of levels")]
+    let mean = finite(present.iter().sum::<f64>() / present.len() as f64)?;
+    Ok(block.iter().map(|value| value.map(|value| value / mean)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACTORS: [f64; 7] = [1.0, 1.1, 0.9, 1.02, 0.97, 1.3, 0.8];
+
+    fn curve(values: [f64; 3], height: f64) -> Curve {
+        let block = |factor| values.map(|value| Some(value * factor * height)).to_vec();
+        Curve::new(vec![1.0, 2.0, 4.0], FACTORS.map(block).to_vec()).unwrap()
+    }
+
+    #[test]
+    fn height_is_no_part_of_a_shape() {
+        let (one, half) = (curve([1.0, 2.0, 3.0], 1.0), curve([1.0, 2.0, 3.0], 0.5));
+        for level in shapes(&one, &half, &Bootstrap::default()).unwrap() {
+            let interval = level.interval.unwrap();
+            assert!((level.ratio - 1.0).abs() < 1e-12 && level.pairs.len() == 7);
+            assert!((interval.low - 1.0).abs() < 1e-12 && (interval.high - 1.0).abs() < 1e-12);
+        }
+        let shape = one.shape().unwrap();
+        assert!((shape.medians()[0].unwrap() - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn another_shape_is_another() {
+        let (one, other) = (curve([1.0, 2.0, 3.0], 1.0), curve([2.0, 2.0, 2.0], 1.0));
+        let ratios: Vec<f64> =
+            shapes(&one, &other, &Bootstrap::default()).unwrap().iter().map(|s| s.ratio).collect();
+        assert!((ratios[0] - 0.5).abs() < 1e-12 && (ratios[2] - 1.5).abs() < 1e-12, "{ratios:?}");
+    }
+
+    #[test]
+    fn few_blocks_show_no_equivalence() {
+        let blocks = vec![vec![Some(1.0), Some(2.0)]; 5];
+        let curve = Curve::new(vec![1.0, 2.0], blocks).unwrap();
+        let shapes = shapes(&curve, &curve, &Bootstrap::default()).unwrap();
+        assert!(shapes.iter().all(|level| level.ratio == 1.0 && level.interval.is_none()));
+    }
+
+    #[test]
+    fn one_value_has_no_shape() {
+        let one = Curve::new(vec![1.0, 2.0], vec![vec![Some(1.0), None]]).unwrap();
+        let answer = shapes(&one, &one, &Bootstrap::default());
+        assert_eq!(answer, Err(NoAnswer::TooFewBlocks { found: 0, needed: 1 }));
+        let zero = Curve::new(vec![1.0, 2.0], vec![vec![Some(1.0), Some(0.0)]]).unwrap();
+        assert_eq!(zero.shape(), Err(NoAnswer::NotPositive { level: 2.0 }));
+    }
+}
