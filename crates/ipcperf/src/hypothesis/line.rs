@@ -10,6 +10,7 @@ use crate::results::Sample;
 use crate::study::{Levels, Metric, Selection};
 
 /// Cases along one factor.
+#[derive(Clone)]
 pub(crate) struct Line<'a> {
     /// What tells it from the other lines.
     pub(crate) name: String,

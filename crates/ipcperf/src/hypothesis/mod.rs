@@ -6,17 +6,33 @@
 //! Results -> Cells, Lines --+
 //! ```
 
+mod always_from;
 mod cells;
 mod claim;
+mod compare;
+mod crosses_over;
+mod differs;
+mod equivalent;
 mod evidence;
+mod faster_than;
+mod interval;
+mod keys;
 mod line;
+mod plateaus_at;
+mod ratio_within;
+mod rises_then_falls;
+mod same_shape;
+mod share_at_least;
+mod sides;
+mod slope;
 mod verdict;
 
-pub(crate) use cells::Cells;
+use cells::Cells;
 pub(crate) use claim::Claim;
 pub(crate) use evidence::{Estimate, Part};
-pub(crate) use line::{Line, Point};
-pub(crate) use verdict::{Correction, Found, Judged, Verdict, judge};
+use line::{Line, Point};
+pub(crate) use verdict::{Found, Judged, Verdict, judge};
+use verdict::Correction;
 
 use crate::study::Key;
 
@@ -38,4 +54,16 @@ pub(crate) struct Test {
 }
 
 /// The tests, in the order in which they are explained.
-pub(crate) const TESTS: &[&Test] = &[];
+pub(crate) const TESTS: &[&Test] = &[
+    &faster_than::TEST,
+    &differs::TEST,
+    &equivalent::TEST,
+    &ratio_within::TEST,
+    &always_from::TEST,
+    &crosses_over::TEST,
+    &rises_then_falls::TEST,
+    &plateaus_at::TEST,
+    &same_shape::TEST,
+    &slope::TEST,
+    &share_at_least::TEST,
+];

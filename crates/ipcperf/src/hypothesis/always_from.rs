@@ -1,0 +1,47 @@
+//! always-from: from some level on, one line of cases is better at every level.
+
+use super::faster_than::at_levels;
+use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::sides::compares;
+use super::{Cells, Claim, Found, Test, Verdict};
+use crate::study::{Key, Need, Takes};
+
+pub(super) const TEST: Test = Test {
+    name: "always-from",
+    about: "from a level on, the first cases are better than the second at every level",
+    formula: "At each level from the one named on, the paired Wilcoxon test by block (or the statistic \
+              named), two-sided, corrected over the levels. Supported where the first is better with p below \
+              the level at all of them (or the share `need`), rejected where the second is at one.",
+    assumptions: "As faster-than.",
+    source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
+    keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],
+    find,
+};
+
+const FROM: Key = Key {
+    name: "from",
+    takes: Takes::Bytes,
+    need: Need::Required,
+    about: "the first level of which it is claimed",
+    example: "\"8KiB\"",
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let both = match compares(claim, cells) {
+        Ok(both) => both,
+        Err(found) => return found,
+    };
+    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
+    let from = claim.values.whole("from").unwrap_or(0) as f64;
+    let mut found = at_levels(claim, &both, |point| point.x >= from);
+    if found.parts.is_empty() {
+        return Found::untestable("no level from there on was measured");
+    }
+    let wins = found.parts.iter().rev().take_while(|part| part.verdict == Verdict::Supported);
+    let first = wins.last().map(|part| part.what.clone());
+    found.told.push(match first {
+        Some(level) => format!("better at every level from {level} on"),
+        None => "not better at the largest level".to_owned(),
+    });
+    found
+}

@@ -1,0 +1,78 @@
+//! equivalent: two lines of cases are alike, within a margin.
+
+use super::compare::Compared;
+use super::differs::{EFFECT, comparisons};
+use super::keys::{AT, FIRST, SECOND, STATISTIC};
+use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
+use super::compare::correct;
+use super::interval::Bounds;
+use crate::study::{Key, Need, Takes};
+
+pub(super) const TEST: Test = Test {
+    name: "equivalent",
+    about: "the first cases and the second are alike, within a margin: few samples show nothing",
+    formula: "Two one-sided tests (TOST) of the ratio on a logarithmic scale at the level, which is the same \
+              as its 1 - 2 level interval within 1/(1 + margin) to 1 + margin: supported. Rejected where that \
+              interval lies wholly outside. With `effect`, by Hedges' g instead: supported where its 95 % \
+              interval lies within, rejected where the two differ with p below the level and |g| above it.",
+    assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
+    source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",
+    keys: &[FIRST, SECOND, AT, STATISTIC, MARGIN, EFFECT],
+    find,
+};
+
+/// How far apart is still alike.
+pub(super) const MARGIN: Key = Key {
+    name: "margin",
+    takes: Takes::Number(0.000_1, 10.0),
+    need: Need::Optional("0.1"),
+    about: "the share by which the two may differ and still be alike",
+    example: "0.1",
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let mut all = match comparisons(claim, cells) {
+        Ok(all) => all,
+        Err(found) => return found,
+    };
+    correct(&mut all, claim.correction());
+    let parts = all.into_iter().map(|one| match claim.values.number("effect") {
+        Some(effect) => by_effect(claim, one, effect),
+        None => by_margin(claim, one),
+    });
+    Found::of(parts.collect(), claim.need())
+}
+
+fn by_margin(claim: &Claim, mut compared: Compared) -> Part {
+    let margin = claim.values.number("margin").unwrap_or(0.1);
+    let bounds = Bounds { above: Some(1.0 / (1.0 + margin)), below: Some(1.0 + margin) };
+    let n = compared.part.n;
+    let estimate = compared.ratio_at(1.0 - 2.0 * claim.level());
+    let verdict = match &estimate {
+        Some(ratio) => bounds.judge(ratio, n),
+        None if compared.part.p == Some(1.0) && n > 1 => Verdict::Supported,
+        None => Verdict::NotTestable { reason: "too few values have a ratio".to_owned() },
+    };
+    compared.part.estimates.retain(|one| one.name != "ratio");
+    compared.part.estimates.extend(estimate);
+    Part { verdict, ..compared.part }
+}
+
+fn by_effect(claim: &Claim, compared: Compared, effect: f64) -> Part {
+    let g = compared.hedges().cloned();
+    let verdict = match &g {
+        Some(g) if g.lies_within(-effect, effect) => Verdict::Supported,
+        Some(g) if compared.is_significant(claim.level()) && g.value.abs() > effect => Verdict::Rejected,
+        Some(g) => Bounds { above: Some(-effect), below: Some(effect) }.open(g, compared.part.n),
+        None if compared.part.p == Some(1.0) => Verdict::Supported,
+        None => Verdict::NotTestable { reason: "too few values have an effect size".to_owned() },
+    };
+    Part { verdict, ..compared.part }
+}
+
+impl Estimate {
+    /// Whether its interval lies between `low` and `high`.
+    pub(super) fn lies_within(&self, low: f64, high: f64) -> bool {
+        self.low.is_some_and(|end| end > low) && self.high.is_some_and(|end| end < high)
+    }
+}

@@ -1,0 +1,138 @@
+//! same-shape: two lines rise and fall alike, whatever their heights.
+
+use ipcperf_stats::{Bootstrap, LevelShape, shapes};
+
+use super::compare::{Compared, Sides, Statistic, compare, correct};
+use super::equivalent::MARGIN;
+use super::interval::Bounds;
+use super::keys::{FIRST, SECOND, STATISTIC};
+use super::sides::{Pair, compares};
+use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
+use crate::plan::Bytes;
+use crate::study::{Key, Need, Takes};
+
+pub(super) const TEST: Test = Test {
+    name: "same-shape",
+    about: "the first line and the second rise and fall alike, whatever their heights",
+    formula: "In each block each line is divided by its mean over levels. By `equivalence`, at each level the \
+              interval of the median ratio of the two, by order statistics at 1 - 2 level: supported where it \
+              lies within the margin, rejected where it lies wholly outside. By `difference`, the rule of the \
+              documents: the paired test at each level, supported where p is not below the level. All but \
+              `most` levels must hold.",
+    assumptions: "Blocks are independent. That no difference is seen shows no sameness: few samples always \
+                  pass the rule of the documents.",
+    source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
+    keys: &[FIRST, SECOND, STATISTIC, MARGIN, RULE, MOST],
+    find,
+};
+
+const RULE: Key = Key {
+    name: "rule",
+    takes: Takes::OneOf(&["equivalence", "difference"]),
+    need: Need::Optional("equivalence"),
+    about: "whether sameness must be shown, or only a difference must not be",
+    example: "\"equivalence\"",
+};
+
+const MOST: Key = Key {
+    name: "most",
+    takes: Takes::Whole(0, 1_000),
+    need: Need::Optional("0"),
+    about: "levels that may differ",
+    example: "3",
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let both = match compares(claim, cells) {
+        Ok(both) => both,
+        Err(found) => return found,
+    };
+    let mut parts = Vec::new();
+    let mut told = Vec::new();
+    for pair in &both.pairs {
+        let found = of_pair(claim, pair);
+        told.push(format!("{}: {}", pair.name, level_words(&found)));
+        parts.push(found);
+    }
+    Found { told, ..Found::of(parts.into_iter().map(|(part, _)| part).collect(), claim.need()) }
+}
+
+fn level_words((_, levels): &(Part, Vec<Part>)) -> String {
+    let words = levels.iter().map(|level| {
+        let ratio = level.estimates.first().map_or(String::new(), |one| format!(" {:.3}", one.value));
+        format!("{}{ratio}", level.what)
+    });
+    format!("normalised ratios {}", words.collect::<Vec<_>>().join(", "))
+}
+
+/// One pair of lines, and what its levels come to.
+fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
+    let untestable = |why: String| (Part::untestable(pair.name.clone(), why), Vec::new());
+    let curves = match (pair.first.curve(), pair.second.curve()) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(why), _) | (_, Err(why)) => return untestable(why.to_string()),
+    };
+    let bootstrap = Bootstrap { level: 1.0 - 2.0 * claim.level(), ..Bootstrap::default() };
+    let shapes = match shapes(&curves.0, &curves.1, &bootstrap) {
+        Ok(shapes) => shapes,
+        Err(why) => return untestable(why.to_string()),
+    };
+    let levels = match claim.values.word("rule") {
+        Some("difference") => by_difference(claim, &shapes),
+        _ => shapes.iter().map(|shape| by_equivalence(claim, shape)).collect(),
+    };
+    let most = usize::try_from(claim.values.whole("most").unwrap_or(0)).unwrap_or(usize::MAX);
+    #[allow(clippy::cast_precision_loss, reason = "a few levels")]
+    let need = levels.len().saturating_sub(most) as f64 / levels.len().max(1) as f64;
+    let found = Found::of(levels, need);
+    let holds = found.parts.iter().filter(|part| part.verdict == Verdict::Supported).count();
+    let mut part = Part::new(pair.name.clone(), found.parts.iter().map(|part| part.n).min().unwrap_or(0));
+    part.note = Some(format!("{holds} of {} levels alike", found.parts.len()));
+    part.estimates = widest(&found.parts).into_iter().collect();
+    part.verdict = found.verdict;
+    (part, found.parts)
+}
+
+/// The level that is farthest from the same.
+fn widest(levels: &[Part]) -> Option<Estimate> {
+    let off = |estimate: &Estimate| estimate.value.ln().abs();
+    let all = levels.iter().filter_map(|level| Some((level.what.as_str(), level.estimates.first()?)));
+    let (what, most) = all.max_by(|one, other| off(one.1).total_cmp(&off(other.1)))?;
+    Some(Estimate { name: format!("farthest at {what}"), ..most.clone() })
+}
+
+fn label(shape: &LevelShape) -> String {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a level, above 0")]
+    let level = shape.level.round() as u64;
+    Bytes(level).to_string()
+}
+
+fn by_equivalence(claim: &Claim, shape: &LevelShape) -> Part {
+    let margin = claim.values.number("margin").unwrap_or(0.1);
+    let bounds = Bounds { above: Some(1.0 / (1.0 + margin)), below: Some(1.0 + margin) };
+    let mut part = Part::new(label(shape), shape.pairs.len());
+    let ratio = Estimate {
+        name: "ratio".to_owned(),
+        value: shape.ratio,
+        low: shape.interval.map(|ends| ends.low),
+        high: shape.interval.map(|ends| ends.high),
+        level: 1.0 - 2.0 * claim.level(),
+        unit: String::new(),
+    };
+    part.verdict = bounds.judge(&ratio, part.n);
+    part.estimates.push(ratio);
+    part
+}
+
+fn by_difference(claim: &Claim, shapes: &[LevelShape]) -> Vec<Part> {
+    let statistic = Statistic::of(claim);
+    let compared =
+        |shape: &LevelShape| compare(label(shape), &Sides::of_pairs(&shape.pairs), statistic, "");
+    let mut all: Vec<Compared> = shapes.iter().map(compared).collect();
+    correct(&mut all, claim.correction());
+    let judged = |one: Compared| {
+        let verdict = if one.is_significant(claim.level()) { Verdict::Rejected } else { Verdict::Supported };
+        Part { verdict, ..one.part }
+    };
+    all.into_iter().map(judged).collect()
+}

@@ -1,0 +1,128 @@
+//! The two lines, or sets of lines, that a claim compares.
+
+use std::collections::BTreeMap;
+
+use super::compare::Sides;
+use super::line::lines;
+use super::{Cells, Claim, Found, Line, Point};
+use crate::study::{Better, Metric};
+
+/// A line of the first kind beside one of the second.
+pub(super) struct Pair<'a> {
+    /// `pipe against unix-stream`.
+    pub(super) name: String,
+    pub(super) first: Line<'a>,
+    pub(super) second: Line<'a>,
+}
+
+/// What a claim compares.
+pub(super) struct Compares<'a> {
+    pub(super) pairs: Vec<Pair<'a>>,
+    pub(super) better: Better,
+    pub(super) unit: String,
+}
+
+/// The pairs of lines that `claim` means: each of `first` beside each of `second` with which it shares all
+/// other factors.
+///
+/// # Errors
+/// Why there are none.
+pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<'a>, Found> {
+    let metric = claim.metric();
+    let [first, second] = ["first", "second"].map(|key| {
+        let selection = claim.cases(key);
+        let lines = lines(cells, &selection, claim.over(), &metric);
+        if lines.is_empty() { Err(Found::untestable(cells.absence(&selection, &metric))) } else { Ok(lines) }
+    });
+    let (first, second) = (first?, second?);
+    let example = first.iter().chain(&second).find_map(|line| line.example);
+    let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
+    let second = match claim.values.word("of_second") {
+        Some("best") => best(second, better),
+        _ => second,
+    };
+    let compared = claim.compared();
+    let mut pairs = Vec::new();
+    for one in &first {
+        for other in second.iter().filter(|other| one.is_beside(other, &compared)) {
+            let name = format!("{} against {}", one.name, other.name);
+            pairs.push(Pair { name, first: one.clone(), second: other.clone() });
+        }
+    }
+    if pairs.is_empty() {
+        return Err(Found::untestable("no case of the first has one of the second beside it"));
+    }
+    Ok(Compares { pairs, better, unit })
+}
+
+/// At each level and in each block the best of `lines`, those that share all but their mechanism.
+fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
+    let better_of = |one: f64, other: f64| match better {
+        Better::Higher => one.max(other),
+        Better::Lower => one.min(other),
+    };
+    let mut joined: Vec<Line<'_>> = Vec::new();
+    let anything = ["mechanism".to_owned()].into();
+    for line in lines {
+        let Some(known) = joined.iter_mut().find(|known| known.is_beside(&line, &anything)) else {
+            joined.push(line);
+            continue;
+        };
+        known.name = format!("the better of {} and {}", known.name.trim_start_matches("the better of "), line.name);
+        for point in line.points {
+            match known.points.iter_mut().find(|there| there.x.total_cmp(&point.x).is_eq()) {
+                Some(there) => {
+                    for (block, value) in point.values {
+                        let best = there.values.entry(block).or_insert(value);
+                        *best = better_of(*best, value);
+                    }
+                }
+                None => known.points.push(point),
+            }
+        }
+        known.points.sort_by(|one, other| one.x.total_cmp(&other.x));
+    }
+    joined
+}
+
+impl Pair<'_> {
+    /// By block, the geometric mean over the levels that both have in it.
+    pub(super) fn by_block(&self) -> Sides {
+        let mut logs: BTreeMap<u32, (f64, f64, f64)> = BTreeMap::new();
+        for (first, second) in self.first.common(&self.second) {
+            for (block, value) in &first.values {
+                let Some(other) = second.values.get(block) else { continue };
+                if *value > 0.0 && *other > 0.0 {
+                    let sums = logs.entry(*block).or_default();
+                    *sums = (sums.0 + value.ln(), sums.1 + other.ln(), sums.2 + 1.0);
+                }
+            }
+        }
+        let pairs: Vec<(f64, f64)> =
+            logs.values().map(|(first, second, n)| ((first / n).exp(), (second / n).exp())).collect();
+        Sides::of_pairs(&pairs)
+    }
+
+    /// By level.
+    pub(super) fn by_level(&self) -> Vec<(&Point, Sides)> {
+        let common = self.first.common(&self.second);
+        common.into_iter().map(|(first, second)| (first, Sides::of(first, second))).collect()
+    }
+}
+
+/// The lines that `claim` means, each by itself.
+///
+/// # Errors
+/// Why there are none.
+pub(super) fn alone<'a>(
+    claim: &Claim,
+    cells: &Cells<'a>,
+    metric: &Metric,
+) -> Result<Vec<Line<'a>>, Found> {
+    let selection = claim.cases("where");
+    let lines = lines(cells, &selection, claim.over(), metric);
+    if lines.is_empty() {
+        return Err(Found::untestable(cells.absence(&selection, metric)));
+    }
+    Ok(lines)
+}
