@@ -13,9 +13,9 @@ mod doctor;
 mod error;
 mod export;
 mod figure;
-mod hypothesis;
 #[cfg(test)]
 mod hostile;
+mod hypothesis;
 mod machine;
 mod output;
 mod parallel;

@@ -1,5 +1,12 @@
 //! How far two sets of values lie apart, without a unit and whatever their distribution.
 
+use crate::{
+    bootstrap::Interval,
+    degenerate::{Degenerate, enough, finite, level},
+    moments::count,
+    normal::normal_quantile,
+};
+
 /// Cliff's delta (Cliff 1993, *Dominance statistics: ordinal analyses to answer ordinal questions*,
 /// Psychological Bulletin 114): the share of pairs in which the value of `first` is the greater, less the
 /// share in which that of `second` is. 1 where all of `first` lie above all of `second`, 0 where neither
@@ -23,6 +30,84 @@ pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Option<f64> {
     };
     let pairs = (first.len() * second.len()) as f64;
     Some(first.iter().map(dominance).sum::<f64>() / pairs)
+}
+
+/// Where Cliff's delta of the populations lies at the level `share`: the asymmetric interval of Cliff (1996,
+/// *Ordinal Methods for Behavioral Data Analysis*, chapter 5; Feng and Cliff 2004, *Monte Carlo Evaluation of
+/// Ordinal d with Improved Confidence Interval*, Journal of Modern Applied Statistical Methods 3),
+///
+/// `(d - d^3 ± z s sqrt((1 - d^2)^2 + z^2 s^2)) / (1 - d^2 + z^2 s^2)`
+///
+/// with the unbiased variance `s^2` of d, at least `(1 - d^2) / (n m - 1)`. Where all of one set lie above
+/// the other, so that the variance is 0, it runs from `±(k - z^2) / (k + z^2)` to ±1, k being the smaller n
+/// (Feng and Cliff 2004). Sets are independent; normal approximation, short of its level for fewer than ten.
+///
+/// # Errors
+///
+/// Fewer than two values in a set, one that is not finite, or a level outside 0 to 1.
+pub fn cliffs_delta_interval(
+    first: &[f64],
+    second: &[f64],
+    share: f64,
+) -> Result<Interval, Degenerate> {
+    let z = -normal_quantile((1.0 - level(share)?) / 2.0);
+    enough(first, 2)?;
+    enough(second, 2)?;
+    finite(first)?;
+    finite(second)?;
+    let Dominance { delta, variance } = Dominance::of(first, second);
+    let rest = 1.0 - delta * delta;
+    if rest == 0.0 {
+        let k = count(first.len().min(second.len()));
+        let end = delta * (k - z * z) / (k + z * z);
+        return Ok(Interval { low: end.min(delta), high: end.max(delta) });
+    }
+    let square = z * z * variance;
+    let reach = (square * (rest * rest + square)).sqrt();
+    let at = |reach: f64| ((delta * rest + reach) / (rest + square)).clamp(-1.0, 1.0);
+    Ok(Interval { low: at(-reach), high: at(reach) })
+}
+
+/// Cliff's delta and its variance.
+struct Dominance {
+    delta: f64,
+    variance: f64,
+}
+
+impl Dominance {
+    /// Of two sets of two finite values or more each.
+    fn of(first: &[f64], second: &[f64]) -> Self {
+        let (n, m) = (count(first.len()), count(second.len()));
+        let (rows, pairs_apart) = over(first, second);
+        let (columns, _) = over(second, first);
+        let delta = rows.iter().sum::<f64>() / (n * m);
+        let spread = |sums: &[f64], of: f64, centre: f64| -> f64 {
+            sums.iter().map(|sum| (sum / of - centre).powi(2)).sum()
+        };
+        let by_row = m * m * spread(&rows, m, delta);
+        let by_column = n * n * spread(&columns, n, -delta);
+        // Each pair is -1, 0 or 1: the squares from their mean.
+        let by_pair = pairs_apart - n * m * delta * delta;
+        let variance = (by_row + by_column - by_pair) / (n * m * (n - 1.0) * (m - 1.0));
+        let least = (1.0 - delta * delta) / (n * m - 1.0);
+        Self { delta, variance: variance.max(least) }
+    }
+}
+
+/// For each of `values` how many of `others` lie below less how many lie above, and how many pairs in all
+/// are not tied.
+fn over(values: &[f64], others: &[f64]) -> (Vec<f64>, f64) {
+    let mut sorted = others.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let mut untied = 0;
+    let balance = |value: &f64| {
+        let below = sorted.partition_point(|other| other < value);
+        let above = sorted.len() - sorted.partition_point(|other| other <= value);
+        untied += below + above;
+        count(below) - count(above)
+    };
+    let balances = values.iter().map(balance).collect();
+    (balances, count(untied))
 }
 
 #[cfg(test)]

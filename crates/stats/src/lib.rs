@@ -3,32 +3,65 @@
 
 #![forbid(unsafe_code)]
 
+mod adjust;
 mod autocorrelation;
 mod blocks;
 mod bootstrap;
+mod chebyshev;
 mod curve;
+mod degenerate;
 mod density;
+mod description;
 mod dip;
 mod effect;
+mod equivalence;
+mod hedges;
+mod kendall;
+mod mann_whitney;
 mod modality;
+mod moments;
 mod normal;
+mod power;
 mod quantile;
+mod ranks;
+mod ratio;
+mod root;
+mod spearman;
 mod spread;
 mod steadiness;
+mod student;
+mod tested;
 mod trend;
+mod wilcoxon;
 
+pub use adjust::{benjamini_hochberg, holm};
 pub use autocorrelation::{Autocorrelation, LjungBox, autocorrelation};
 pub use blocks::OverBlocks;
 pub use bootstrap::{Bootstrap, Interval};
+pub use chebyshev::{chebyshev, chebyshev_of_sample, chebyshev_quantile, quantile_bounds};
 pub use curve::{
     Blocks, ChangePoint, Course, Crossing, Curve, CurveError, Inflection, Lasting, LevelShape,
     LevelValue, NoAnswer, OpenInterval, PairedMeans, Peak, Place, Plateau, Slope, Steepest, Turn,
     crossing, geometric_means, shapes,
 };
+pub use degenerate::Degenerate;
+pub use description::{Description, describe, geometric_mean};
 pub use dip::{Dip, dip_test};
-pub use effect::cliffs_delta;
+pub use effect::{cliffs_delta, cliffs_delta_interval};
+pub use equivalence::{
+    Equivalence, Variances, equivalence, paired_equivalence, wilcoxon_equivalence,
+};
+pub use hedges::{Standardized, hedges_g, paired_hedges_g};
+pub use kendall::{KendallMethod, kendall};
+pub use mann_whitney::mann_whitney;
 pub use modality::{Mode, modes};
+pub use power::{Design, needed_n, power};
 pub use quantile::{QuantileType, Quartiles, quantile, quantile_of_type, quartiles};
+pub use ratio::{Ratio, paired_ratio, ratio_of_geometric_means, ratio_of_medians};
+pub use spearman::spearman;
 pub use spread::{interquartile_range, median, median_absolute_deviation};
 pub use steadiness::{Steadiness, is_steady, warm_up};
+pub use student::{one_sample_t, paired_t, student_t, welch_t};
+pub use tested::{Alternative, Method, Tested, Used};
 pub use trend::{Trend, trend};
+pub use wilcoxon::{Zeros, rank_biserial, wilcoxon};

@@ -243,7 +243,8 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
         }
         Form::Tables => {
             print(&page(heading(&results.header), measured))?;
-            study::verdicts(measured).map_or(Ok(Ending::Done), |text| print(&format!("\n{text}")))?
+            study::verdicts(measured)
+                .map_or(Ok(Ending::Done), |text| print(&format!("\n{text}")))?
         }
         Form::Quiet => Ending::Done,
     };

@@ -13,7 +13,9 @@ use super::measure::{Measuring, carry_out, present, print_plan, topology};
 use super::report;
 use crate::error::{Ending, Error};
 use crate::hypothesis::{Judged, Verdict, judge};
-use crate::output::{print, study_list, studies_json, study_page, tell, verdicts_json, verdicts_text};
+use crate::output::{
+    print, studies_json, study_list, study_page, tell, verdicts_json, verdicts_text,
+};
 use crate::study::{Length, Study, scaffold};
 use crate::summary::Summarised;
 
@@ -58,9 +60,10 @@ fn new(arguments: &NewArguments) -> Result<Ending, Error> {
 
 fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
     match Study::find(&arguments.study) {
-        Ok(study) if arguments.json => {
-            print(&format!("{:#}", json!({ "study": study.name, "hash": study.hash, "mistakes": [] })))
-        }
+        Ok(study) if arguments.json => print(&format!(
+            "{:#}",
+            json!({ "study": study.name, "hash": study.hash, "mistakes": [] })
+        )),
         Ok(study) => {
             let (matrices, claims) = (study.matrices.len(), study.hypotheses.len());
             let counted = |count: usize, one: &str, many: &str| {

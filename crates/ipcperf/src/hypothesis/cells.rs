@@ -40,7 +40,8 @@ impl<'a> Cells<'a> {
         }
         let mut places: HashMap<(Levels, Option<&str>), usize> = HashMap::new();
         for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
-            let key = (levels(&sample.run.case, &sample.instruments), sample.cpu_pair_class.as_deref());
+            let key =
+                (levels(&sample.run.case, &sample.instruments), sample.cpu_pair_class.as_deref());
             let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key, sample));
             let seen = seen.get(sample.run.run_id.as_str()).cloned().unwrap_or_default();
             cells.cells[at].runs.push(Run { sample, seen });
@@ -75,14 +76,18 @@ impl<'a> Cells<'a> {
         let mut reasons: Vec<String> = Vec::new();
         for absent in &plan.unavailable {
             if selection.allows("mechanism", &absent.mechanism) {
-                reasons.push(format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
+                reasons
+                    .push(format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
             }
         }
         for missing in &plan.unwatched {
             let is_needed = metric.instrument() == Some(missing.instrument.as_str())
                 || selection.names("instrument", &missing.instrument);
             if is_needed {
-                reasons.push(format!("{}: {} ({})", missing.instrument, missing.reason, missing.remedy));
+                reasons.push(format!(
+                    "{}: {} ({})",
+                    missing.instrument, missing.reason, missing.remedy
+                ));
             }
         }
         let refused = plan.refused.iter();
@@ -103,14 +108,15 @@ impl<'a> Cells<'a> {
         let is_meant = |case: &CaseIdentity, instruments: &[String]| {
             selection.holds(&levels(case, instruments), matrices(case))
         };
-        let failed = self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();
+        let failed =
+            self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();
         let set_aside = self.results.samples.iter().filter(|one| one.set_aside.is_some());
         let set_aside = set_aside.filter(|one| is_meant(&one.run.case, &one.instruments)).count();
         match (failed, set_aside) {
             (0, 0) => None,
-            (failed, set_aside) => {
-                Some(format!("{failed} of its runs failed and {set_aside} are set aside: measure it anew"))
-            }
+            (failed, set_aside) => Some(format!(
+                "{failed} of its runs failed and {set_aside} are set aside: measure it anew"
+            )),
         }
     }
 }
@@ -149,12 +155,14 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
         ("first_touch", case.first_touch.name().to_owned()),
         ("instrument", watched_by(case, instruments)),
     ];
-    let mut levels: Levels = plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
+    let mut levels: Levels =
+        plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
     if let Some(reply) = case.reply {
         levels.insert("reply".to_owned(), reply.to_string());
     }
     let options = case.options.iter();
-    levels.extend(options.map(|(name, value)| (format!("{}.{name}", case.mechanism), value.clone())));
+    levels
+        .extend(options.map(|(name, value)| (format!("{}.{name}", case.mechanism), value.clone())));
     levels
 }
 

@@ -38,7 +38,8 @@ impl Claim {
         let test = named.as_ref().and_then(|entry| test(entry, mistakes));
         let keys = test.map_or(&[][..], |test| test.keys);
         let is_of_some = |entry: &Entry<'_, '_>, _: &mut Mistakes| {
-            test.is_none() && TESTS.iter().any(|one| one.keys.iter().any(|key| key.name == entry.name))
+            test.is_none()
+                && TESTS.iter().any(|one| one.keys.iter().any(|key| key.name == entry.name))
         };
         let values = Values::read(table, &[common, keys], mistakes, is_of_some);
         Some(Self {
@@ -100,7 +101,8 @@ impl Claim {
 
     /// Whether cases of the matrix `name` may be among its own.
     pub(crate) fn is_about(&self, name: &str) -> bool {
-        let sides: Vec<&Selection> = CASES.iter().filter_map(|key| self.values.cases(key)).collect();
+        let sides: Vec<&Selection> =
+            CASES.iter().filter_map(|key| self.values.cases(key)).collect();
         let named: Vec<&Selection> = sides.into_iter().filter(|side| side.has("matrix")).collect();
         named.is_empty() || named.iter().any(|side| side.allows("matrix", name))
     }
@@ -127,7 +129,12 @@ impl Claim {
                 for level in levels.difference(&known) {
                     let near = nearest(level, known.iter().map(String::as_str));
                     let remedy = near.map_or_else(
-                        || format!("its levels are {}", known.iter().cloned().collect::<Vec<_>>().join(", ")),
+                        || {
+                            format!(
+                                "its levels are {}",
+                                known.iter().cloned().collect::<Vec<_>>().join(", ")
+                            )
+                        },
                         |near| format!("did you mean `{near}`?"),
                     );
                     mistakes.add((line, &path), format!("no matrix has {factor} {level}"), remedy);

@@ -1,9 +1,9 @@
 //! Two sets of values compared: p-value, effect, and how many repetitions would settle it.
 
 use ipcperf_stats::{
-    Alternative, Degenerate, Design, Method, Tested, Zeros, benjamini_hochberg, cliffs_delta, hedges_g, holm,
-    mann_whitney, median, needed_n, paired_hedges_g, paired_ratio, paired_t, rank_biserial,
-    ratio_of_geometric_means, student_t, welch_t, wilcoxon,
+    Alternative, Degenerate, Design, Method, Tested, Zeros, benjamini_hochberg, cliffs_delta,
+    hedges_g, holm, mann_whitney, median, needed_n, paired_hedges_g, paired_ratio, paired_t,
+    rank_biserial, ratio_of_geometric_means, student_t, welch_t, wilcoxon,
 };
 
 use super::{Claim, Correction, Estimate, Part, Point, Verdict};
@@ -77,7 +77,11 @@ impl Statistic {
     }
 
     /// Holds `sides` against each other.
-    pub(super) fn test(self, sides: &Sides, alternative: Alternative) -> Result<Tested, Degenerate> {
+    pub(super) fn test(
+        self,
+        sides: &Sides,
+        alternative: Alternative,
+    ) -> Result<Tested, Degenerate> {
         let [first, second] = &sides.paired;
         match self {
             Self::Wilcoxon => {
@@ -134,7 +138,11 @@ impl Sides {
     }
 
     fn n(&self, statistic: Statistic) -> usize {
-        if statistic.is_paired() { self.paired[0].len() } else { self.first.len().min(self.second.len()) }
+        if statistic.is_paired() {
+            self.paired[0].len()
+        } else {
+            self.first.len().min(self.second.len())
+        }
     }
 
     /// First over second with its interval, on a logarithmic scale.
@@ -182,7 +190,8 @@ fn split(pairs: &[(f64, f64)]) -> [Vec<f64>; 2] {
 pub(super) fn compare(what: String, sides: &Sides, statistic: Statistic, unit: &str) -> Compared {
     let mut part = Part::new(what, sides.n(statistic));
     part.unit = unit.to_owned();
-    part.medians = [&sides.first, &sides.second].into_iter().filter_map(|side| median(side)).collect();
+    part.medians =
+        [&sides.first, &sides.second].into_iter().filter_map(|side| median(side)).collect();
     part.estimates.extend(sides.ratio(statistic, INTERVAL));
     part.estimates.extend(sides.hedges(statistic));
     match statistic.test(sides, Alternative::TwoSided) {
@@ -246,9 +255,11 @@ impl Compared {
             Statistic::MannWhitney | Statistic::Student | Statistic::Welch => Design::TwoSampleT,
         };
         let effect = self.effect.filter(|effect| *effect != 0.0);
-        let needed = effect
-            .and_then(|effect| needed_n(design, effect.abs(), level, POWER, Alternative::TwoSided).ok());
-        let needed = needed.filter(|&n| n <= MOST_REPETITIONS).map(|n| n.max(self.part.n + 1) as u64);
+        let needed = effect.and_then(|effect| {
+            needed_n(design, effect.abs(), level, POWER, Alternative::TwoSided).ok()
+        });
+        let needed =
+            needed.filter(|&n| n <= MOST_REPETITIONS).map(|n| n.max(self.part.n + 1) as u64);
         Verdict::Inconclusive { repetitions: needed }
     }
 }

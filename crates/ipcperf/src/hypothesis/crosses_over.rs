@@ -60,21 +60,32 @@ fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>) -> (Part, String) {
         .map(|(point, sides)| compare(point.label.clone(), sides, statistic, &both.unit))
         .collect();
     correct(&mut all, claim.correction());
-    let sides: Vec<(f64, Side)> =
-        levels.iter().zip(&all).map(|((point, _), one)| (point.x, Side::of(claim, one, both.better))).collect();
+    let sides: Vec<(f64, Side)> = levels
+        .iter()
+        .zip(&all)
+        .map(|((point, _), one)| (point.x, Side::of(claim, one, both.better)))
+        .collect();
     let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
     let mut part = Part::new(pair.name.clone(), n);
     let curves = pair.first.curve().ok().zip(pair.second.curve().ok());
-    let found = curves.and_then(|(first, second)| crossing(&first, &second, &Bootstrap::default()).ok());
+    let found =
+        curves.and_then(|(first, second)| crossing(&first, &second, &Bootstrap::default()).ok());
     let Some(found) = found else {
-        part.verdict = Verdict::NotTestable { reason: "there are too few levels, or values that are not above 0".to_owned() };
+        part.verdict = Verdict::NotTestable {
+            reason: "there are too few levels, or values that are not above 0".to_owned(),
+        };
         return (part, String::new());
     };
     let lasting = lasting(&found);
     part.estimates.extend(lasting.map(place));
     part.verdict = verdict(claim, lasting, &sides, both.better);
-    part.note = matches!(found.course, Course::Several { .. }).then(|| "it crosses several times; the last counts".to_owned());
-    let ratios = found.ratios.iter().zip(&levels).map(|(ratio, (point, _))| format!("{} {:.2}", point.label, ratio.value));
+    part.note = matches!(found.course, Course::Several { .. })
+        .then(|| "it crosses several times; the last counts".to_owned());
+    let ratios = found
+        .ratios
+        .iter()
+        .zip(&levels)
+        .map(|(ratio, (point, _))| format!("{} {:.2}", point.label, ratio.value));
     (part, format!("ratios of {} by level: {}", pair.name, ratios.collect::<Vec<_>>().join(", ")))
 }
 
@@ -114,13 +125,17 @@ impl Side {
             Better::Lower => Lean::Second,
         };
         let negligible = claim.values.number("negligible").unwrap_or(0.01);
-        let is_level = compared.ratio().is_some_and(|ratio| {
-            ratio.lies_within(1.0 / (1.0 + negligible), 1.0 + negligible)
-        });
+        let is_level = compared
+            .ratio()
+            .is_some_and(|ratio| ratio.lies_within(1.0 / (1.0 + negligible), 1.0 + negligible));
         match compared.lean {
             Lean::Neither => Self::Level,
             lean if compared.is_significant(claim.level()) => {
-                if lean == first { Self::First } else { Self::Second }
+                if lean == first {
+                    Self::First
+                } else {
+                    Self::Second
+                }
             }
             _ if is_level => Self::Level,
             _ => Self::Unknown,
@@ -135,7 +150,8 @@ fn verdict(
     better: Better,
 ) -> Verdict {
     let open = Verdict::Inconclusive { repetitions: None };
-    let has = |side, range: &dyn Fn(f64) -> bool| sides.iter().any(|(x, one)| *one == side && range(*x));
+    let has =
+        |side, range: &dyn Fn(f64) -> bool| sides.iter().any(|(x, one)| *one == side && range(*x));
     let claimed = match claim.values.word("who").unwrap_or("first") {
         "second" => vec![Side::Second],
         "either" => vec![Side::First, Side::Second],
@@ -143,7 +159,9 @@ fn verdict(
     };
     for winner in claimed {
         let loser = if winner == Side::First { Side::Second } else { Side::First };
-        let Some(lasting) = lasting.filter(|lasting| winner_of(lasting, better) == winner) else { continue };
+        let Some(lasting) = lasting.filter(|lasting| winner_of(lasting, better) == winner) else {
+            continue;
+        };
         let at = lasting.place.level;
         if has(loser, &|x| x < at) && has(winner, &|x| x > at) {
             return within(claim, lasting);
@@ -151,13 +169,18 @@ fn verdict(
     }
     // Nowhere the other way round, and at both ends told apart: there is nothing left to be found.
     let (ends_known, seen) = known(sides);
-    if ends_known && seen.len() <= 1 { Verdict::Rejected } else { refuted(claim, sides).unwrap_or(open) }
+    if ends_known && seen.len() <= 1 {
+        Verdict::Rejected
+    } else {
+        refuted(claim, sides).unwrap_or(open)
+    }
 }
 
 /// Whether both ends say something, and which sides are seen anywhere.
 fn known(sides: &[(f64, Side)]) -> (bool, Vec<Side>) {
     let ends = sides.first().zip(sides.last());
-    let is_known = ends.is_some_and(|(first, last)| first.1 != Side::Unknown && last.1 != Side::Unknown);
+    let is_known =
+        ends.is_some_and(|(first, last)| first.1 != Side::Unknown && last.1 != Side::Unknown);
     let mut seen: Vec<Side> = Vec::new();
     for (_, side) in sides.iter().filter(|(_, side)| matches!(side, Side::First | Side::Second)) {
         if !seen.contains(side) {
@@ -187,10 +210,16 @@ fn winner_of(lasting: &Lasting, better: Better) -> Side {
 
 /// Whether the crossing lies where it is claimed to.
 fn within(claim: &Claim, lasting: &Lasting) -> Verdict {
-    let bounds: Vec<f64> = claim.values.levels("between").unwrap_or_default().iter().filter_map(|word| {
-        #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
-        parse_size(word).ok().map(|bytes| bytes as f64)
-    }).collect();
+    let bounds: Vec<f64> = claim
+        .values
+        .levels("between")
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|word| {
+            #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
+            parse_size(word).ok().map(|bytes| bytes as f64)
+        })
+        .collect();
     let [low, high] = bounds[..] else { return Verdict::Supported };
     let (from, to) = match lasting.interval {
         Some(ends) => (ends.low.unwrap_or(f64::NEG_INFINITY), ends.high.unwrap_or(f64::INFINITY)),

@@ -1,11 +1,11 @@
 //! equivalent: two lines of cases are alike, within a margin.
 
 use super::compare::Compared;
+use super::compare::correct;
 use super::differs::{EFFECT, comparisons};
+use super::interval::Bounds;
 use super::keys::{AT, FIRST, SECOND, STATISTIC};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
-use super::compare::correct;
-use super::interval::Bounds;
 use crate::study::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -62,7 +62,9 @@ fn by_effect(claim: &Claim, compared: Compared, effect: f64) -> Part {
     let g = compared.hedges().cloned();
     let verdict = match &g {
         Some(g) if g.lies_within(-effect, effect) => Verdict::Supported,
-        Some(g) if compared.is_significant(claim.level()) && g.value.abs() > effect => Verdict::Rejected,
+        Some(g) if compared.is_significant(claim.level()) && g.value.abs() > effect => {
+            Verdict::Rejected
+        }
         Some(g) => Bounds { above: Some(-effect), below: Some(effect) }.open(g, compared.part.n),
         None if compared.part.p == Some(1.0) => Verdict::Supported,
         None => Verdict::NotTestable { reason: "too few values have an effect size".to_owned() },

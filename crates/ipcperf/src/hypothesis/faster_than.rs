@@ -27,7 +27,9 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         Ok(both) if claim.values.word("at") == Some("levels") => at_levels(claim, &both, |_| true),
         Ok(both) => {
             let statistic = Statistic::of(claim);
-            let one = |pair: &Pair<'_>| compare(pair.name.clone(), &pair.by_block(), statistic, &both.unit);
+            let one = |pair: &Pair<'_>| {
+                compare(pair.name.clone(), &pair.by_block(), statistic, &both.unit)
+            };
             let mut found = judged(claim, both.pairs.iter().map(one).collect(), both.better);
             found.told = both.pairs.iter().map(|pair| by_level(pair, &both)).collect();
             found
@@ -54,7 +56,11 @@ pub(super) fn at_levels(
 
 /// A level, and which pair it is of where there are several.
 pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> String {
-    if both.pairs.len() == 1 { point.label.clone() } else { format!("{}, {}", pair.name, point.label) }
+    if both.pairs.len() == 1 {
+        point.label.clone()
+    } else {
+        format!("{}, {}", pair.name, point.label)
+    }
 }
 
 /// The verdict that comparisons come to.
@@ -76,7 +82,9 @@ fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Par
     let is_significant = compared.is_significant(claim.level());
     let verdict = if is_significant && compared.lean == wins {
         Verdict::Supported
-    } else if is_significant && compared.lean != Lean::Neither || is_negligible(claim, &compared, better) {
+    } else if is_significant && compared.lean != Lean::Neither
+        || is_negligible(claim, &compared, better)
+    {
         Verdict::Rejected
     } else {
         compared.open(claim.level(), others, claim.correction())

@@ -19,10 +19,8 @@ impl Bounds {
         let (Some(low), Some(high)) = (estimate.low, estimate.high) else {
             return Verdict::Inconclusive { repetitions: None };
         };
-        let (above, below) = (
-            self.above.unwrap_or(f64::NEG_INFINITY),
-            self.below.unwrap_or(f64::INFINITY),
-        );
+        let (above, below) =
+            (self.above.unwrap_or(f64::NEG_INFINITY), self.below.unwrap_or(f64::INFINITY));
         if low > above && high < below {
             Verdict::Supported
         } else if high < above || low > below {
@@ -49,7 +47,8 @@ impl Bounds {
         let crossed = [self.above, self.below].into_iter().flatten();
         let crossed = crossed.filter(|bound| (low..=high).contains(bound));
         let times = crossed.map(|bound| {
-            let reach = if bound < estimate.value { estimate.value - low } else { high - estimate.value };
+            let reach =
+                if bound < estimate.value { estimate.value - low } else { high - estimate.value };
             (reach / (estimate.value - bound).abs()).powi(2)
         });
         let needed = (n as f64 * times.fold(1.0, f64::max)).ceil() + 1.0;

@@ -73,7 +73,9 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
 
 fn label(over: &str, level: &str) -> String {
     match level.parse::<u64>() {
-        Ok(bytes) if over.contains("buffer") || over.ends_with("capacity") => Bytes(bytes).to_string(),
+        Ok(bytes) if over.contains("buffer") || over.ends_with("capacity") => {
+            Bytes(bytes).to_string()
+        }
         _ => level.to_owned(),
     }
 }
@@ -86,7 +88,8 @@ fn name(levels: &Levels, all: &[Levels]) -> String {
     };
     let mechanism = levels.get("mechanism").map_or("", String::as_str);
     let own = format!("{mechanism}.");
-    let rest = levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
+    let rest =
+        levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
     let rest = rest.map(|(factor, level)| match factor.strip_prefix(&own) {
         Some(option) => format!("{option}={level}"),
         None if factor == "instrument" => format!("watched by {level}"),
@@ -120,8 +123,13 @@ impl Line<'_> {
     pub(crate) fn curve(&self) -> Result<Curve, CurveError> {
         let blocks: BTreeSet<u32> =
             self.points.iter().flat_map(|point| point.values.keys().copied()).collect();
-        let row = |block: u32| self.points.iter().map(|point| point.values.get(&block).copied()).collect();
-        Curve::new(self.points.iter().map(|point| point.x).collect(), blocks.into_iter().map(row).collect())
+        let row = |block: u32| {
+            self.points.iter().map(|point| point.values.get(&block).copied()).collect()
+        };
+        Curve::new(
+            self.points.iter().map(|point| point.x).collect(),
+            blocks.into_iter().map(row).collect(),
+        )
     }
 }
 

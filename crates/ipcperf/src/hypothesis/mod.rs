@@ -31,8 +31,8 @@ use cells::Cells;
 pub(crate) use claim::Claim;
 pub(crate) use evidence::{Estimate, Part};
 use line::{Line, Point};
-pub(crate) use verdict::{Found, Judged, Verdict, judge};
 use verdict::Correction;
+pub(crate) use verdict::{Found, Judged, Verdict, judge};
 
 use crate::study::Key;
 

@@ -69,7 +69,9 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let heights = claim.values.metric("height_of").map(|height| heights(claim, cells, height));
     let part = |line: &Line<'_>| {
         let height = match &heights {
-            Some(heights) => heights.iter().find(|(levels, _)| *levels == line.levels).map(|(_, height)| *height),
+            Some(heights) => {
+                heights.iter().find(|(levels, _)| *levels == line.levels).map(|(_, height)| *height)
+            }
             None => claim.values.number("height"),
         };
         if heights.is_some() && height.is_none() {
@@ -138,7 +140,8 @@ fn verdict(claim: &Claim, plateau: &Plateau) -> Verdict {
     let levels = usize::try_from(claim.values.whole("levels").unwrap_or(3)).unwrap_or(usize::MAX);
     #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
     let by = claim.values.whole("by").map_or(f64::INFINITY, |bytes| bytes as f64);
-    let begins = plateau.from_interval.map_or((plateau.from, plateau.from), |ends| (ends.low, ends.high));
+    let begins =
+        plateau.from_interval.map_or((plateau.from, plateau.from), |ends| (ends.low, ends.high));
     let share = plateau.share.unwrap_or(0.0);
     if plateau.levels >= levels && share >= 0.95 && begins.1 <= by {
         Verdict::Supported

@@ -24,7 +24,8 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         Ok(both) => both,
         Err(found) => return found,
     };
-    let bounds = Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
+    let bounds =
+        Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
     let mut parts = Vec::new();
     for pair in &both.pairs {
         if claim.values.word("at") == Some("levels") {

@@ -39,7 +39,9 @@ fn part(claim: &Claim, line: &Line<'_>, unit: &str) -> Part {
     };
     match peak {
         Err(why) => Part::untestable(name, why.to_string()),
-        Ok(_) if line.points.len() < 3 => Part::untestable(name, "a line of three levels or more has an inside"),
+        Ok(_) if line.points.len() < 3 => {
+            Part::untestable(name, "a line of three levels or more has an inside")
+        }
         Ok(peak) => held(claim, line, &peak, unit),
     }
 }
@@ -55,7 +57,8 @@ fn held(claim: &Claim, line: &Line<'_>, peak: &Peak, unit: &str) -> Part {
     part.estimates.push(place(peak));
     let results = sides.each_ref().map(|sides| Step::of(claim, sides));
     for (step, what) in results.iter().zip(["smallest over peak", "largest over peak"]) {
-        part.estimates.extend(step.ratio.clone().map(|ratio| Estimate { name: what.to_owned(), ..ratio }));
+        part.estimates
+            .extend(step.ratio.clone().map(|ratio| Estimate { name: what.to_owned(), ..ratio }));
     }
     part.p = results[0].p.zip(results[1].p).map(|(one, other)| one.max(other));
     part.p_corrected = part.p;
@@ -115,7 +118,11 @@ impl Step {
 fn verdict(peak: &Peak, steps: &[Step; 2]) -> Verdict {
     if !peak.is_inner {
         let is_certain = peak.share.is_some_and(|share| share > 0.95);
-        return if is_certain { Verdict::Rejected } else { Verdict::Inconclusive { repetitions: None } };
+        return if is_certain {
+            Verdict::Rejected
+        } else {
+            Verdict::Inconclusive { repetitions: None }
+        };
     }
     if steps.iter().all(|step| step.is_below) {
         Verdict::Supported
@@ -125,4 +132,3 @@ fn verdict(peak: &Peak, steps: &[Step; 2]) -> Verdict {
         Verdict::Inconclusive { repetitions: None }
     }
 }
-

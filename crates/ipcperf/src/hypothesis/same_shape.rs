@@ -59,7 +59,8 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 
 fn level_words((_, levels): &(Part, Vec<Part>)) -> String {
     let words = levels.iter().map(|level| {
-        let ratio = level.estimates.first().map_or(String::new(), |one| format!(" {:.3}", one.value));
+        let ratio =
+            level.estimates.first().map_or(String::new(), |one| format!(" {:.3}", one.value));
         format!("{}{ratio}", level.what)
     });
     format!("normalised ratios {}", words.collect::<Vec<_>>().join(", "))
@@ -86,7 +87,8 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
     let need = levels.len().saturating_sub(most) as f64 / levels.len().max(1) as f64;
     let found = Found::of(levels, need);
     let holds = found.parts.iter().filter(|part| part.verdict == Verdict::Supported).count();
-    let mut part = Part::new(pair.name.clone(), found.parts.iter().map(|part| part.n).min().unwrap_or(0));
+    let mut part =
+        Part::new(pair.name.clone(), found.parts.iter().map(|part| part.n).min().unwrap_or(0));
     part.note = Some(format!("{holds} of {} levels alike", found.parts.len()));
     part.estimates = widest(&found.parts).into_iter().collect();
     part.verdict = found.verdict;
@@ -96,7 +98,8 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
 /// The level that is farthest from the same.
 fn widest(levels: &[Part]) -> Option<Estimate> {
     let off = |estimate: &Estimate| estimate.value.ln().abs();
-    let all = levels.iter().filter_map(|level| Some((level.what.as_str(), level.estimates.first()?)));
+    let all =
+        levels.iter().filter_map(|level| Some((level.what.as_str(), level.estimates.first()?)));
     let (what, most) = all.max_by(|one, other| off(one.1).total_cmp(&off(other.1)))?;
     Some(Estimate { name: format!("farthest at {what}"), ..most.clone() })
 }
@@ -131,7 +134,8 @@ fn by_difference(claim: &Claim, shapes: &[LevelShape]) -> Vec<Part> {
     let mut all: Vec<Compared> = shapes.iter().map(compared).collect();
     correct(&mut all, claim.correction());
     let judged = |one: Compared| {
-        let verdict = if one.is_significant(claim.level()) { Verdict::Rejected } else { Verdict::Supported };
+        let verdict =
+            if one.is_significant(claim.level()) { Verdict::Rejected } else { Verdict::Supported };
         Part { verdict, ..one.part }
     };
     all.into_iter().map(judged).collect()

@@ -59,9 +59,14 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let from = claim.values.whole("from").unwrap_or(0) as f64;
     let mut parts = Vec::new();
     for line in &lines {
-        let whole = wholes.as_ref().map(|wholes| wholes.iter().find(|whole| whole.levels == line.levels));
+        let whole =
+            wholes.as_ref().map(|wholes| wholes.iter().find(|whole| whole.levels == line.levels));
         for point in line.points.iter().filter(|point| point.x >= from) {
-            let what = if lines.len() == 1 { point.label.clone() } else { format!("{}, {}", line.name, point.label) };
+            let what = if lines.len() == 1 {
+                point.label.clone()
+            } else {
+                format!("{}, {}", line.name, point.label)
+            };
             parts.push(part(claim, what, &shares(point, whole)));
         }
     }
@@ -75,7 +80,8 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 fn shares(point: &Point, whole: Option<Option<&Line<'_>>>) -> Vec<f64> {
     let Some(whole) = whole else { return point.all() };
     let none = BTreeMap::new();
-    let there = whole.and_then(|line| line.points.iter().find(|one| one.x.total_cmp(&point.x).is_eq()));
+    let there =
+        whole.and_then(|line| line.points.iter().find(|one| one.x.total_cmp(&point.x).is_eq()));
     let wholes = there.map_or(&none, |point| &point.values);
     let share = |(block, value): (&u32, &f64)| {
         wholes.get(block).filter(|whole| **whole > 0.0).map(|whole| value / whole)
@@ -95,7 +101,8 @@ fn part(claim: &Claim, what: String, shares: &[f64]) -> Part {
         unit: String::new(),
     };
     let mut part = Part::new(what, shares.len());
-    part.verdict = Bounds { above: claim.values.number("share"), below: None }.judge(&estimate, part.n);
+    part.verdict =
+        Bounds { above: claim.values.number("share"), below: None }.judge(&estimate, part.n);
     part.estimates.push(estimate);
     part
 }

@@ -32,7 +32,11 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
     let [first, second] = ["first", "second"].map(|key| {
         let selection = claim.cases(key);
         let lines = lines(cells, &selection, claim.over(), &metric);
-        if lines.is_empty() { Err(Found::untestable(cells.absence(&selection, &metric))) } else { Ok(lines) }
+        if lines.is_empty() {
+            Err(Found::untestable(cells.absence(&selection, &metric)))
+        } else {
+            Ok(lines)
+        }
     });
     let (first, second) = (first?, second?);
     let example = first.iter().chain(&second).find_map(|line| line.example);
@@ -68,7 +72,11 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
             joined.push(line);
             continue;
         };
-        known.name = format!("the better of {} and {}", known.name.trim_start_matches("the better of "), line.name);
+        known.name = format!(
+            "the better of {} and {}",
+            known.name.trim_start_matches("the better of "),
+            line.name
+        );
         for point in line.points {
             match known.points.iter_mut().find(|there| there.x.total_cmp(&point.x).is_eq()) {
                 Some(there) => {
@@ -98,8 +106,10 @@ impl Pair<'_> {
                 }
             }
         }
-        let pairs: Vec<(f64, f64)> =
-            logs.values().map(|(first, second, n)| ((first / n).exp(), (second / n).exp())).collect();
+        let pairs: Vec<(f64, f64)> = logs
+            .values()
+            .map(|(first, second, n)| ((first / n).exp(), (second / n).exp()))
+            .collect();
         Sides::of_pairs(&pairs)
     }
 

@@ -20,7 +20,8 @@ pub(super) const TEST: Test = Test {
 };
 
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let bounds = Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
+    let bounds =
+        Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
     match alone(claim, cells, &claim.metric()) {
         Err(found) => found,
         Ok(lines) => {

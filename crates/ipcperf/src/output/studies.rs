@@ -42,6 +42,8 @@ pub(crate) fn study_page(study: &Study) -> String {
         lines.extend(claim.published().map(|found| format!("  published: {found}")));
     }
     let path = &study.name;
-    lines.push(format!("\nhow long it takes: ipcperf study plan {path}; its file: ipcperf study show --toml {path}"));
+    lines.push(format!(
+        "\nhow long it takes: ipcperf study plan {path}; its file: ipcperf study show --toml {path}"
+    ));
     fit(&lines.join("\n"), columns())
 }

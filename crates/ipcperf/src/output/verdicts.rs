@@ -60,14 +60,23 @@ fn evidence(found: &Found) -> Option<String> {
 
 fn row(part: &Part) -> [String; 7] {
     let p = |value: Option<f64>| value.map_or_else(String::new, p_value);
-    let medians: Vec<String> = part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
+    let medians: Vec<String> =
+        part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
     let effects: Vec<String> = part.estimates.iter().map(estimate).collect();
     let verdict = match &part.note {
         Some(note) => format!("{} ({note})", part.verdict.word()),
         None => part.verdict.word().to_owned(),
     };
     let n = if part.n == 0 { String::new() } else { part.n.to_string() };
-    [part.what.clone(), verdict, n, medians.join(", "), effects.join("\n"), p(part.p), p(part.p_corrected)]
+    [
+        part.what.clone(),
+        verdict,
+        n,
+        medians.join(", "),
+        effects.join("\n"),
+        p(part.p),
+        p(part.p_corrected),
+    ]
 }
 
 /// `ratio 1.23 (1.20 to 1.27)`.
@@ -83,7 +92,11 @@ pub(crate) fn amount(value: f64, unit: &str) -> String {
     match unit {
         "bytes/s" => units::bandwidth(value),
         "ns" => units::time(value),
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, above zero")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "rounded, above zero"
+        )]
         "bytes" if value >= 0.5 => units::bytes(value.round() as u64),
         "" => number(value),
         unit => format!("{} {unit}", number(value)),

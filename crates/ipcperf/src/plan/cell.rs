@@ -95,7 +95,9 @@ pub(super) fn resolve(
     match (refusal(&spec), missing(&spec)) {
         (Some(reason), _) => refused(spec, reason, Cause::Limit),
         (None, Some(reason)) => refused(spec, reason, Cause::Missing),
-        (None, None) => Ok(Ok(Case { id, placement, spec, watched: Watched::default(), matrices: Vec::new() })),
+        (None, None) => {
+            Ok(Ok(Case { id, placement, spec, watched: Watched::default(), matrices: Vec::new() }))
+        }
     }
 }
 

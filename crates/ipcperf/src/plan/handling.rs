@@ -22,11 +22,7 @@ impl TypedHandling<'_> {
     ///
     /// # Errors
     /// Usage for words that are not known, and for a combination that says nothing.
-    pub(super) fn parse(
-        &self,
-        workloads: &[Kind],
-        total: Total,
-    ) -> Result<Vec<Handling>, Error> {
+    pub(super) fn parse(&self, workloads: &[Kind], total: Total) -> Result<Vec<Handling>, Error> {
         let touches =
             words::levels(self.touch, |word| named("--touch", word, &Touch::ALL, Touch::name))?;
         let contents = words::levels(self.payload, |word| {
@@ -47,12 +43,7 @@ impl TypedHandling<'_> {
         Ok(crossed(&all, &replies, |usual, reply| Handling { reply, ..usual }))
     }
 
-    fn check(
-        &self,
-        workloads: &[Kind],
-        total: Total,
-        first: &[FirstTouch],
-    ) -> Result<(), Error> {
+    fn check(&self, workloads: &[Kind], total: Total, first: &[FirstTouch]) -> Result<(), Error> {
         if self.reply.is_some() && !workloads.contains(&Kind::RequestReply) {
             return Err(Error::usage("--reply is for -w request-reply"));
         }

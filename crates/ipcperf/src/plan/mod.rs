@@ -1,13 +1,13 @@
 //! The plan: every cell of the matrix, resolved against this machine before anything runs.
 
 mod cell;
-mod several;
 mod enough;
 mod handling;
 mod matrix;
 mod order;
 mod own;
 mod request;
+mod several;
 mod size;
 mod watched;
 mod watchers;

@@ -20,13 +20,15 @@ impl Plan {
         topology: &Topology,
     ) -> Result<Self, Error> {
         let parts = |naming| -> Result<Vec<(&str, Self)>, Error> {
-            let part = |(name, request): &'_ (String, Request)| Self::part(request, naming, topology);
+            let part =
+                |(name, request): &'_ (String, Request)| Self::part(request, naming, topology);
             let named = requests.iter().map(|one| Ok((one.0.as_str(), part(one)?)));
             named.collect()
         };
         let usual = parts(Naming::Usual)?;
         let parts = if are_told_apart(&usual) { usual } else { parts(Naming::WithTotal)? };
-        let joined = parts.into_iter().map(|(name, part)| part.of_matrix(name)).reduce(Self::beside);
+        let joined =
+            parts.into_iter().map(|(name, part)| part.of_matrix(name)).reduce(Self::beside);
         let nothing = || Error::usage("the study has no matrix: nothing is measured");
         joined.ok_or_else(nothing)?.has_something_to_run()
     }

@@ -57,12 +57,16 @@ impl Takes {
             Self::Name => "a name of letters, digits and -_.".to_owned(),
             Self::Levels => "a level or a list of levels, as the flag of ipcperf run".to_owned(),
             Self::Whole(least, most) => format!("a whole number of {least} to {most}"),
-            Self::Number(least, most) if most == f64::MAX => format!("a number of at least {least}"),
+            Self::Number(least, most) if most == f64::MAX => {
+                format!("a number of at least {least}")
+            }
             Self::Number(least, most) => format!("a number of {least} to {most}"),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Bytes => "a size such as \"64KiB\"".to_owned(),
             Self::Cases => "a table of factors, such as { mechanism = \"pipe\" }".to_owned(),
-            Self::Metric => "the name of a metric, or a table { instrument = ..., field = ... }".to_owned(),
+            Self::Metric => {
+                "the name of a metric, or a table { instrument = ..., field = ... }".to_owned()
+            }
             Self::Table(_) => "a table".to_owned(),
         }
     }

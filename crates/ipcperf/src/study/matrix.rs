@@ -118,7 +118,8 @@ impl Matrix {
 
     /// Every second size where there are many, and at most ten repetitions.
     fn shorten(&self, request: &mut Request, sampling: &Values) -> Result<(), Error> {
-        let is_said = self.values.table("quick").is_some_and(|quick| quick.levels("buffer").is_some());
+        let is_said =
+            self.values.table("quick").is_some_and(|quick| quick.levels("buffer").is_some());
         if !is_said && request.buffers.len() > LONG {
             let last = request.buffers.len() - 1;
             // The largest stays: what falls there is what many a study is about.
@@ -126,7 +127,8 @@ impl Matrix {
             let buffers = std::mem::take(&mut request.buffers).into_iter().enumerate();
             request.buffers = buffers.filter(|(at, _)| kept(at)).map(|(_, bytes)| bytes).collect();
         }
-        let repetitions = sampling.whole("repetitions").unwrap_or(QUICK_REPETITIONS).min(QUICK_REPETITIONS);
+        let repetitions =
+            sampling.whole("repetitions").unwrap_or(QUICK_REPETITIONS).min(QUICK_REPETITIONS);
         request.repeat(u32::try_from(repetitions).unwrap_or(u32::MAX))
     }
 
@@ -149,7 +151,9 @@ impl Matrix {
             return;
         }
         for (line, option) in &self.options {
-            if let Err(error) = parse(&right, std::slice::from_ref(option), None, &Values::default()) {
+            if let Err(error) =
+                parse(&right, std::slice::from_ref(option), None, &Values::default())
+            {
                 let name = option.split('=').next().unwrap_or(option);
                 tell((*line, &format!("{}.{name}", self.values.path)), &error, mistakes);
             }
@@ -204,7 +208,8 @@ fn parse(
 ) -> Result<Request, Error> {
     let word = |key: &str| words.get(key).map(String::as_str);
     let or = |key: &str, usual: &'static str| words.get(key).map_or(usual, String::as_str);
-    let whole = |key: &str| sampling.whole(key).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    let whole =
+        |key: &str| sampling.whole(key).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let typed = Typed {
         mechanisms: or("mechanism", "null"),
         workloads: or("workload", "stream"),
@@ -239,7 +244,10 @@ fn parse(
 /// one.
 fn tell(place: (usize, &str), error: &Error, mistakes: &mut Mistakes) {
     let words = error.to_string().replace("--", "");
-    let split = words.split_once("; ").or_else(|| words.split_once(": use ")).or_else(|| words.split_once(", not "));
+    let split = words
+        .split_once("; ")
+        .or_else(|| words.split_once(": use "))
+        .or_else(|| words.split_once(", not "));
     match split {
         Some((what, remedy)) => mistakes.add(place, what, remedy),
         None => mistakes.add(place, words, "see ipcperf run --help for what it may be"),

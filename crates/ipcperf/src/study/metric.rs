@@ -228,7 +228,9 @@ impl Metric {
     /// Which way it is better, for a run like `sample`: what a case is about may be a time.
     pub(crate) fn better(&self, sample: Option<&Sample>) -> Better {
         match self {
-            Self::Named("main") if sample.is_some_and(|one| one.bandwidth_bytes_per_s.is_none()) => {
+            Self::Named("main")
+                if sample.is_some_and(|one| one.bandwidth_bytes_per_s.is_none()) =>
+            {
                 Better::Lower
             }
             Self::Named(_) => self.known().map_or(Better::Higher, |known| known.better),
@@ -290,7 +292,8 @@ impl Seen {
             }
             found
         };
-        let (instrument, field) = (needed("instrument", "syscalls"), needed("field", "returned_bytes"));
+        let (instrument, field) =
+            (needed("instrument", "syscalls"), needed("field", "returned_bytes"));
         let (instrument, field) = (instrument?, field?);
         if ipcperf_observe::find(&instrument).is_none() {
             let names = ipcperf_observe::INSTRUMENTS.iter().map(|known| known.name);
@@ -307,7 +310,11 @@ impl Seen {
             None | Some("lower") => Better::Lower,
             Some("higher") => Better::Higher,
             Some(other) => {
-                mistakes.add(entry.place(), format!("better cannot be `{other}`"), "write higher or lower");
+                mistakes.add(
+                    entry.place(),
+                    format!("better cannot be `{other}`"),
+                    "write higher or lower",
+                );
                 return None;
             }
         };
@@ -336,9 +343,14 @@ impl Seen {
             Some(value) => value.to_string() == word,
             None => false,
         };
-        let is_role = |word: &str| row.role.as_deref().is_some_and(|role| word.split('|').any(|one| one == role));
+        let is_role = |word: &str| {
+            row.role.as_deref().is_some_and(|role| word.split('|').any(|one| one == role))
+        };
         row.instrument == self.instrument
-            && self.rows.iter().all(|(key, word)| if key == "role" { is_role(word) } else { has(key, word) })
+            && self
+                .rows
+                .iter()
+                .all(|(key, word)| if key == "role" { is_role(word) } else { has(key, word) })
     }
 
     fn words(&self) -> String {

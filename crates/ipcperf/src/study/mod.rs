@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 use ipcperf_engine::placement::Topology;
 use sha2::{Digest, Sha256};
 
+pub(crate) use document::{Entry, Table};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
-pub(crate) use document::{Entry, Table};
 pub(crate) use matrix::{Length, Matrix};
 pub(crate) use metric::{Better, Metric};
 pub(crate) use mistake::{Mistake, Mistakes};

@@ -77,9 +77,13 @@ fn takes(takes: Takes) -> Value {
         Takes::Text => json!({ "type": "string", "minLength": 1 }),
         Takes::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,100}$" }),
         Takes::Levels => levels,
-        Takes::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Takes::Whole(least, most) => {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        }
         Takes::Number(least, f64::MAX) => json!({ "type": "number", "minimum": least }),
-        Takes::Number(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
+        Takes::Number(least, most) => {
+            json!({ "type": "number", "minimum": least, "maximum": most })
+        }
         Takes::OneOf(words) => json!({ "enum": words }),
         Takes::Bytes => json!({ "type": ["string", "integer"] }),
         Takes::Cases => {

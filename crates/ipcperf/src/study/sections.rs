@@ -21,7 +21,12 @@ pub(crate) enum Repeats {
     Often,
 }
 
-const fn required(name: &'static str, takes: Takes, example: &'static str, about: &'static str) -> Key {
+const fn required(
+    name: &'static str,
+    takes: Takes,
+    example: &'static str,
+    about: &'static str,
+) -> Key {
     Key { name, takes, need: Need::Required, about, example }
 }
 
@@ -41,7 +46,12 @@ pub(crate) const TOP: Section = Section {
     repeats: Repeats::Once,
     about: "What the study is called and what it asks.",
     keys: &[
-        required("name", Takes::Name, "\"pipe-or-socket\"", "names the study on the command line and in results"),
+        required(
+            "name",
+            Takes::Name,
+            "\"pipe-or-socket\"",
+            "names the study on the command line and in results",
+        ),
         required("title", Takes::Text, "\"Pipe or socket?\"", "heads the report"),
         required(
             "question",
@@ -49,7 +59,13 @@ pub(crate) const TOP: Section = Section {
             "\"Is a pipe faster than a unix socket between two processes on one CPU?\"",
             "what is asked, as a sentence",
         ),
-        optional("source", Takes::Text, "\"Bell and Thomas 2020\"", "none", "the document whose question it is"),
+        optional(
+            "source",
+            Takes::Text,
+            "\"Bell and Thomas 2020\"",
+            "none",
+            "the document whose question it is",
+        ),
     ],
 };
 
@@ -80,7 +96,13 @@ pub(crate) const SAMPLING: Section = Section {
             "500",
             "with until_ci: give a case up after so many",
         ),
-        optional("most_s", Takes::Number(0.001, 604_800.0), "120", "60", "with until_ci: repeat no longer, s"),
+        optional(
+            "most_s",
+            Takes::Number(0.001, 604_800.0),
+            "120",
+            "60",
+            "with until_ci: repeat no longer, s",
+        ),
         optional(
             "attempts",
             Takes::Whole(1, 1_000),
@@ -88,8 +110,20 @@ pub(crate) const SAMPLING: Section = Section {
             "3",
             "runs for one repetition at most, until one is undisturbed",
         ),
-        optional("deadline", Takes::Number(0.001, 86_400.0), "10", "10", "the most a run may last, s"),
-        optional("seed", Takes::Whole(0, u64::MAX), "1", "from the clock", "shuffles the cases of each block"),
+        optional(
+            "deadline",
+            Takes::Number(0.001, 86_400.0),
+            "10",
+            "10",
+            "the most a run may last, s",
+        ),
+        optional(
+            "seed",
+            Takes::Whole(0, u64::MAX),
+            "1",
+            "from the clock",
+            "shuffles the cases of each block",
+        ),
     ],
 };
 
@@ -103,7 +137,13 @@ pub(crate) const MATRIX: Section = Section {
 };
 
 const MATRIX_KEYS: &[Key] = &[
-    optional("name", Takes::Name, "\"streams\"", "its number", "names it, so that hypotheses can mean its cases"),
+    optional(
+        "name",
+        Takes::Name,
+        "\"streams\"",
+        "its number",
+        "names it, so that hypotheses can mean its cases",
+    ),
     required("mechanism", Takes::Levels, "[\"pipe\", \"unix-stream\"]", "what carries the bytes"),
     required("buffer", Takes::Levels, "\"512..16MiB\"", "bytes of one call, or of one message"),
     optional("workload", Takes::Levels, "\"stream\"", "stream", "what the parties do"),
@@ -117,21 +157,63 @@ const MATRIX_KEYS: &[Key] = &[
     ),
     optional("mode", Takes::Levels, "\"2proc\"", "2proc", "which parties there are"),
     optional("placement", Takes::Levels, "\"same\"", "same", "on which CPUs"),
-    optional("kernel_buffer", Takes::Levels, "[\"default\", \"match\"]", "default", "what the kernel holds"),
+    optional(
+        "kernel_buffer",
+        Takes::Levels,
+        "[\"default\", \"match\"]",
+        "default",
+        "what the kernel holds",
+    ),
     optional("touch", Takes::Levels, "\"both\"", "none", "who writes and reads every byte"),
     optional("payload", Takes::Levels, "\"random\"", "constant", "what messages hold"),
-    optional("buffers", Takes::Levels, "\"rotate\"", "hot", "whether messages lie where the one before lay"),
-    optional("first_touch", Takes::Levels, "\"before-fork\"", "after-fork", "when buffers are touched first"),
+    optional(
+        "buffers",
+        Takes::Levels,
+        "\"rotate\"",
+        "hot",
+        "whether messages lie where the one before lay",
+    ),
+    optional(
+        "first_touch",
+        Takes::Levels,
+        "\"before-fork\"",
+        "after-fork",
+        "when buffers are touched first",
+    ),
     optional("reply", Takes::Levels, "\"8\"", "echo", "what a request is answered with"),
-    optional("instrument", Takes::Levels, "[\"rusage\", \"syscalls\"]", "none", "what watches runs"),
-    optional("events", Takes::Levels, "[\"instructions\", \"cycles\"]", "usual", "what counters count"),
+    optional(
+        "instrument",
+        Takes::Levels,
+        "[\"rusage\", \"syscalls\"]",
+        "none",
+        "what watches runs",
+    ),
+    optional(
+        "events",
+        Takes::Levels,
+        "[\"instructions\", \"cycles\"]",
+        "usual",
+        "what counters count",
+    ),
     optional("event", Takes::Levels, "\"cpu-clock\"", "usual", "by what the profile samples"),
-    optional("quick", Takes::Table(QUICK), "{ messages = 20000 }", "every second size", "what --quick has instead"),
+    optional(
+        "quick",
+        Takes::Table(QUICK),
+        "{ messages = 20000 }",
+        "every second size",
+        "what --quick has instead",
+    ),
 ];
 
 /// What `--quick` may have instead.
 const QUICK: &[Key] = &[
-    optional("buffer", Takes::Levels, "\"512,64KiB,16MiB\"", "every second", "bytes of one call or message"),
+    optional(
+        "buffer",
+        Takes::Levels,
+        "\"512,64KiB,16MiB\"",
+        "every second",
+        "bytes of one call or message",
+    ),
     optional("total", Takes::Levels, "\"1MiB\"", "as in full", "payload one way in a run"),
     optional("messages", Takes::Whole(1, 1 << 40), "20000", "as in full", "messages in a run"),
     optional("mechanism", Takes::Levels, "\"pipe\"", "as in full", "what carries the bytes"),
@@ -145,11 +227,34 @@ pub(crate) const HYPOTHESIS: Section = Section {
     about: "What is claimed before anything is measured, and the test that judges it.",
     keys: &[
         required("id", Takes::Name, "\"H1\"", "names it"),
-        required("claim", Takes::Text, "\"A pipe is faster than a unix socket.\"", "the claim, as a sentence"),
+        required(
+            "claim",
+            Takes::Text,
+            "\"A pipe is faster than a unix socket.\"",
+            "the claim, as a sentence",
+        ),
         required("test", Takes::Name, "\"faster-than\"", "the test that judges it"),
-        optional("metric", Takes::Metric, "\"bandwidth\"", "what the cases are about", "what is compared"),
-        optional("where", Takes::Cases, "{ placement = \"same\" }", "all cases", "the cases that are meant"),
-        optional("over", Takes::Name, "\"buffer\"", "buffer", "the factor along which a line of cases runs"),
+        optional(
+            "metric",
+            Takes::Metric,
+            "\"bandwidth\"",
+            "what the cases are about",
+            "what is compared",
+        ),
+        optional(
+            "where",
+            Takes::Cases,
+            "{ placement = \"same\" }",
+            "all cases",
+            "the cases that are meant",
+        ),
+        optional(
+            "over",
+            Takes::Name,
+            "\"buffer\"",
+            "buffer",
+            "the factor along which a line of cases runs",
+        ),
         optional("level", Takes::Number(0.000_1, 0.5), "0.05", "0.05", "the level of the test"),
         optional(
             "correction",
@@ -165,7 +270,13 @@ pub(crate) const HYPOTHESIS: Section = Section {
             "1",
             "the share of its parts that must hold for the claim to be supported",
         ),
-        optional("published", Takes::Text, "\"3.9 to 5.9\"", "none", "what the document found, to be shown beside"),
+        optional(
+            "published",
+            Takes::Text,
+            "\"3.9 to 5.9\"",
+            "none",
+            "what the document found, to be shown beside",
+        ),
         optional(
             "beside",
             Takes::Table(BESIDE),
@@ -177,7 +288,13 @@ pub(crate) const HYPOTHESIS: Section = Section {
 };
 
 const BESIDE: &[Key] = &[
-    optional("statistic", Takes::OneOf(STATISTICS), "\"student\"", "as above", "the test statistic"),
+    optional(
+        "statistic",
+        Takes::OneOf(STATISTICS),
+        "\"student\"",
+        "as above",
+        "the test statistic",
+    ),
     optional("level", Takes::Number(0.000_1, 0.5), "0.05", "as above", "the level of the test"),
     optional(
         "correction",
@@ -186,11 +303,18 @@ const BESIDE: &[Key] = &[
         "as above",
         "of p-values",
     ),
-    optional("need", Takes::Number(0.001, 1.0), "0.75", "as above", "the share of parts that must hold"),
+    optional(
+        "need",
+        Takes::Number(0.001, 1.0),
+        "0.75",
+        "as above",
+        "the share of parts that must hold",
+    ),
 ];
 
 /// What two sets of values can be compared by.
-pub(crate) const STATISTICS: &[&str] = &["wilcoxon", "paired-t", "mann-whitney", "student", "welch"];
+pub(crate) const STATISTICS: &[&str] =
+    &["wilcoxon", "paired-t", "mann-whitney", "student", "welch"];
 
 /// All, in the order in which they are explained.
 pub(crate) const SECTIONS: [&Section; 4] = [&TOP, &SAMPLING, &MATRIX, &HYPOTHESIS];

@@ -40,7 +40,11 @@ impl Selection {
     pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
         let Some(table) = entry.table() else {
             let what = format!("it cannot be {}", entry.kind());
-            mistakes.add(entry.place(), what, "name cases by their factors: { mechanism = \"pipe\" }");
+            mistakes.add(
+                entry.place(),
+                what,
+                "name cases by their factors: { mechanism = \"pipe\" }",
+            );
             return None;
         };
         let mut selected = BTreeMap::new();
@@ -104,7 +108,11 @@ impl Selection {
     pub(crate) fn words(&self) -> String {
         let words = self.0.iter().map(|(factor, levels)| {
             let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
-            if factor == "mechanism" { levels.join("|") } else { format!("{factor} {}", levels.join("|")) }
+            if factor == "mechanism" {
+                levels.join("|")
+            } else {
+                format!("{factor} {}", levels.join("|"))
+            }
         });
         words.collect::<Vec<_>>().join(", ")
     }
@@ -122,7 +130,13 @@ fn levels(
         mistakes.add(entry.place(), what, "give it a level, or a list of levels");
         return None;
     };
-    Some(words.iter().flat_map(|words| words.split(',')).flat_map(|word| canonical(factor, word)).collect())
+    Some(
+        words
+            .iter()
+            .flat_map(|words| words.split(','))
+            .flat_map(|word| canonical(factor, word))
+            .collect(),
+    )
 }
 
 /// The levels that `word` names, in the one way they are compared: sizes as plain bytes, ranges as what is in

@@ -58,7 +58,8 @@ impl Values {
     /// Where `key` is, or its table where it is not there.
     pub(crate) fn place_of(&self, key: &str) -> (usize, String) {
         let line = self.given.get(key).map_or(self.line, |given| given.line);
-        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        let path =
+            if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
         (line, path)
     }
 
@@ -180,7 +181,9 @@ fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Val
 fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
     let is_text = entry.kind() == "text";
     match takes {
-        Takes::Text => entry.text().filter(|text| is_text && !text.trim().is_empty()).map(Value::Text),
+        Takes::Text => {
+            entry.text().filter(|text| is_text && !text.trim().is_empty()).map(Value::Text)
+        }
         Takes::Name => entry.text().filter(|text| is_text && is_name(text)).map(Value::Text),
         Takes::Levels => levels(entry).map(Value::Levels),
         Takes::Whole(least, most) => {

@@ -1,0 +1,98 @@
+//! What there is to say about one set of values.
+
+use crate::{
+    degenerate::{Degenerate, enough, finite, in_range},
+    moments::{Moments, Scale, count},
+    quantile::{ascending, quantile},
+    spread::median_absolute_deviation,
+};
+
+/// A set of values in numbers, in their unit where nothing else is said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Description {
+    /// How many values.
+    pub n: usize,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The sample standard deviation, over n - 1. `None` for one value.
+    pub standard_deviation: Option<f64>,
+    /// The coefficient of variation, standard deviation over mean, without unit. `None` for one value, a
+    /// mean of 0, or where it does not fit into a double.
+    pub coefficient_of_variation: Option<f64>,
+    /// The geometric mean. `None` where a value is 0 or below.
+    pub geometric_mean: Option<f64>,
+    /// First quartile, of type 7 like the two below.
+    pub q1: f64,
+    /// The median.
+    pub median: f64,
+    /// Third quartile.
+    pub q3: f64,
+    /// The distance of the quartiles.
+    pub interquartile_range: f64,
+    /// Half of that, SIQR (Jain 1991, *The Art of Computer Systems Performance Analysis*, 12.8).
+    pub semi_interquartile_range: f64,
+    /// The median distance from the median, not scaled.
+    pub median_absolute_deviation: f64,
+}
+
+/// What there is to say about `values`.
+///
+/// # Errors
+///
+/// No values, one that is not finite, or values so far apart that their range does not fit into a double.
+pub fn describe(values: &[f64]) -> Result<Description, Degenerate> {
+    enough(values, 1)?;
+    finite(values)?;
+    let sorted = ascending(values).ok_or(Degenerate::NotFinite)?;
+    let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
+    in_range(max - min)?;
+    let at = |p: f64| quantile(&sorted, p).ok_or(Degenerate::NotFinite);
+    let (q1, q3) = (at(0.25)?, at(0.75)?);
+    let scale = Scale::of(&[values]);
+    let moments = Moments::about(&scale.all(values), 0.0);
+    let deviation = (values.len() > 1).then(|| moments.variance().sqrt());
+    let variation = deviation.map(|deviation| deviation / moments.mean);
+    Ok(Description {
+        n: values.len(),
+        min,
+        max,
+        mean: scale.up(moments.mean),
+        standard_deviation: deviation.map(|deviation| scale.up(deviation)),
+        coefficient_of_variation: variation.filter(|variation| variation.is_finite()),
+        geometric_mean: geometric_mean(values).ok(),
+        q1,
+        median: at(0.5)?,
+        q3,
+        interquartile_range: q3 - q1,
+        semi_interquartile_range: (q3 - q1) / 2.0,
+        median_absolute_deviation: median_absolute_deviation(values)
+            .ok_or(Degenerate::NotFinite)?,
+    })
+}
+
+/// The geometric mean of `values`, the exponential of the mean of their logarithms, in their unit.
+///
+/// # Errors
+///
+/// No values, one that is not finite, or one that is 0 or below.
+pub fn geometric_mean(values: &[f64]) -> Result<f64, Degenerate> {
+    enough(values, 1)?;
+    let logarithms = logarithms(values)?;
+    // About the first, so that equal values give themselves.
+    let first = logarithms[0];
+    let sum: f64 = logarithms.iter().map(|logarithm| logarithm - first).sum();
+    in_range(values[0] * (sum / count(values.len())).exp())
+}
+
+/// The natural logarithms of `values`.
+pub(crate) fn logarithms(values: &[f64]) -> Result<Vec<f64>, Degenerate> {
+    finite(values)?;
+    if values.iter().any(|&value| value <= 0.0) {
+        return Err(Degenerate::NotPositive);
+    }
+    Ok(values.iter().map(|value| value.ln()).collect())
+}

@@ -1,0 +1,160 @@
+//! Whether two quantities rise together, by pairs: Kendall's tau.
+
+use std::cmp::Ordering;
+
+use crate::{
+    degenerate::{Degenerate, enough, finite, pairs},
+    moments::count,
+    ranks::Ranks,
+    tested::{Alternative, Tails, Tested, Used},
+};
+
+/// Pairs of values up to which the exact distribution is computed whole.
+const MOST_EXACT: usize = 170;
+/// Up to here `SciPy` takes the exact distribution, where there are no ties.
+const AUTO_EXACT: usize = 33;
+
+/// Which distribution the p-value of Kendall's tau comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KendallMethod {
+    /// As `SciPy` 1.17: exact without ties where there are up to 33 pairs, or at most one pair of pairs is
+    /// out of line; otherwise normal.
+    Auto,
+    /// The exact distribution, which knows no ties.
+    Exact,
+    /// The normal approximation with correction for ties.
+    Normal,
+}
+
+/// Whether `first` and `second` rise together: tau-b (Kendall 1945, *The Treatment of Ties in Ranking
+/// Problems*, Biometrika 33), 1 where every pair of pairs is in the same order, -1 where none is. The
+/// p-value is after Kendall (1970, *Rank Correlation Methods*). Work grows with the square of the length.
+///
+/// # Errors
+///
+/// Other lengths, fewer than two pairs (three for the normal approximation), a value that is not finite,
+/// values of one side all equal, ties under [`KendallMethod::Exact`], or more than 170 pairs there.
+pub fn kendall(
+    first: &[f64],
+    second: &[f64],
+    alternative: Alternative,
+    method: KendallMethod,
+) -> Result<Tested, Degenerate> {
+    pairs(first, second)?;
+    enough(first, 2)?;
+    finite(first)?;
+    finite(second)?;
+    let order = Order::of(first, second)?;
+    let (tails, used) = order.tails(method)?;
+    let p_value = tails.p_value(alternative);
+    Ok(Tested { statistic: order.tau(), p_value, n: first.len(), used, alternative })
+}
+
+/// How pairs of pairs lie.
+struct Order {
+    n: usize,
+    /// Pairs of pairs.
+    total: usize,
+    discordant: usize,
+    /// Concordant ones less discordant ones.
+    excess: f64,
+    first: Ranks,
+    second: Ranks,
+}
+
+impl Order {
+    fn of(first: &[f64], second: &[f64]) -> Result<Self, Degenerate> {
+        let n = first.len();
+        let (mut concordant, mut discordant) = (0, 0);
+        for i in 0..n {
+            for j in 0..i {
+                match compare(first, i, j).zip(compare(second, i, j)) {
+                    Some((a, b)) if a == b => concordant += 1,
+                    Some(_) => discordant += 1,
+                    None => {}
+                }
+            }
+        }
+        let (first, second) = (Ranks::of(first), Ranks::of(second));
+        if first.groups.len() == 1 || second.groups.len() == 1 {
+            return Err(Degenerate::NoSpread);
+        }
+        let excess = count(concordant) - count(discordant);
+        Ok(Self { n, total: n * (n - 1) / 2, discordant, excess, first, second })
+    }
+
+    fn tau(&self) -> f64 {
+        let untied = |ranks: &Ranks| count(self.total) - ranks.over_groups(tied_pairs);
+        let tau = self.excess / (untied(&self.first).sqrt() * untied(&self.second).sqrt());
+        tau.clamp(-1.0, 1.0)
+    }
+
+    fn tied(&self) -> bool {
+        self.first.tied() || self.second.tied()
+    }
+
+    fn tails(&self, method: KendallMethod) -> Result<(Tails, Used), Degenerate> {
+        let aside = self.discordant.min(self.total - self.discordant);
+        let few = self.n <= AUTO_EXACT || aside <= 1;
+        match method {
+            KendallMethod::Exact if self.tied() => Err(Degenerate::Tied),
+            KendallMethod::Exact if self.n > MOST_EXACT && aside > 1 => {
+                Err(Degenerate::TooMany { given: self.n, most: MOST_EXACT })
+            }
+            KendallMethod::Exact => Ok((self.exact(aside), Used::Exact)),
+            KendallMethod::Auto if few && !self.tied() => Ok((self.exact(aside), Used::Exact)),
+            _ if self.n < 3 => Err(Degenerate::TooFew { given: self.n, needed: 3 }),
+            _ => Ok((self.normal(), Used::Normal)),
+        }
+    }
+
+    /// `aside` pairs are in the rarer order: the tail there is summed, the other is what it leaves.
+    fn exact(&self, aside: usize) -> Tails {
+        let chances = chances_of_inversions(self.n, aside);
+        let outer: f64 = chances.iter().sum();
+        let inner = 1.0 - outer + chances[aside];
+        if self.discordant == aside {
+            Tails { lower: inner, upper: outer }
+        } else {
+            Tails { lower: outer, upper: inner }
+        }
+    }
+
+    fn normal(&self) -> Tails {
+        let n = count(self.n);
+        let m = n * (n - 1.0);
+        let both =
+            |term: fn(f64) -> f64| (self.first.over_groups(term), self.second.over_groups(term));
+        let (pairs_1, pairs_2) = both(tied_pairs);
+        let (triples_1, triples_2) = both(|t| t * (t - 1.0) * (t - 2.0));
+        let (spread_1, spread_2) = both(|t| t * (t - 1.0) * (2.0 * t + 5.0));
+        let variance = (m * (2.0 * n + 5.0) - spread_1 - spread_2) / 18.0
+            + 2.0 * pairs_1 * pairs_2 / m
+            + triples_1 * triples_2 / (9.0 * m * (n - 2.0));
+        Tails::normal(self.excess / variance.sqrt())
+    }
+}
+
+fn tied_pairs(t: f64) -> f64 {
+    t * (t - 1.0) / 2.0
+}
+
+/// `None` where they are tied.
+fn compare(values: &[f64], i: usize, j: usize) -> Option<Ordering> {
+    values[i].partial_cmp(&values[j]).filter(|order| order.is_ne())
+}
+
+/// The chances that a random order of `n` has 0 to `most` pairs out of line: the k-th to be put in passes
+/// 0 to k - 1 of those before it.
+fn chances_of_inversions(n: usize, most: usize) -> Vec<f64> {
+    let mut chances = vec![0.0; most + 1];
+    chances[0] = 1.0;
+    for k in 2..=n {
+        let before = chances.clone();
+        for (inversions, chance) in chances.iter_mut().enumerate() {
+            let from = (inversions + 1).saturating_sub(k);
+            *chance = before[from..=inversions].iter().sum::<f64>() / count(k);
+        }
+    }
+    chances
+}

@@ -1,0 +1,21 @@
+//! Where a function crosses 0.
+
+const MOST_STEPS: u32 = 200;
+
+/// Where `f` is 0 between `low` and `high`, of which it has different signs, to the last few bits: the
+/// secant, halving the weight of an end that stays (the Illinois method; Dowell and Jarratt 1971, *A
+/// Modified Regula Falsi Method*, BIT 11).
+pub(crate) fn crossing(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut a, mut b) = ((low, f(low)), (high, f(high)));
+    for _ in 0..MOST_STEPS {
+        if b.1 == 0.0 || (a.0 - b.0).abs() <= 1e-14 * (a.0.abs() + b.0.abs()) {
+            break;
+        }
+        let next = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
+        let next = if next.is_finite() { next } else { f64::midpoint(a.0, b.0) };
+        let value = f(next);
+        a = if value.signum() == b.1.signum() { (a.0, a.1 / 2.0) } else { b };
+        b = (next, value);
+    }
+    b.0
+}
