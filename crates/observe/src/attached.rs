@@ -205,8 +205,8 @@ impl Attached {
         let said = self.said();
         let last =
             |text: &str| text.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned);
-        let words = last(&said.err).or_else(|| last(&said.out)).unwrap_or_default();
-        words.trim().trim_start_matches("ERROR: ").chars().take(MOST_WORDS).collect()
+        let words = error(&said.err).or_else(|| last(&said.err)).or_else(|| last(&said.out));
+        words.unwrap_or_default().trim().chars().take(MOST_WORDS).collect()
     }
 
     fn refused(&self, status: ExitStatus) -> Unavailable {
@@ -234,6 +234,11 @@ impl Attached {
         let reason = format!("{program} did not {what} within {seconds} s");
         Unavailable { reason, remedy: "run it again on a machine that is less busy".to_owned() }
     }
+}
+
+/// What follows the last `ERROR:`: where it is in a program, its lines come after it, underlined.
+fn error(said: &str) -> Option<String> {
+    said.lines().rev().find_map(|line| Some(line.split_once("ERROR: ")?.1.to_owned()))
 }
 
 impl Drop for Attached {
@@ -309,6 +314,8 @@ mod tests {
             (refusal.reason.as_str(), refusal.remedy.as_str()),
             ("not today", "speak otherwise")
         );
+        let mut tool = start("printf 'stdin:1: ERROR: no such call\\nread x\\n~~~~\\n' >&2; exit 1");
+        assert_eq!(tool.wait_until(ready).unwrap_err().reason, "no such call");
         let refusal = start("kill -9 $$").wait_until(ready).unwrap_err();
         assert!(refusal.reason.contains("signal: 9"), "{refusal}");
     }

@@ -211,6 +211,7 @@ impl MatrixArguments {
             workloads: &self.workload,
             buffers: &self.buffer,
             total: self.total.as_deref(),
+            messages: None,
             modes: &self.mode,
             placements: &self.placement,
             kernel_buffers: &self.kernel_buffer,

@@ -20,10 +20,11 @@ impl Plan {
         topology: &Topology,
     ) -> Result<Self, Error> {
         let parts = |naming| -> Result<Vec<(&str, Self)>, Error> {
-            let part =
-                |(name, request): &'_ (String, Request)| Self::part(request, naming, topology);
-            let named = requests.iter().map(|one| Ok((one.0.as_str(), part(one)?)));
-            named.collect()
+            let mut parts = Vec::new();
+            for (name, request) in requests {
+                parts.push((name.as_str(), Self::part(request, naming, topology)?));
+            }
+            Ok(parts)
         };
         let usual = parts(Naming::Usual)?;
         let parts = if are_told_apart(&usual) { usual } else { parts(Naming::WithTotal)? };

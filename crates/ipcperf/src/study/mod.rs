@@ -33,7 +33,7 @@ pub(crate) use new::scaffold;
 #[cfg(test)]
 pub(crate) use schema::schema;
 pub(crate) use sections::STATISTICS;
-pub(crate) use selection::{Levels, Selection, canonical};
+pub(crate) use selection::{Levels, Selection};
 pub(crate) use values::Values;
 
 use crate::error::Error;
@@ -171,7 +171,7 @@ struct Parts {
 
 impl Parts {
     /// Takes the section that `entry` is, if it is one.
-    fn take(&mut self, entry: &document::Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
+    fn take(&mut self, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
         let known = [SAMPLING.name, MATRIX.name, HYPOTHESIS.name];
         if !known.contains(&entry.name) {
             if nearest(entry.name, known.into_iter()).is_some() && entry.kind() != "text" {

@@ -73,6 +73,9 @@ fn remedy(words: &str) -> &'static str {
     if words.contains("root") || words.contains("permitted") {
         return "run as root";
     }
+    if words.contains("tracepoint not found") {
+        return "mount the kernel's list of them: mount -t tracefs tracefs /sys/kernel/tracing";
+    }
     "see bpftrace(8)"
 }
 
