@@ -55,6 +55,11 @@ fn is_stricter(case: &Case, why: Degenerate) -> bool {
     }
 }
 
+/// SciPy refuses to permute the sign of one value.
+fn is_bolder(case: &Case) -> bool {
+    case.what == "wilcoxon" && case.options[2] == "permutation" && case.sets[0].len() == 1
+}
+
 #[test]
 fn every_number_agrees() {
     let Recorded { made_by, cases } = recorded();
@@ -90,6 +95,7 @@ fn what_scipy_cannot_say_is_an_error_with_a_reason() {
         let Case { what, sets, options, said, .. } = case;
         match ours(case) {
             Err(_) => {}
+            Ok(_) if is_bolder(case) => continue,
             // Some of its numbers exist: the same.
             Ok(ours) if what == "description" => {
                 let there = |values: &[Option<f64>]| -> Vec<bool> {
@@ -110,7 +116,9 @@ fn where_scipy_is_coarser_is_known() {
     let mut coarser: Vec<(String, usize)> = Vec::new();
     for case in &recorded().cases {
         let (Some(exact), Some(said)) = (&case.exact, &case.said) else { continue };
-        let far = exact.iter().zip(said).any(|(exact, said)| off(said.unwrap(), *exact) > 1e-9);
+        let far =
+            |(exact, said): (&f64, &Option<f64>)| said.is_none_or(|said| off(said, *exact) > 1e-9);
+        let far = exact.iter().zip(said).any(far);
         if !far {
             continue;
         }
@@ -120,5 +128,14 @@ fn where_scipy_is_coarser_is_known() {
         }
     }
     let coarser: Vec<(&str, usize)> = coarser.iter().map(|(what, n)| (what.as_str(), *n)).collect();
-    assert_eq!(coarser, []);
+    let known = [
+        ("one-sample-t", 6),
+        ("student-t", 6),
+        ("welch-t", 6),
+        ("paired-t", 6),
+        ("wilcoxon", 2),
+        ("paired-power", 4),
+        ("two-sample-power", 2),
+    ];
+    assert_eq!(coarser, known);
 }
