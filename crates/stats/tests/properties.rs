@@ -11,6 +11,9 @@ use ipcperf_stats::{
 };
 use proptest::prelude::*;
 
+#[allow(dead_code, reason = "each test takes what it needs")]
+mod draws;
+
 const ALTERNATIVES: [Alternative; 3] =
     [Alternative::TwoSided, Alternative::Less, Alternative::Greater];
 const METHODS: [Method; 5] =
@@ -296,6 +299,32 @@ fn the_needed_number_is_the_least() {
     }
 }
 
+/// By simulation of 4,000 samples: its standard error is below 0.8 points, that of the rule for Wilcoxon's
+/// test 1.5 at these n.
+#[test]
+fn power_is_how_often_an_effect_is_found() {
+    let mut random = draws::seeded();
+    for (n, effect) in [(12, 0.8), (20, 0.6), (30, 0.5)] {
+        let (mut by_ranks, mut by_means) = (0, 0);
+        for _ in 0..4000 {
+            let differences: Vec<f64> =
+                (0..n).map(|_| effect + draws::normal(&mut random)).collect();
+            let two_sided = Alternative::TwoSided;
+            let ranks = wilcoxon(&differences, two_sided, Zeros::Drop, Method::Exact).unwrap();
+            let means = one_sample_t(&differences, 0.0, two_sided).unwrap();
+            by_ranks += u32::from(ranks.p_value <= 0.05);
+            by_means += u32::from(means.p_value <= 0.05);
+        }
+        for (found, design, slack) in
+            [(by_ranks, Design::PairedWilcoxon, 0.04), (by_means, Design::PairedT, 0.025)]
+        {
+            let said = power(design, effect, n, 0.05, Alternative::TwoSided).unwrap();
+            let found = f64::from(found) / 4000.0;
+            assert!((said - found).abs() < slack, "{design:?} {n}: {said}, found {found}");
+        }
+    }
+}
+
 /// Document 003 of those this project began with: 50 standard deviations are the top 0.0004.
 #[test]
 fn chebyshev_says_what_it_said_there() {
@@ -306,6 +335,13 @@ fn chebyshev_says_what_it_said_there() {
     let Interval { low, high } = quantile_bounds(100.0, 10.0, 0.9).unwrap();
     assert!((low - (100.0 - 10.0 / 3.0)).abs() < 1e-12 && (high - 130.0).abs() < 1e-12);
     assert_eq!(quantile_bounds(0.0, 1.0, 1.0), Err(Degenerate::NotAProbability));
+}
+
+#[test]
+fn medians_have_a_ratio() {
+    assert_eq!(ratio_of_medians(&[1.0, 6.0, 100.0], &[2.0, 4.0]), Ok(2.0));
+    assert_eq!(ratio_of_medians(&[1.0], &[-1.0, 0.0]), Err(Degenerate::NotPositive));
+    assert_eq!(ratio_of_medians(&[1e308], &[1e-308]), Err(Degenerate::OutOfRange));
 }
 
 #[test]
