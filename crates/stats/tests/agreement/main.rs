@@ -27,6 +27,11 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// Whether it is SciPy or statsmodels that said so, and not the formula.
+    fn is_theirs(&self) -> bool {
+        !matches!(self.what.as_str(), "hedges" | "paired-hedges" | "cliff")
+    }
+
     /// The values that count, where all are there.
     fn reference(&self) -> Option<Vec<f64>> {
         let said = || self.said.as_ref()?.iter().copied().collect();
@@ -83,7 +88,7 @@ fn every_number_agrees() {
                 "{what} {options:?} of {sets:?}: {ours:e}, but {made_by} says {theirs:e}: {off:e}"
             );
         }
-        agreed += 1;
+        agreed += usize::from(case.is_theirs());
     }
     assert!(agreed >= 1000, "{agreed} cases were held against each other");
 }
