@@ -37,7 +37,8 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let mut least: f64 = 1.0;
     for (before, &place) in order.iter().enumerate().rev() {
         least = least.min(p_values[place] * m / count(before + 1));
-        adjusted[place] = least;
+        // m / m of a p-value may round to less than it.
+        adjusted[place] = least.max(p_values[place]);
     }
     Ok(adjusted)
 }

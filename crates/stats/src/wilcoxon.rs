@@ -32,7 +32,9 @@ pub enum Zeros {
 /// The statistic is the sum of the ranks of the positive differences, for [`Alternative::TwoSided`] the
 /// smaller of that and the sum of those of the negative ones. [`Method::Auto`] is the rule of `SciPy` 1.17:
 /// exact up to 50 differences without ties and zeros, permutation up to 13 with them, otherwise normal
-/// without correction. `n` is the number of differences that have ranks.
+/// without correction. With zeros, [`Method::Exact`] under [`Zeros::Pratt`] is lopsided, there as here:
+/// take [`Method::Permutation`], which holds for any number of ties and zeros. `n` is the number of
+/// differences that have ranks.
 ///
 /// # Errors
 ///
@@ -179,5 +181,27 @@ impl SignedRanks {
             _ => 0.0,
         };
         Tails::normal((away - towards) / error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: ranks 1, 2.5, 2.5 and 4 of 1, -2, 2 and 5.
+    #[test]
+    fn the_rank_biserial_correlation_is_that_of_the_ranks() {
+        assert_eq!(rank_biserial(&[1.0, -2.0, 2.0, 0.0, 5.0]), Ok(0.5));
+        assert_eq!(rank_biserial(&[-1.0, -3.0]), Ok(-1.0));
+        assert_eq!(rank_biserial(&[0.0]), Err(Degenerate::AllZero));
+    }
+
+    /// By hand: of the 8 ways to sign ranks 1.5, 1.5 and 3, one gives 6 and none more.
+    #[test]
+    fn permutations_count_the_signs() {
+        let tested = wilcoxon(&[1.0, 1.0, 2.0], Alternative::Greater, Zeros::Drop, Method::Auto);
+        let tested = tested.unwrap();
+        assert_eq!((tested.statistic, tested.p_value, tested.n), (6.0, 0.125, 3));
+        assert_eq!(tested.used, Used::Permutation);
     }
 }

@@ -115,6 +115,16 @@ mod tests {
     }
 
     #[test]
+    fn without_noncentrality_it_is_students() {
+        for (t, degrees) in [(1e6, 3.0), (160.0, 9.0), (20.0, 29.0), (13.0, 58.0), (0.3, 1e4)] {
+            let student = super::super::tails(t, degrees).upper;
+            assert!(student > 1e-20);
+            let ours = Noncentral { degrees, delta: 0.0 }.above(t);
+            assert!((ours / student - 1.0).abs() < 1e-10, "{t} {degrees}: {ours:e}, {student:e}");
+        }
+    }
+
+    #[test]
     fn both_ways_agree_where_both_hold() {
         for degrees in [1.0, 4.0, 30.0, 300.0] {
             for (t, delta) in [(40.0, 45.0), (55.0, 45.0), (-40.0, -45.0), (60.0, 45.0)] {

@@ -44,7 +44,7 @@ pub fn one_sample_t(
 ) -> Result<Tested, Degenerate> {
     finite(values)?;
     finite(&[mean])?;
-    let scale = Scale::of(&[values, &[mean]]);
+    let scale = Scale::of(&[values]);
     of_mean(&scale.all(values), scale.down(mean))?.tested(alternative)
 }
 
@@ -96,10 +96,11 @@ pub fn welch_t(
 
 fn of_mean(values: &[f64], mean: f64) -> Result<Studentized, Degenerate> {
     enough(values, 2)?;
-    let moments = Moments::about(values, mean);
+    // From a value, not from `mean`, beside which the spread may vanish.
+    let moments = Moments::about(values, values[0]);
+    let apart = values[0] - mean + moments.mean;
     let error = (moments.variance() / moments.n).sqrt();
-    let (degrees, n) = (moments.n - 1.0, values.len());
-    spread(Studentized { apart: moments.mean, error, degrees, n })
+    spread(Studentized { apart, error, degrees: moments.n - 1.0, n: values.len() })
 }
 
 /// Of differences at a scale of their own.
