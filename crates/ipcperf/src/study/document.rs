@@ -7,11 +7,30 @@ use super::mistake::Mistakes;
 
 /// Files longer than this are none that a person wrote.
 pub(super) const LONGEST: usize = 1 << 20;
+/// More slips than this in writing TOML are told by none: what comes after them is a guess.
+const MOST_SLIPS: usize = 10;
+/// Characters that are shown of what a slip is about.
+const MOST_SHOWN: usize = 40;
 
 /// A file, and where its lines begin.
 pub(super) struct Document<'t> {
-    text: &'t str,
+    lines: Lines,
     root: Spanned<DeTable<'t>>,
+}
+
+/// The bytes at which the lines of a text begin, but for the first.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self(ends.map(|(at, _)| at + 1).collect())
+    }
+
+    /// The number of the line in which byte `at` lies.
+    fn number(&self, at: usize) -> usize {
+        self.0.partition_point(|&begin| begin <= at) + 1
+    }
 }
 
 /// A table of the file, with the path of keys that leads to it.
@@ -36,12 +55,23 @@ pub(crate) struct Entry<'d, 't> {
 impl<'t> Document<'t> {
     /// Parses `text`; what is no TOML is told with its line.
     pub(super) fn parse(text: &'t str, mistakes: &mut Mistakes) -> Self {
+        let lines = Lines::of(text);
         let (root, errors) = DeTable::parse_recoverable(text);
-        for error in errors {
-            let line = error.span().map_or(1, |span| line_of(text, span.start));
-            mistakes.add((line, "TOML"), error.message(), "see https://toml.io");
+        let mut told = 0;
+        for error in errors.iter().take(MOST_SLIPS) {
+            let line = error.span().map_or(1, |span| lines.number(span.start));
+            // One slip makes several errors of its line.
+            if line != told {
+                let at = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+                let at = at.lines().next().unwrap_or_default();
+                let at: String = at.chars().filter(|one| !one.is_control()).take(MOST_SHOWN).collect();
+                let near = if at.is_empty() { at } else { format!(" at `{at}`") };
+                let what = format!("{}{near}", error.message());
+                mistakes.add((line, "TOML"), what, remedy(error.message()));
+            }
+            told = line;
         }
-        Self { text, root }
+        Self { lines, root }
     }
 
     pub(super) fn root(&self) -> Table<'_, 't> {
@@ -49,10 +79,21 @@ impl<'t> Document<'t> {
     }
 }
 
-/// The number of the line in which byte `at` lies.
-fn line_of(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-    before.iter().filter(|&&byte| byte == b'\n').count() + 1
+/// What to do about an error in writing TOML, by a word of its parser's message: the first that is there.
+const REMEDIES: [(&str, &str); 9] = [
+    ("duplicate key", "keep one of the two"),
+    ("escape", "write \\\\ for a backslash, or put the text in single quotes"),
+    ("quote", "put words in double quotes"),
+    ("unclosed array table", "end the heading with ]]"),
+    ("unclosed table", "end the heading with ]"),
+    ("inline table", "write the table as { KEY = VALUE, KEY = VALUE }"),
+    ("array", "write the list as [VALUE, VALUE]"),
+    ("string", "end text with the quote that it began with, on the same line"),
+    ("", "write KEY = VALUE, with words in double quotes; see https://toml.io"),
+];
+
+fn remedy(message: &str) -> &'static str {
+    REMEDIES.iter().find(|(word, _)| message.contains(word)).map_or("", |(_, remedy)| remedy)
 }
 
 impl<'d, 't> Table<'d, 't> {
@@ -61,7 +102,7 @@ impl<'d, 't> Table<'d, 't> {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
         self.entries.iter().map(move |(key, value)| {
             let name: &str = key.get_ref();
-            let line = line_of(self.document.text, key.span().start);
+            let line = self.document.lines.number(key.span().start);
             let path = format!("{prefix}{name}");
             Entry { document: self.document, name, path, line, value: value.get_ref() }
         })
@@ -84,11 +125,16 @@ impl<'d, 't> Entry<'d, 't> {
         let DeValue::Array(items) = self.value else { return vec![self.clone()] };
         let item = |(at, value): (usize, &'d Spanned<DeValue<'t>>)| Self {
             path: format!("{}[{}]", self.path, at + 1),
-            line: line_of(self.document.text, value.span().start),
+            line: self.document.lines.number(value.span().start),
             value: value.get_ref(),
             ..self.clone()
         };
         items.iter().enumerate().map(item).collect()
+    }
+
+    /// Whether it is written as a list: `[...]` or `[[name]]`.
+    pub(crate) const fn is_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
     }
 
     /// A plain value as text: what is written between quotes, or a number.

@@ -6,6 +6,7 @@
 //!                                                        requests -> Plan -> ... -> verdicts
 //! ```
 
+mod coherence;
 mod document;
 mod key;
 mod known;
@@ -13,12 +14,16 @@ mod matrix;
 mod metric;
 mod mistake;
 mod new;
+mod remedy;
 mod schema;
 mod sections;
 mod selection;
 mod values;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use ipcperf_engine::placement::Topology;
 use sha2::{Digest, Sha256};
@@ -40,7 +45,10 @@ use crate::error::Error;
 use crate::hypothesis;
 use crate::plan::{Plan, nearest};
 use document::Document;
-use sections::{HYPOTHESIS, MATRIX, SAMPLING, TOP};
+use sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TOP};
+
+/// More matrices, or hypotheses, than this are a slip, not a study.
+const MOST_TABLES: usize = 200;
 
 /// A study.
 #[derive(Clone, Debug)]
@@ -73,8 +81,8 @@ impl Study {
     }
 
     fn from(text: &str, mistakes: &mut Mistakes) -> Option<Self> {
-        if text.len() > document::LONGEST {
-            mistakes.add((1, "TOML"), "the file is longer than a study is", "name a study's file");
+        if let Some((what, remedy)) = foreign(text) {
+            mistakes.add((1, "TOML"), what, remedy);
             return None;
         }
         let document = Document::parse(text, mistakes);
@@ -109,8 +117,10 @@ impl Study {
             return Self::read(text).map_err(wrong(PathBuf::from(name)));
         }
         let path = Path::new(name);
-        let text = read_file(path, name)?;
-        Self::read(&text).map_err(wrong(path.to_owned()))
+        let text = String::from_utf8(read_file(path, name)?);
+        text.map_err(|error| not_text(&error))
+            .and_then(|text| Self::read(&text))
+            .map_err(wrong(path.to_owned()))
     }
 
     /// What is to be run of it on this machine.
@@ -150,15 +160,44 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read_file(path: &Path, name: &str) -> Result<String, Error> {
+/// The bytes of a file, or so many that it is too long for a study.
+fn read_file(path: &Path, name: &str) -> Result<Vec<u8>, Error> {
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(text),
+    let mut bytes = Vec::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(document::LONGEST as u64 + 1).read_to_end(&mut bytes));
+    match read {
+        Ok(_) => Ok(bytes),
         Err(error) if is_missing(&error) && !name.contains(['/', '.']) => {
             Err(crate::plan::unknown("study", name, STUDIES.iter().map(|(name, _)| *name)))
         }
         Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
     }
+}
+
+/// Why `text` is no study at all, and what to do.
+fn foreign(text: &str) -> Option<(&'static str, &'static str)> {
+    let empty = "write one with: ipcperf study new FILE";
+    if text.len() > document::LONGEST {
+        return Some(("the file is longer than a study can be, 1 MiB", "name a study's file"));
+    }
+    match text.trim_start().chars().next() {
+        None => Some(("the file is empty", empty)),
+        Some('{') => Some((
+            "these are results or other JSON, no study",
+            "name a study's file; results are judged by ipcperf study judge",
+        )),
+        Some(_) => None,
+    }
+}
+
+/// Where a file ceases to be text.
+fn not_text(error: &FromUtf8Error) -> Vec<Mistake> {
+    let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    let line = good.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let mut mistakes = Mistakes::default();
+    mistakes.add((line, "TOML"), "these bytes are no UTF-8", "save the file as UTF-8");
+    mistakes.sorted()
 }
 
 /// What the sections of a file come to.
@@ -180,10 +219,16 @@ impl Parts {
             }
             return false;
         }
+        let Some(section) = SECTIONS.into_iter().find(|section| section.name == entry.name) else {
+            return false;
+        };
+        if !is_written_as(section, entry, mistakes) {
+            return true;
+        }
         for (number, item) in (1..).zip(entry.items()) {
             let Some(table) = item.table() else {
                 let what = format!("it cannot be {}", item.kind());
-                mistakes.add(item.place(), what, format!("write [[{}]]", entry.name));
+                mistakes.add(item.place(), what, format!("write {}", section.heading()));
                 continue;
             };
             self.add(entry.name, (table, &item.path), number, mistakes);
@@ -225,8 +270,29 @@ impl Parts {
         twice(claims, "hypothesis", mistakes);
         for claim in &self.hypotheses {
             claim.check(&self.matrices, mistakes);
+            coherence::check(claim, &self.matrices, mistakes);
         }
     }
+}
+
+/// Whether a section is written in one pair of brackets where there is one of it, and in two where there may
+/// be several, but not too many.
+fn is_written_as(section: &Section, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
+    let heading = section.heading();
+    let count = entry.items().len();
+    let what = match (section.repeats, entry.is_list()) {
+        (Repeats::Often, true) if count > MOST_TABLES => {
+            let remedy = "write several studies";
+            mistakes.add(entry.place(), format!("there are {count}; {MOST_TABLES} are the most"), remedy);
+            return false;
+        }
+        (Repeats::Often, true) | (Repeats::Once, false) => return true,
+        (Repeats::Often, false) if entry.table().is_some() => "there may be several of it".to_owned(),
+        (Repeats::Once, true) => "there is one of it".to_owned(),
+        (Repeats::Often, false) => format!("it cannot be {}", entry.kind()),
+    };
+    mistakes.add(entry.place(), what, format!("write {heading}"));
+    false
 }
 
 /// Tells names that two have.

@@ -1,7 +1,7 @@
 //! The file that `study new` makes: every key with what it means, the needed ones filled in.
 
 use super::key::{Key, Need};
-use super::sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, Section, TOP};
+use super::sections::{HYPOTHESIS, MATRIX, SAMPLING, Section, TOP};
 use crate::hypothesis::TESTS;
 
 /// Columns of its comments.
@@ -21,11 +21,8 @@ pub(crate) fn scaffold(name: &str) -> String {
 
 /// A section with all of its keys.
 fn section(section: &Section) -> String {
-    let heading = match section.repeats {
-        _ if section.name.is_empty() => String::new(),
-        Repeats::Once => format!("[{}]\n", section.name),
-        Repeats::Often => format!("[[{}]]\n", section.name),
-    };
+    let heading =
+        if section.name.is_empty() { String::new() } else { format!("{}\n", section.heading()) };
     let keys: String = section.keys.iter().map(key).collect();
     format!("{}{heading}{keys}", comment(section.about))
 }

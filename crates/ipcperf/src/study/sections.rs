@@ -21,6 +21,16 @@ pub(crate) enum Repeats {
     Often,
 }
 
+impl Section {
+    /// As it is written: `[name]` or `[[name]]`.
+    pub(crate) fn heading(&self) -> String {
+        match self.repeats {
+            Repeats::Once => format!("[{}]", self.name),
+            Repeats::Often => format!("[[{}]]", self.name),
+        }
+    }
+}
+
 const fn required(
     name: &'static str,
     takes: Takes,

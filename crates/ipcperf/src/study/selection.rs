@@ -30,7 +30,11 @@ pub(crate) const FACTORS: [&str; 13] = [
 
 /// Cases by their levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Selection(BTreeMap<String, BTreeSet<String>>);
+pub(crate) struct Selection {
+    meant: BTreeMap<String, BTreeSet<String>>,
+    /// In which line each factor stands.
+    lines: BTreeMap<String, usize>,
+}
 
 /// The factors of a case, each with its level, as [`canonical`] writes it.
 pub(crate) type Levels = BTreeMap<String, String>;
@@ -47,27 +51,41 @@ impl Selection {
             );
             return None;
         };
-        let mut selected = BTreeMap::new();
+        let mut selected = Self::default();
         for factor in table.entries(&entry.path) {
             if let Some(options) = factor.table() {
                 for option in options.entries(&factor.path) {
-                    let name = format!("{}.{}", factor.name, option.name);
-                    selected.extend(levels(&name, &option, mistakes).map(|levels| (name, levels)));
+                    selected.add(format!("{}.{}", factor.name, option.name), &option, mistakes);
                 }
             } else if FACTORS.contains(&factor.name) {
-                let name = factor.name.to_owned();
-                selected.extend(levels(&name, &factor, mistakes).map(|levels| (name, levels)));
+                selected.add(factor.name.to_owned(), &factor, mistakes);
             } else {
                 unknown(&factor, FACTORS.into_iter(), mistakes);
             }
         }
-        Some(Self(selected))
+        if table.entries("").next().is_none() {
+            let remedy = "name a factor, or leave it out where all cases are meant";
+            mistakes.add(entry.place(), "it names no cases", remedy);
+        }
+        Some(selected)
+    }
+
+    fn add(&mut self, factor: String, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) {
+        if let Some(levels) = levels(&factor, entry, mistakes) {
+            self.lines.insert(factor.clone(), entry.line);
+            self.meant.insert(factor, levels);
+        }
+    }
+
+    /// The line in which `factor` stands, where it does.
+    pub(crate) fn line_of(&self, factor: &str) -> Option<usize> {
+        self.lines.get(factor).copied()
     }
 
     /// Whether a case with `levels`, of `matrices`, is meant: of a factor that it does not have, only
     /// `default` is.
     pub(crate) fn holds(&self, levels: &Levels, matrices: &[String]) -> bool {
-        self.0.iter().all(|(factor, meant)| match levels.get(factor) {
+        self.meant.iter().all(|(factor, meant)| match levels.get(factor) {
             _ if factor == MATRIX => matrices.iter().any(|matrix| meant.contains(matrix)),
             Some(level) => meant.contains(level),
             None => meant.contains("default"),
@@ -76,12 +94,12 @@ impl Selection {
 
     /// Whether it says anything of `factor`.
     pub(crate) fn has(&self, factor: &str) -> bool {
-        self.0.contains_key(factor)
+        self.meant.contains_key(factor)
     }
 
     /// Whether it names `level` of `factor`.
     pub(crate) fn names(&self, factor: &str, level: &str) -> bool {
-        self.0.get(factor).is_some_and(|meant| meant.contains(level))
+        self.meant.get(factor).is_some_and(|meant| meant.contains(level))
     }
 
     /// Whether cases with `level` of `factor` may be meant.
@@ -92,8 +110,8 @@ impl Selection {
     /// What both mean.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let mut both = self.clone();
-        for (factor, levels) in &other.0 {
-            let entry = both.0.entry(factor.clone()).or_insert_with(|| levels.clone());
+        for (factor, levels) in &other.meant {
+            let entry = both.meant.entry(factor.clone()).or_insert_with(|| levels.clone());
             *entry = entry.intersection(levels).cloned().collect();
         }
         both
@@ -101,12 +119,12 @@ impl Selection {
 
     /// Each factor with the levels that are meant.
     pub(crate) fn factors(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
-        self.0.iter().map(|(factor, levels)| (factor.as_str(), levels))
+        self.meant.iter().map(|(factor, levels)| (factor.as_str(), levels))
     }
 
     /// In words: `mechanism pipe, kernel_buffer match`.
     pub(crate) fn words(&self) -> String {
-        let words = self.0.iter().map(|(factor, levels)| {
+        let words = self.meant.iter().map(|(factor, levels)| {
             let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
             if factor == "mechanism" {
                 levels.join("|")
