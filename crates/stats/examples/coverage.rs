@@ -107,7 +107,9 @@ fn places() {
 }
 
 fn heights() {
-    println!("\n| noise | blocks | slope, median | slope, mean | height of a plateau |");
+    println!("\n## Slopes and heights\n");
+    println!("The slope is 0.3; the plateau, of height 1, is sought with a tolerance of 10 %.\n");
+    println!("| noise | blocks | slope, median | slope, mean | height of a plateau |");
     println!("|---|---|---|---|---|");
     of_curves(|planting| {
         let fine = |held: &Held| format!("{:.1} %, {:.4}", 100.0 * held.share, held.width);
@@ -117,7 +119,12 @@ fn heights() {
 }
 
 fn hinges() {
-    println!("\n| noise | blocks | straight lines with a hinge (false) | hinges found |");
+    println!("\n## Hinges on straight lines\n");
+    println!(
+        "`change_point` with p below 5 %, on lines of slope 0.3 and on the hinge above. As it errs, it"
+    );
+    println!("errs towards no hinge.\n");
+    println!("| noise | blocks | straight lines with a hinge (false) | hinges found |");
     println!("|---|---|---|---|");
     of_curves(|planting| {
         let (wrong, right) = (planting.false_hinges(), planting.hinges_found(14.3));
