@@ -314,7 +314,8 @@ mod tests {
             (refusal.reason.as_str(), refusal.remedy.as_str()),
             ("not today", "speak otherwise")
         );
-        let mut tool = start("printf 'stdin:1: ERROR: no such call\\nread x\\n~~~~\\n' >&2; exit 1");
+        let mut tool =
+            start("printf 'stdin:1: ERROR: no such call\\nread x\\n~~~~\\n' >&2; exit 1");
         assert_eq!(tool.wait_until(ready).unwrap_err().reason, "no such call");
         let refusal = start("kill -9 $$").wait_until(ready).unwrap_err();
         assert!(refusal.reason.contains("signal: 9"), "{refusal}");

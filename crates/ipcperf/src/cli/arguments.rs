@@ -80,9 +80,16 @@ pub(super) struct RunArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("mechanism", |mechanism| mechanism.required(false)))]
 pub(super) struct PlanArguments {
+    #[arg(value_name = "STUDY", help = studies_help())]
+    #[arg(value_parser = Known::studies(), hide_possible_values = true)]
+    pub(super) study: Option<String>,
+    /// Of a study: every second level of long factors, at most ten repetitions, shorter counts
+    #[arg(long, requires = "study")]
+    pub(super) quick: bool,
     #[command(flatten)]
-    pub(super) matrix: MatrixArguments,
+    pub(super) matrix: Option<MatrixArguments>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub(super) json: bool,

@@ -97,7 +97,19 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
 }
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
-    print_plan(&resolve(&arguments.matrix, |_| ())?, arguments.json)
+    let plan = match (&arguments.study, &arguments.matrix) {
+        (Some(name), None) => study::plan_of(name, arguments.quick)?,
+        (None, Some(matrix)) => resolve(matrix, |_| ())?,
+        (Some(_), Some(_)) => {
+            return Err(Error::usage("a study says what is measured: leave the flags of run out"));
+        }
+        (None, None) => {
+            return Err(Error::usage(
+                "name mechanisms with -m, or a study (see ipcperf study list)",
+            ));
+        }
+    };
+    print_plan(&plan, arguments.json)
 }
 
 /// Prints `plan` as a table, or as one object.
@@ -211,6 +223,7 @@ fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
         study: measuring.study().map(|study| study.name.clone()),
         study_hash: measuring.study().map(|study| study.hash.clone()),
         study_text: measuring.study().map(|study| study.text.clone()),
+        study_only: measuring.study().map_or_else(Vec::new, |study| study.only.clone()),
         seed: plan.seed,
         started: jiff::Timestamp::now().to_string(),
         plan: PlanRecord::of(plan),

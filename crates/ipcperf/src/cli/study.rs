@@ -16,6 +16,7 @@ use crate::hypothesis::{Judged, Verdict, judge};
 use crate::output::{
     print, studies_json, study_list, study_page, tell, verdicts_json, verdicts_text,
 };
+use crate::plan::Plan;
 use crate::study::{Length, Study, scaffold};
 use crate::summary::Summarised;
 
@@ -86,6 +87,11 @@ fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
     print_plan(&study.plan(length(arguments.quick), &topology()?)?, arguments.json)
 }
 
+/// The plan of the study called `name`, or in the file of that path.
+pub(super) fn plan_of(name: &str, quick: bool) -> Result<Plan, Error> {
+    Study::find(name)?.plan(length(quick), &topology()?)
+}
+
 fn length(quick: bool) -> Length {
     if quick { Length::Quick } else { Length::Full }
 }
@@ -120,7 +126,9 @@ fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
         let path = file.path.display();
         Error::usage(format!("{path} was not measured for a study: name one with --study"))
     })?;
-    Study::read(text).map_err(|mistakes| Error::WrongStudy { path: file.path.clone(), mistakes })
+    Study::read(text)
+        .map_err(|mistakes| Error::WrongStudy { path: file.path.clone(), mistakes })?
+        .only(&file.results.header.study_only)
 }
 
 /// A claim that was changed after the measurement is none that was made beforehand.
@@ -158,6 +166,7 @@ fn passes(judged: &[Judged<'_>]) -> bool {
 
 /// The verdicts of the study that `file` was measured for, where it was for one that can be read.
 pub(super) fn verdicts(file: &Summarised) -> Option<String> {
-    let study = Study::read(file.results.header.study_text.as_deref()?).ok()?;
+    let header = &file.results.header;
+    let study = Study::read(header.study_text.as_deref()?).ok()?.only(&header.study_only).ok()?;
     Some(verdicts_text(&judge(&study, &file.results)))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::verdict::Correction;
 use super::{TESTS, Test};
 use crate::plan::nearest;
-use crate::study::{Entry, Key, Matrix, Metric, Mistakes, Selection, Table, Values};
+use crate::study::{BESIDE, Entry, Key, Matrix, Metric, Mistakes, Selection, Table, Values};
 
 /// One hypothesis of a study.
 #[derive(Clone)]
@@ -16,6 +16,8 @@ pub(crate) struct Claim {
     pub(crate) test: &'static Test,
     /// What its keys were given.
     pub(crate) values: Values,
+    /// What the document's own judgement has otherwise.
+    beside: Option<Values>,
 }
 
 impl std::fmt::Debug for Claim {
@@ -37,16 +39,24 @@ impl Claim {
         let named = table.0.entries(table.1).find(|entry| entry.name == "test");
         let test = named.as_ref().and_then(|entry| test(entry, mistakes));
         let keys = test.map_or(&[][..], |test| test.keys);
-        let is_of_some = |entry: &Entry<'_, '_>, _: &mut Mistakes| {
+        let mut beside = None;
+        let others = |entry: &Entry<'_, '_>, mistakes: &mut Mistakes| {
+            if let Some(table) = entry.table().filter(|_| entry.name == "beside") {
+                let keys = [BESIDE, keys];
+                beside =
+                    Some(Values::read_some((table, &entry.path), &keys, mistakes, |_, _| false));
+                return true;
+            }
             test.is_none()
                 && TESTS.iter().any(|one| one.keys.iter().any(|key| key.name == entry.name))
         };
-        let values = Values::read(table, &[common, keys], mistakes, is_of_some);
+        let values = Values::read(table, &[common, keys], mistakes, others);
         Some(Self {
             id: values.text("id")?.to_owned(),
             claim: values.text("claim")?.to_owned(),
             test: test?,
             values,
+            beside,
         })
     }
 
@@ -109,8 +119,8 @@ impl Claim {
 
     /// As the document judged it, where the study says how.
     pub(crate) fn beside(&self) -> Option<Self> {
-        let beside = self.values.table("beside")?;
-        Some(Self { values: self.values.with(beside), ..self.clone() })
+        let beside = self.beside.as_ref()?;
+        Some(Self { values: self.values.with(beside), beside: None, ..self.clone() })
     }
 
     /// Tells levels that no matrix has: nothing would be selected.

@@ -95,6 +95,7 @@ pub(super) fn sort_out(
         let chosen = events.get(instrument.name).map_or(&[][..], Vec::as_slice);
         let parts = parts(instrument, chosen)?;
         match instrument.lacks(chosen) {
+            Ok(_) if parts.is_empty() => missing.push(lacks(nothing_left(), Extent::Whole)),
             Ok(events) => {
                 working.extend(parts);
                 missing.extend(events.into_iter().map(|why| lacks(why, Extent::Event)));
@@ -103,6 +104,14 @@ pub(super) fn sort_out(
         }
     }
     Ok((working, missing))
+}
+
+/// Why an instrument has no part, although it can watch: its events were there when it was tried, and are gone.
+fn nothing_left() -> Unavailable {
+    Unavailable {
+        reason: "none of its events can be had any more".to_owned(),
+        remedy: "see what else counts here: ipcperf doctor".to_owned(),
+    }
 }
 
 fn parts(instrument: &'static Instrument, chosen: &[String]) -> Result<Vec<Watcher>, Error> {

@@ -51,6 +51,9 @@ pub(crate) struct Header {
     /// The study's file, to the letter, as it was before anything was measured.
     #[serde(default)]
     pub(crate) study_text: Option<String>,
+    /// The hypotheses that it was measured for; all of the study's where none are named.
+    #[serde(default)]
+    pub(crate) study_only: Vec<String>,
     /// What shuffled the blocks.
     pub(crate) seed: u64,
     /// When it started, RFC 3339.

@@ -47,6 +47,8 @@ pub(crate) enum Takes {
     Metric,
     /// A table with keys of its own.
     Table(&'static [Key]),
+    /// A table with keys of the test that the hypothesis names: read where that is known.
+    Judgement,
 }
 
 impl Takes {
@@ -67,7 +69,7 @@ impl Takes {
             Self::Metric => {
                 "the name of a metric, or a table { instrument = ..., field = ... }".to_owned()
             }
-            Self::Table(_) => "a table".to_owned(),
+            Self::Table(_) | Self::Judgement => "a table".to_owned(),
         }
     }
 }

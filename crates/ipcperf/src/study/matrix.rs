@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ipcperf_engine::TouchCheck;
 
 use super::document::Entry;
+use super::key::Need;
 use super::mistake::Mistakes;
+use super::sections::MATRIX;
 use super::selection::canonical;
 use super::values::Values;
 use crate::error::Error;
@@ -194,7 +196,14 @@ impl Matrix {
             }
         }
         levels.insert("matrix".to_owned(), BTreeSet::from([self.name.clone()]));
+        // What nobody disturbs is there beside what somebody does.
         levels.entry("instrument".to_owned()).or_default().insert("none".to_owned());
+        for key in MATRIX.keys {
+            if let Need::Optional(usual) = key.need {
+                let level = || BTreeSet::from([usual.to_owned()]);
+                levels.entry(key.name.to_owned()).or_insert_with(level);
+            }
+        }
         levels
     }
 }

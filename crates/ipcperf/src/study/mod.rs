@@ -37,7 +37,7 @@ pub(crate) use mistake::{Mistake, Mistakes};
 pub(crate) use new::scaffold;
 #[cfg(test)]
 pub(crate) use schema::schema;
-pub(crate) use sections::STATISTICS;
+pub(crate) use sections::{BESIDE, STATISTICS};
 pub(crate) use selection::{Levels, Selection};
 pub(crate) use values::Values;
 
@@ -60,6 +60,8 @@ pub(crate) struct Study {
     pub(crate) matrices: Vec<Matrix>,
     pub(crate) hypotheses: Vec<hypothesis::Claim>,
     sampling: Values,
+    /// The hypotheses that it was narrowed down to; none where it is whole.
+    pub(crate) only: Vec<String>,
     /// The file, to the letter.
     pub(crate) text: String,
     /// SHA-256 of it, as `sha256sum` prints it.
@@ -102,6 +104,7 @@ impl Study {
             matrices: parts.matrices,
             hypotheses: parts.hypotheses,
             sampling: parts.sampling,
+            only: Vec::new(),
             text: text.to_owned(),
             hash: hash(text),
         })
@@ -149,6 +152,7 @@ impl Study {
                 return Err(crate::plan::unknown("hypothesis", id, names));
             }
         }
+        self.only = ids.to_vec();
         self.hypotheses.retain(|claim| ids.contains(&claim.id));
         let claims = &self.hypotheses;
         self.matrices.retain(|matrix| claims.iter().any(|claim| claim.is_about(&matrix.name)));

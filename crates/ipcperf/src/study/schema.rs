@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::key::{Key, Need, Takes};
 use super::metric::METRICS;
-use super::sections::{HYPOTHESIS, Repeats, SECTIONS, Section, TOP};
+use super::sections::{BESIDE, HYPOTHESIS, Repeats, SECTIONS, Section, TOP};
 use super::selection::FACTORS;
 use crate::hypothesis::TESTS;
 
@@ -97,5 +97,11 @@ fn takes(takes: Takes) -> Value {
             json!({ "anyOf": [{ "enum": names }, role, { "type": "object", "required": ["instrument", "field"] }] })
         }
         Takes::Table(keys) => table(keys.iter()),
+        Takes::Judgement => {
+            let keys = BESIDE.iter().chain(TESTS.iter().flat_map(|test| test.keys));
+            let mut judgement = table(keys);
+            judgement["required"] = json!([]);
+            judgement
+        }
     }
 }

@@ -289,7 +289,7 @@ pub(crate) const HYPOTHESIS: Section = Section {
         ),
         optional(
             "beside",
-            Takes::Table(BESIDE),
+            Takes::Judgement,
             "{ statistic = \"student\", correction = \"none\" }",
             "none",
             "how the document judged it: a verdict of its own beside ours",
@@ -297,14 +297,8 @@ pub(crate) const HYPOTHESIS: Section = Section {
     ],
 };
 
-const BESIDE: &[Key] = &[
-    optional(
-        "statistic",
-        Takes::OneOf(STATISTICS),
-        "\"student\"",
-        "as above",
-        "the test statistic",
-    ),
+/// What a document's own judgement may have otherwise, beside the keys of the test.
+pub(crate) const BESIDE: &[Key] = &[
     optional("level", Takes::Number(0.000_1, 0.5), "0.05", "as above", "the level of the test"),
     optional(
         "correction",

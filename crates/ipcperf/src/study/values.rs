@@ -26,8 +26,27 @@ struct Given {
 }
 
 impl Values {
-    /// Reads `table`, which may have `keys`; `others` takes what is none of them and says whether it knew it.
+    /// Reads `table`, which may have `keys` and must have those that are required; `others` takes what is none
+    /// of them and says whether it knew it.
     pub(crate) fn read(
+        (table, path): (Table<'_, '_>, &str),
+        keys: &[&'static [Key]],
+        mistakes: &mut Mistakes,
+        others: impl FnMut(&Entry<'_, '_>, &mut Mistakes) -> bool,
+    ) -> Self {
+        let values = Self::read_some((table, path), keys, mistakes, others);
+        let is_there = |key: &Key| table.entries("").any(|entry| entry.name == key.name);
+        let all = keys.iter().copied().flatten();
+        for key in all.filter(|key| key.need == Need::Required && !is_there(key)) {
+            let place = values.place_of(key.name);
+            let remedy = format!("give it {}: {} = {}", key.takes.words(), key.name, key.example);
+            mistakes.add((place.0, &place.1), "it is missing", remedy);
+        }
+        values
+    }
+
+    /// As [`Self::read`], of a table that need not have any of them.
+    pub(crate) fn read_some(
         (table, path): (Table<'_, '_>, &str),
         keys: &[&'static [Key]],
         mistakes: &mut Mistakes,
@@ -36,7 +55,8 @@ impl Values {
         let mut values = Self { line: table.line, path: path.to_owned(), given: BTreeMap::new() };
         let all = || keys.iter().copied().flatten();
         for entry in table.entries(path) {
-            let Some(key) = all().find(|key| key.name == entry.name) else {
+            let Some(key) = all().find(|key| key.name == entry.name && !is_judgement(&entry, key))
+            else {
                 if !others(&entry, mistakes) {
                     unknown(&entry, all().map(|key| key.name), mistakes);
                 }
@@ -45,12 +65,6 @@ impl Values {
             if let Some(value) = read(key, &entry, mistakes) {
                 values.given.insert(key.name, Given { line: entry.line, value });
             }
-        }
-        let is_there = |key: &Key| table.entries("").any(|entry| entry.name == key.name);
-        for key in all().filter(|key| key.need == Need::Required && !is_there(key)) {
-            let place = values.place_of(key.name);
-            let remedy = format!("give it {}: {} = {}", key.takes.words(), key.name, key.example);
-            mistakes.add((place.0, &place.1), "it is missing", remedy);
         }
         values
     }
@@ -65,11 +79,6 @@ impl Values {
 
     fn get(&self, key: &str) -> Option<&Value> {
         self.given.get(key).map(|given| &given.value)
-    }
-
-    /// The keys that are there.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.given.keys().copied()
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
@@ -136,6 +145,11 @@ impl Values {
     }
 }
 
+/// Whether `entry` is the table of another judgement, which takes who knows the test to read.
+fn is_judgement(entry: &Entry<'_, '_>, key: &Key) -> bool {
+    matches!(key.takes, Takes::Judgement) && entry.table().is_some()
+}
+
 /// A key that is none, with the nearest that is.
 pub(super) fn unknown<'k>(
     entry: &Entry<'_, '_>,
@@ -198,7 +212,7 @@ fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
             words.iter().find(|word| **word == text).map(|word| Value::Word(word))
         }
         Takes::Bytes => entry.text().and_then(|text| parse_size(&text).ok()).map(Value::Bytes),
-        Takes::Cases | Takes::Metric | Takes::Table(_) => None,
+        Takes::Cases | Takes::Metric | Takes::Table(_) | Takes::Judgement => None,
     }
 }
 

@@ -96,6 +96,7 @@ pub(crate) mod tests {
             study: None,
             study_hash: None,
             study_text: None,
+            study_only: Vec::new(),
             seed: 1,
             started: "2026-11-20T10:00:00Z".to_owned(),
             plan,

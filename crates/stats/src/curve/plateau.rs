@@ -1,6 +1,6 @@
 //! Whether a curve is flat from some level on.
 
-use super::{Curve, LevelValue, NoAnswer, enough_levels, peak::levels_between};
+use super::{Curve, LevelValue, NoAnswer, answer::finite, enough_levels, peak::levels_between};
 use crate::{
     bootstrap::{Bootstrap, Interval},
     spread::median,
@@ -41,7 +41,7 @@ impl Curve {
     /// # Errors
     ///
     /// For fewer than two levels with values, a median that is not above 0, and a `tolerance` that is
-    /// not above 0 and finite.
+    /// not above 0 and finite; where a distance from the height is beyond what a double holds.
     pub fn plateau(
         &self,
         tolerance: f64,
@@ -82,7 +82,10 @@ impl Curve {
         let from = known[flat.first].level;
         let heights = self.heights(from);
         let starts = self.resampled(bootstrap, |medians| self.start(medians, target, tolerance));
-        let away = |median: &LevelValue| median.value / flat.target - 1.0;
+        let away = |median: &LevelValue| finite(median.value / flat.target - 1.0);
+        let before =
+            |median: &LevelValue| Ok(LevelValue { level: median.level, value: away(median)? });
+        let plateau: Result<Vec<f64>, NoAnswer> = known[flat.first..].iter().map(away).collect();
         Ok(Some(Plateau {
             from,
             levels: known.len() - flat.first,
@@ -90,11 +93,8 @@ impl Curve {
             interval: bootstrap.median(&heights),
             from_interval: starts.as_deref().and_then(|starts| places(starts, bootstrap)),
             share: starts.as_deref().map(share),
-            before: known[..flat.first]
-                .iter()
-                .map(|median| LevelValue { level: median.level, value: away(median) })
-                .collect(),
-            widest: known[flat.first..].iter().map(|m| away(m).abs()).fold(0.0, f64::max),
+            before: known[..flat.first].iter().map(before).collect::<Result<_, _>>()?,
+            widest: plateau?.iter().map(|away| away.abs()).fold(0.0, f64::max),
         }))
     }
 

@@ -83,7 +83,12 @@ fn over_mean(block: &[Option<f64>]) -> Result<Vec<Option<f64>>, NoAnswer> {
     }
     #[allow(clippy::cast_precision_loss, reason = "a number of levels")]
     let mean = finite(present.iter().sum::<f64>() / present.len() as f64)?;
-    Ok(block.iter().map(|value| value.map(|value| value / mean)).collect())
+    let over = |value: f64| {
+        let over = finite(value / mean)?;
+        // Beside a mean of 10^308 the smallest values are 0.
+        if over > 0.0 { Ok(over) } else { Err(NoAnswer::NotFinite) }
+    };
+    block.iter().map(|value| value.map(over).transpose()).collect()
 }
 
 #[cfg(test)]

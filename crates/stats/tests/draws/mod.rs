@@ -20,6 +20,7 @@ pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// An exponential value with mean 1.
+#[allow(dead_code, reason = "each test takes what it needs")]
 pub(crate) fn exponential(random: &mut ChaCha8Rng) -> f64 {
     -(1.0 - random.random::<f64>()).ln()
 }
