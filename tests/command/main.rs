@@ -1,6 +1,7 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod container;
+mod broken_studies;
 mod counted;
 mod dbus;
 mod doctor;
@@ -20,6 +21,7 @@ mod report;
 mod results_file;
 mod resume;
 mod shells;
+mod study;
 mod system_calls;
 mod unreadable;
 mod until_ci;

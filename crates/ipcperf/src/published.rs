@@ -1,6 +1,8 @@
 //! Pages in `docs/` that are made from the code: here is what they must hold. A test compares;
 //! with `IPCPERF_WRITE_DOCS=1` it writes them instead.
 
+mod studies;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -20,6 +22,17 @@ fn check(name: &str, wanted: &str) {
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(found == wanted, "docs/{name} is not what the code says: run scripts/write-docs");
+}
+
+/// The page `name` holds `wanted` between the marks of `part`; the rest of it is written by hand.
+fn check_part(name: &str, part: &str, wanted: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    let page = std::fs::read_to_string(path).unwrap();
+    let begin = format!("<!-- {part}: made from the code by scripts/write-docs: change it there. -->\n");
+    let end = format!("<!-- end of {part} -->");
+    let (before, rest) = page.split_once(&begin).expect(&begin);
+    let (_, after) = rest.split_once(&end).expect(&end);
+    check(name, &format!("{before}{begin}\n{wanted}\n{end}{after}"));
 }
 
 #[test]

@@ -330,10 +330,14 @@ pub(super) struct StudyListArguments {
 pub(super) struct StudyShowArguments {
     #[arg(value_name = "NAME|FILE", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
-    pub(super) study: String,
+    #[arg(required_unless_present = "schema")]
+    pub(super) study: Option<String>,
     /// Print its file, to begin one of your own with
     #[arg(long)]
     pub(super) toml: bool,
+    /// Print the JSON Schema of studies, by which editors check them while they are written
+    #[arg(long, conflicts_with_all = ["study", "toml"])]
+    pub(super) schema: bool,
 }
 
 #[derive(Args, Debug)]

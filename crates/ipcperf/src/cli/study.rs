@@ -17,7 +17,7 @@ use crate::output::{
     print, studies_json, study_list, study_page, tell, verdicts_json, verdicts_text,
 };
 use crate::plan::Plan;
-use crate::study::{Length, Study, scaffold};
+use crate::study::{Length, Study, scaffold, schema};
 use crate::summary::Summarised;
 
 pub(super) fn study(arguments: &StudyArguments) -> Result<Ending, Error> {
@@ -37,7 +37,8 @@ fn list(arguments: &StudyListArguments) -> Result<Ending, Error> {
 }
 
 fn show(arguments: &StudyShowArguments) -> Result<Ending, Error> {
-    let study = Study::find(&arguments.study)?;
+    let Some(study) = &arguments.study else { return print(&format!("{:#}", schema())) };
+    let study = Study::find(study)?;
     if arguments.toml { print(study.text.trim_end()) } else { print(&study_page(&study)) }
 }
 

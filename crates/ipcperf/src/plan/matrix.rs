@@ -14,7 +14,7 @@ use super::request::Request;
 use crate::error::Error;
 
 /// More cells than this is a slip, not a plan.
-const MOST_CELLS: usize = 100_000;
+pub(crate) const MOST_CELLS: usize = 100_000;
 
 type Options = BTreeMap<String, String>;
 

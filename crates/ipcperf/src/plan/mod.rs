@@ -16,12 +16,13 @@ mod words;
 pub(crate) use cell::{Case, Cause, Refused};
 pub(crate) use enough::{Enough, Precision};
 pub(crate) use handling::TypedHandling;
+pub(crate) use matrix::MOST_CELLS;
 pub(crate) use order::block_order;
 pub(crate) use own::answer_for_library;
 pub(crate) use request::{Request, SurveyLength, Total, Typed};
 pub(crate) use size::{Bytes, parse as parse_size, parse_list as parse_sizes};
 pub(crate) use watched::{Grouping, TWIN, WATCHED, Watched};
-pub(crate) use watchers::{Events, Extent, Unwatched};
+pub(crate) use watchers::{Events, Extent, Unwatched, check_events};
 pub(crate) use words::{nearest, unknown};
 
 use std::time::Duration;

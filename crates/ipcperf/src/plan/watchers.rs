@@ -81,6 +81,16 @@ pub(super) fn parse_events(
     Ok(events)
 }
 
+/// Whether the words that were chosen for `instrument` are events.
+///
+/// # Errors
+/// Usage where one is none.
+pub(crate) fn check_events(events: &Events, instrument: &str) -> Result<(), Error> {
+    let chosen = events.get(instrument).map_or(&[][..], Vec::as_slice);
+    let known = ipcperf_observe::find(instrument);
+    known.map_or(Ok(()), |instrument| parts(instrument, chosen).map(drop))
+}
+
 /// Tries each of `asked`: those that work here, part by part, and what does not.
 ///
 /// # Errors

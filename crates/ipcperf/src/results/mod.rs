@@ -16,7 +16,7 @@ pub(crate) use read::{Wrong, parse};
 pub(crate) use record::{
     CaseIdentity, FailedRun, Footer, Header, Line, ObservationRecord, RunIdentity,
 };
-pub(crate) use sample::{Sample, SetAside};
+pub(crate) use sample::{Sample, SetAside, keys_of_roles};
 pub(crate) use write::{Overwrite, Writer, default_path};
 
 /// The version of the format this ipcperf writes; it reads this and older ones.

@@ -107,18 +107,40 @@ pub(crate) struct Sample {
     /// What each role used: `ROLE_user_ns`, `ROLE_system_ns`, `ROLE_minor_faults`,
     /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`,
     /// `ROLE_short_writes`, `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
-    #[serde(flatten, deserialize_with = "keys_of_roles")]
+    #[serde(flatten, deserialize_with = "read_keys_of_roles")]
     #[schemars(skip)]
     pub(crate) roles: Roles,
 }
 
+/// What each role's name stands before, in the order of [`role_keys`].
+const KEYS_OF_ROLES: [&str; 10] = [
+    "user_ns",
+    "system_ns",
+    "minor_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "calls",
+    "short_writes",
+    "short_reads",
+    "cpu_ns",
+    "run_delay_ns",
+];
+
+const ROLES: [&str; 4] = ["sender_", "receiver_", "both_", "broker_"];
+
+/// Every key that a role may add to a sample.
+pub(crate) fn keys_of_roles() -> impl Iterator<Item = String> {
+    let of = |role: &'static str| KEYS_OF_ROLES.into_iter().map(move |key| format!("{role}{key}"));
+    ROLES.into_iter().flat_map(of)
+}
+
 /// Whether a role of the run has added `key`.
 pub(super) fn is_of_role(key: &str) -> bool {
-    ["sender_", "receiver_", "both_", "broker_"].iter().any(|role| key.starts_with(role))
+    ROLES.iter().any(|role| key.starts_with(role))
 }
 
 /// The keys of roles among those that no field claimed; others, of a later ipcperf, are let go.
-fn keys_of_roles<'de, D: Deserializer<'de>>(rest: D) -> Result<Roles, D::Error> {
+fn read_keys_of_roles<'de, D: Deserializer<'de>>(rest: D) -> Result<Roles, D::Error> {
     rest.deserialize_map(KeysOfRoles)
 }
 
@@ -217,19 +239,20 @@ fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
 
 fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
     let role = usage.role.name();
-    let keys = [
-        ("user_ns", Some(usage.user_ns)),
-        ("system_ns", Some(usage.system_ns)),
-        ("minor_faults", Some(usage.minor_faults)),
-        ("voluntary_switches", Some(usage.voluntary_switches)),
-        ("involuntary_switches", Some(usage.involuntary_switches)),
-        ("calls", usage.calls),
-        ("short_writes", Some(usage.short_writes)),
-        ("short_reads", Some(usage.short_reads)),
-        ("cpu_ns", usage.cpu_ns),
-        ("run_delay_ns", usage.run_delay_ns),
+    let values = [
+        Some(usage.user_ns),
+        Some(usage.system_ns),
+        Some(usage.minor_faults),
+        Some(usage.voluntary_switches),
+        Some(usage.involuntary_switches),
+        usage.calls,
+        Some(usage.short_writes),
+        Some(usage.short_reads),
+        usage.cpu_ns,
+        usage.run_delay_ns,
     ];
-    keys.into_iter().map(|(key, value)| (format!("{role}_{key}"), value)).collect()
+    let keys = KEYS_OF_ROLES.into_iter().zip(values);
+    keys.map(|(key, value)| (format!("{role}_{key}"), value)).collect()
 }
 
 #[cfg(test)]

@@ -52,6 +52,15 @@ pub(crate) enum Takes {
 }
 
 impl Takes {
+    /// The keys of the table that it takes, if these are its own.
+    #[cfg(test)]
+    pub(crate) const fn table(self) -> Option<&'static [Key]> {
+        match self {
+            Self::Table(keys) => Some(keys),
+            _ => None,
+        }
+    }
+
     /// In words, for who gave something else.
     pub(crate) fn words(self) -> String {
         match self {

@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_engine::TouchCheck;
+use ipcperf_engine::mechanism::{MECHANISMS, OwnKind};
+use ipcperf_observe::{counters, profile};
 
 use super::document::Entry;
 use super::key::Need;
 use super::mistake::Mistakes;
+use super::remedy;
 use super::sections::MATRIX;
-use super::selection::canonical;
+use super::selection::{FACTORS, MOST_LEVELS, canonical};
 use super::values::Values;
 use crate::error::Error;
-use crate::plan::{Request, Typed, TypedHandling};
+use crate::plan::{MOST_CELLS, Request, Typed, TypedHandling, check_events, nearest, parse_sizes};
 
 /// How much of a study is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,9 @@ impl Matrix {
         mistakes: &mut Mistakes,
     ) -> bool {
         let Some(table) = entry.table() else { return false };
+        if is_nearer_a_key(entry.name) {
+            return false;
+        }
         for option in table.entries(&entry.path) {
             let words: Option<Vec<String>> = option.items().iter().map(Entry::text).collect();
             match words {
@@ -135,7 +141,38 @@ impl Matrix {
     }
 
     /// Tells each key whose words cannot be: held against those before it, one after another.
-    pub(super) fn check(&self, sampling: &Values, mistakes: &mut Mistakes) {
+    pub(super) fn check(&self, mistakes: &mut Mistakes) {
+        if !self.is_small_enough(mistakes) {
+            return;
+        }
+        let right = self.check_words(mistakes);
+        self.check_quick(&right, mistakes);
+        self.check_amount(mistakes);
+        if !right.contains_key("mechanism") || !right.contains_key("buffer") {
+            return;
+        }
+        for (line, option) in &self.options {
+            let set = std::slice::from_ref(option);
+            if let Err(error) = parse(&right, set, self.messages(Length::Full), &Values::default()) {
+                let name = option.split('=').next().unwrap_or(option);
+                tell((*line, &format!("{}.{name}", self.values.path)), &error, mistakes);
+            }
+        }
+        self.check_events(&right, mistakes);
+    }
+
+    fn check_events(&self, right: &BTreeMap<&'static str, String>, mistakes: &mut Mistakes) {
+        let Ok(request) = parse(right, &[], None, &Values::default()) else { return };
+        for (key, instrument) in [("events", counters::NAME), ("event", profile::NAME)] {
+            if let Err(error) = check_events(&request.events, instrument) {
+                let (line, path) = self.values.place_of(key);
+                tell((line, &path), &error, mistakes);
+            }
+        }
+    }
+
+    /// The words that can be, as far as each goes with those before it.
+    fn check_words(&self, mistakes: &mut Mistakes) -> BTreeMap<&'static str, String> {
         let all = self.words(Length::Full);
         let mut right = BTreeMap::new();
         for (key, words) in WORDS.into_iter().filter_map(|key| Some((key, all.get(key)?.clone()))) {
@@ -149,21 +186,62 @@ impl Matrix {
                 }
             }
         }
-        if !right.contains_key("mechanism") || !right.contains_key("buffer") {
-            return;
-        }
-        for (line, option) in &self.options {
-            if let Err(error) =
-                parse(&right, std::slice::from_ref(option), None, &Values::default())
-            {
-                let name = option.split('=').next().unwrap_or(option);
-                tell((*line, &format!("{}.{name}", self.values.path)), &error, mistakes);
+        right
+    }
+
+    /// The same of what `--quick` has instead.
+    fn check_quick(&self, right: &BTreeMap<&'static str, String>, mistakes: &mut Mistakes) {
+        let Some(quick) = self.values.table("quick") else { return };
+        let given = WORDS.into_iter().filter_map(|key| Some((key, quick.levels(key)?.join(","))));
+        for (key, words) in given {
+            let mut tried = right.clone();
+            tried.insert(key, words);
+            if let Err(error) = parse(&tried, &[], self.messages(Length::Quick), &Values::default()) {
+                let (line, path) = quick.place_of(key);
+                tell((line, &path), &error, mistakes);
             }
         }
-        self.check_amount(mistakes);
-        if let Err(error) = parse(&right, &[], None, sampling) {
-            tell((sampling.line, "sampling"), &error, mistakes);
+        let total = quick.levels("total").or_else(|| self.values.levels("total"));
+        if quick.whole("messages").is_some() && total.is_some() {
+            let (line, path) = quick.place_of("messages");
+            mistakes.add((line, &path), "it stands beside total", "give quick a total instead");
         }
+    }
+
+    /// Whether its cells can be counted at all: what has millions is a slip, and would take an age to look at.
+    fn is_small_enough(&self, mistakes: &mut Mistakes) -> bool {
+        let words = self.words(Length::Full);
+        let long = words.iter().find(|(_, words)| count(words) > MOST_LEVELS);
+        if let Some((key, words)) = long {
+            let (line, path) = self.values.place_of(key);
+            let what = format!("it has {} levels; {MOST_LEVELS} are the most", count(words));
+            mistakes.add((line, &path), what, "give it fewer");
+            return false;
+        }
+        let cells = self.cells();
+        if cells <= MOST_CELLS {
+            return true;
+        }
+        let what = format!("it has {cells} cells; {MOST_CELLS} are the most");
+        let remedy = "give its factors fewer levels, or make several matrices of it";
+        mistakes.add((self.values.line, &self.values.path), what, remedy);
+        false
+    }
+
+    /// Combinations of levels, as they are written: at least as many as will be cells.
+    fn cells(&self) -> usize {
+        let words = self.words(Length::Full);
+        let common = words.iter().filter(|(key, _)| **key != "mechanism" && FACTORS.contains(key));
+        let common = common.filter(|(key, _)| **key != "instrument");
+        let common = common.map(|(_, words)| count(words)).fold(1, usize::saturating_mul);
+        let options_of = |mechanism: &str| {
+            let own = self.options.iter().filter_map(|(_, set)| {
+                set.strip_prefix(mechanism)?.strip_prefix('.')?.split_once('=').map(|(_, words)| words)
+            });
+            own.map(count).fold(1, usize::saturating_mul)
+        };
+        let mechanisms = words.get("mechanism").map_or("", String::as_str).split(',');
+        mechanisms.map(|name| options_of(name.trim())).fold(0, usize::saturating_add).saturating_mul(common)
     }
 
     fn check_amount(&self, mistakes: &mut Mistakes) {
@@ -249,16 +327,22 @@ fn parse(
     Request::parse(&typed, TouchCheck::Off)
 }
 
-/// What is wrong, in the words of `error`, which speak of flags; the second half is the remedy where it has
-/// one.
+/// Whether `name` looks like a slip in a key, and not like a mechanism.
+fn is_nearer_a_key(name: &str) -> bool {
+    let own = OwnKind::ALL.into_iter().map(OwnKind::word);
+    let mut mechanisms = MECHANISMS.iter().map(|known| known.name).chain(own);
+    let is_key = nearest(name, MATRIX.keys.iter().map(|key| key.name)).is_some();
+    is_key && !mechanisms.clone().any(|known| known == name) && nearest(name, &mut mechanisms).is_none()
+}
+
+/// How many levels `words` name, each range as many as are in it.
+fn count(words: &str) -> usize {
+    let levels = words.split(',').map(|word| parse_sizes(word).map_or(1, |sizes| sizes.len()));
+    levels.fold(0, usize::saturating_add)
+}
+
+/// What is wrong, in the words of `error`.
 fn tell(place: (usize, &str), error: &Error, mistakes: &mut Mistakes) {
-    let words = error.to_string().replace("--", "");
-    let split = words
-        .split_once("; ")
-        .or_else(|| words.split_once(": use "))
-        .or_else(|| words.split_once(", not "));
-    match split {
-        Some((what, remedy)) => mistakes.add(place, what, remedy),
-        None => mistakes.add(place, words, "see ipcperf run --help for what it may be"),
-    }
+    let (what, remedy) = remedy::apart(&error.to_string());
+    mistakes.add(place, what, remedy);
 }

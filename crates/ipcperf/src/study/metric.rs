@@ -6,7 +6,7 @@ use super::document::Entry;
 use super::mistake::Mistakes;
 use super::values::unknown;
 use crate::plan::nearest;
-use crate::results::{ObservationRecord, Sample};
+use crate::results::{ObservationRecord, Sample, keys_of_roles};
 use crate::summary::{main_figure, ns_per_message};
 
 /// Which way a metric is better.
@@ -194,17 +194,26 @@ impl Metric {
         if entry.table().is_some() {
             return Seen::read(entry, mistakes).map(Self::Seen);
         }
-        let text = entry.text().unwrap_or_default();
+        let Some(text) = entry.text() else {
+            let remedy = "give it the name of a metric, or a table { instrument = ..., field = ... }";
+            mistakes.add(entry.place(), format!("it cannot be {}", entry.kind()), remedy);
+            return None;
+        };
         if let Some(known) = METRICS.iter().find(|known| known.name == text) {
             return Some(Self::Named(known.name));
         }
-        if ["sender_", "receiver_", "both_", "broker_"].iter().any(|role| text.starts_with(role)) {
+        let of_roles: Vec<String> = keys_of_roles().collect();
+        if of_roles.contains(&text) {
             return Some(Self::OfRole(text));
         }
         let names = METRICS.iter().map(|known| known.name);
-        let remedy = match nearest(&text, names.clone()) {
+        let all = names.clone().chain(of_roles.iter().map(String::as_str));
+        let remedy = match nearest(&text, all) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
+            None => format!(
+                "known are {}, and those of a role such as sender_cpu_ns",
+                names.collect::<Vec<_>>().join(", ")
+            ),
         };
         mistakes.add(entry.place(), format!("there is no metric `{text}`"), remedy);
         None
@@ -297,7 +306,10 @@ impl Seen {
         let (instrument, field) = (instrument?, field?);
         if ipcperf_observe::find(&instrument).is_none() {
             let names = ipcperf_observe::INSTRUMENTS.iter().map(|known| known.name);
-            let remedy = format!("known are {}", names.collect::<Vec<_>>().join(", "));
+            let remedy = match nearest(&instrument, names.clone()) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
+            };
             mistakes.add(entry.place(), format!("there is no instrument `{instrument}`"), remedy);
             return None;
         }

@@ -42,6 +42,11 @@ impl Mistakes {
         self.0.is_empty()
     }
 
+    /// Whether there is one in a table of `section`.
+    pub(crate) fn any_of(&self, section: &str) -> bool {
+        self.0.iter().any(|mistake| mistake.key.starts_with(section))
+    }
+
     /// All of them, by line.
     pub(crate) fn sorted(mut self) -> Vec<Mistake> {
         self.0.sort_by_key(|mistake| mistake.line);

@@ -8,6 +8,8 @@
 
 mod coherence;
 mod document;
+#[cfg(test)]
+mod hostile;
 mod key;
 mod known;
 mod matrix;
@@ -36,14 +38,17 @@ pub(crate) use metric::{Better, Metric};
 pub(crate) use mistake::{Mistake, Mistakes};
 pub(crate) use new::scaffold;
 #[cfg(test)]
+pub(crate) use metric::METRICS;
 pub(crate) use schema::schema;
 pub(crate) use sections::{BESIDE, STATISTICS};
+#[cfg(test)]
+pub(crate) use selection::FACTORS;
 pub(crate) use selection::{Levels, Selection};
 pub(crate) use values::Values;
 
 use crate::error::Error;
 use crate::hypothesis;
-use crate::plan::{Plan, nearest};
+use crate::plan::Plan;
 use document::Document;
 use sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TOP};
 
@@ -160,6 +165,12 @@ impl Study {
     }
 }
 
+/// The tables of a study's file, in the order in which they are explained.
+#[cfg(test)]
+pub(crate) fn sections() -> impl Iterator<Item = &'static Section> {
+    SECTIONS.into_iter()
+}
+
 fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -215,16 +226,14 @@ struct Parts {
 impl Parts {
     /// Takes the section that `entry` is, if it is one.
     fn take(&mut self, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
-        let known = [SAMPLING.name, MATRIX.name, HYPOTHESIS.name];
-        if !known.contains(&entry.name) {
-            if nearest(entry.name, known.into_iter()).is_some() && entry.kind() != "text" {
-                values::unknown(entry, known.into_iter(), mistakes);
-                return true;
+        let known = || SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
+        let section = SECTIONS.into_iter().filter(|section| !section.name.is_empty());
+        let Some(section) = section.into_iter().find(|section| section.name == entry.name) else {
+            let is_section = entry.table().is_some() || entry.is_list();
+            if is_section {
+                values::unknown(entry, known(), mistakes);
             }
-            return false;
-        }
-        let Some(section) = SECTIONS.into_iter().find(|section| section.name == entry.name) else {
-            return false;
+            return is_section;
         };
         if !is_written_as(section, entry, mistakes) {
             return true;
@@ -266,13 +275,16 @@ impl Parts {
             let remedy = "add a [[matrix]] with mechanism and buffer";
             mistakes.add((1, "matrix"), "nothing is measured", remedy);
         }
+        coherence::check_sampling(&self.sampling, mistakes);
         for matrix in &self.matrices {
-            matrix.check(&self.sampling, mistakes);
+            matrix.check(mistakes);
         }
         twice(self.matrices.iter().map(|one| (one.name.as_str(), one.line())), "matrix", mistakes);
         let claims = self.hypotheses.iter().map(|one| (one.id.as_str(), one.line()));
         twice(claims, "hypothesis", mistakes);
-        for claim in &self.hypotheses {
+        // Levels of a matrix with a slip in it would be told as missing where they are right.
+        let claims = self.hypotheses.iter().filter(|_| !mistakes.any_of(MATRIX.name));
+        for claim in claims.collect::<Vec<_>>() {
             claim.check(&self.matrices, mistakes);
             coherence::check(claim, &self.matrices, mistakes);
         }

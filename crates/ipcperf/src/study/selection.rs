@@ -28,6 +28,9 @@ pub(crate) const FACTORS: [&str; 13] = [
     "instrument",
 ];
 
+/// More levels of a factor than this are a slip.
+pub(super) const MOST_LEVELS: usize = 4_096;
+
 /// Cases by their levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
@@ -148,13 +151,15 @@ fn levels(
         mistakes.add(entry.place(), what, "give it a level, or a list of levels");
         return None;
     };
-    Some(
-        words
-            .iter()
-            .flat_map(|words| words.split(','))
-            .flat_map(|word| canonical(factor, word))
-            .collect(),
-    )
+    let words = words.iter().flat_map(|words| words.split(','));
+    let levels: BTreeSet<String> =
+        words.flat_map(|word| canonical(factor, word)).take(MOST_LEVELS + 1).collect();
+    if levels.len() > MOST_LEVELS {
+        let what = format!("it has more than {MOST_LEVELS} levels");
+        mistakes.add(entry.place(), what, "give it fewer");
+        return None;
+    }
+    Some(levels)
 }
 
 /// The levels that `word` names, in the one way they are compared: sizes as plain bytes, ranges as what is in

@@ -1,0 +1,379 @@
+//! Studies from the outside: written, checked, planned, measured, interrupted, judged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::broken_studies::studies;
+use crate::laboratory::{Finished, GRACE, Laboratory};
+use crate::processes::{signal, wait_for};
+use crate::results::{ResultsFile, number, runs_told, text};
+
+/// Two claims of which one must be supported and one rejected wherever there are machines, and one that cannot be
+/// judged; a matrix that only the first needs.
+const SMALL: &str = r#"
+name = "small"
+title = "Something and nothing"
+question = "Does a pipe cost more than nothing?"
+
+[sampling]
+repetitions = 5
+attempts = 1
+seed = 3
+
+[[matrix]]
+name = "both"
+mechanism = ["null", "pipe"]
+buffer = "64,256"
+total = "64kB"
+
+[[matrix]]
+name = "trips"
+mechanism = "pipe"
+workload = "round-trip"
+buffer = "8,16,32,64,128,256"
+messages = 50
+quick = { messages = 5 }
+
+[[hypothesis]]
+id = "H1"
+claim = "A pipe costs more than nothing."
+test = "ratio-within"
+metric = "ns_per_message"
+where = { matrix = "both" }
+first = { mechanism = "pipe" }
+second = { mechanism = "null" }
+above = 1.5
+
+[[hypothesis]]
+id = "H2"
+claim = "Nothing costs more than a pipe."
+test = "ratio-within"
+metric = "ns_per_message"
+where = { matrix = "both" }
+first = { mechanism = "null" }
+second = { mechanism = "pipe" }
+above = 1.5
+
+[[hypothesis]]
+id = "H3"
+claim = "A stream makes round trips."
+test = "slope"
+metric = "round_trip"
+where = { matrix = "both" }
+above = 0
+
+[[hypothesis]]
+id = "H4"
+claim = "Small round trips are as long as smaller ones."
+test = "slope"
+where = { matrix = "trips" }
+below = 2
+"#;
+
+/// A place, and in it a study.
+struct Placed {
+    laboratory: Laboratory,
+    study: PathBuf,
+}
+
+impl Placed {
+    fn new(text: &str) -> Self {
+        let laboratory = Laboratory::open();
+        let study = laboratory.path("small.toml");
+        fs::write(&study, text).expect("a study");
+        Self { laboratory, study }
+    }
+
+    fn run(&self, arguments: &str) -> Finished {
+        let (study, results) = (self.study.display().to_string(), self.laboratory.results());
+        let arguments = arguments.replace("STUDY", &study);
+        self.laboratory.run(&arguments.replace("RESULTS", &results.display().to_string()))
+    }
+
+    fn results(&self) -> ResultsFile {
+        ResultsFile::read(&self.laboratory.results())
+    }
+
+    /// Each claim with its verdict.
+    fn verdicts(&self) -> Vec<(String, String)> {
+        let judged = self.run("study judge RESULTS --json").expect(0);
+        let judged: Vec<Value> = serde_json::from_str(&judged.stdout).expect("an array");
+        let pair = |one: &Value| (text(one, "id").to_owned(), text(one, "verdict").to_owned());
+        judged.iter().map(pair).collect()
+    }
+}
+
+/// The study, measured.
+fn measured() -> Placed {
+    let placed = Placed::new(SMALL);
+    placed.run("study run STUDY --out RESULTS").expect(0);
+    placed
+}
+
+fn sha256(path: &Path) -> String {
+    let bytes = fs::read(path).expect("a file");
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_study_is_measured_and_judged() {
+    let placed = Placed::new(SMALL);
+    let told = placed.run("study run STUDY --out RESULTS").expect(0);
+    for words in ["H1: A pipe costs more than nothing.", "supported", "rejected", "not testable here"] {
+        assert!(told.stdout.contains(words), "no `{words}`: {}", told.stdout);
+    }
+    let file = placed.results();
+    assert_eq!(text(&file.header, "study"), "small");
+    assert_eq!(text(&file.header, "study_hash"), sha256(&placed.study));
+    assert_eq!(text(&file.header, "study_text"), SMALL);
+    assert_eq!(file.header["quick"], false);
+    assert_eq!(number(&file.header, "seed"), 3);
+    assert_eq!(file.samples.len(), (4 + 6) * (5 + 1));
+    assert_eq!(file.footer["complete"], true);
+    let shown = placed.run("show RESULTS").expect(0);
+    assert!(shown.stdout.contains("H1: A pipe"), "{}", shown.stdout);
+    placed.laboratory.assert_nothing_left();
+}
+
+#[test]
+fn verdicts_for_scripts_have_what_they_rest_on() {
+    let placed = measured();
+    let judged = placed.run("study judge RESULTS --json").expect(0);
+    assert_eq!(judged.stderr, "");
+    let judged: Vec<Value> = serde_json::from_str(&judged.stdout).expect("an array");
+    assert_eq!(judged.len(), 4);
+    for one in &judged {
+        assert!(["H1", "H2", "H3", "H4"].contains(&text(one, "id")));
+        assert!(!text(one, "claim").is_empty());
+        assert!(one["evidence"].is_object(), "{one}");
+    }
+    assert_eq!(judged[0]["verdict"], "supported", "{:#}", judged[0]);
+    assert_eq!(judged[1]["verdict"], "rejected", "{:#}", judged[1]);
+    assert_eq!(judged[2]["verdict"], "not testable here", "{:#}", judged[2]);
+    let part = &judged[0]["evidence"]["parts"][0];
+    assert_eq!(part["n"], 5, "{part}");
+    assert!(part["estimates"][0]["low"].is_number(), "{part}");
+}
+
+#[test]
+fn a_gate_opens_where_all_that_can_be_tested_is_supported() {
+    let placed = measured();
+    placed.run("study judge RESULTS").expect(0);
+    placed.run("study judge RESULTS --gate").expect(1);
+    placed.run("study judge RESULTS --gate --json").expect(1);
+    let only = Placed::new(SMALL);
+    only.run("study run STUDY --only H1 --out RESULTS").expect(0);
+    only.run("study judge RESULTS --gate").expect(0);
+    let untestable = Placed::new(SMALL);
+    untestable.run("study run STUDY --only H3 --out RESULTS").expect(0);
+    untestable.run("study judge RESULTS --gate").expect(1);
+}
+
+#[test]
+fn only_some_hypotheses_need_only_their_matrices() {
+    let placed = Placed::new(SMALL);
+    placed.run("study run STUDY --only H1 --only H2 --out RESULTS").expect(0);
+    let file = placed.results();
+    assert_eq!(file.samples.len(), 4 * (5 + 1));
+    let ids: Vec<String> = placed.verdicts().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["H1", "H2"]);
+    let unknown = placed.run("study plan STUDY --only H9").expect(2);
+    assert!(unknown.stderr.contains("hypothesis `H9`"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_quick_look_thins_sizes_and_says_so() {
+    let placed = Placed::new(SMALL);
+    let told = placed.run("study run STUDY --quick --out RESULTS").expect(0);
+    let file = placed.results();
+    assert_eq!(file.header["quick"], true);
+    assert!(told.stdout.to_lowercase().contains("quick"), "{}", told.stdout);
+    let mut sizes: Vec<u64> = file
+        .samples
+        .iter()
+        .filter(|sample| sample["workload"] == "round-trip")
+        .map(|sample| number(sample, "buffer_bytes"))
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert_eq!(sizes, [16, 64, 256]);
+    let trips = file.samples.iter().filter(|sample| sample["workload"] == "round-trip");
+    assert!(trips.into_iter().all(|sample| number(sample, "messages") == 5));
+}
+
+#[test]
+fn an_interrupted_study_goes_on_and_is_judged() {
+    let placed = Placed::new(&SMALL.replace("repetitions = 5", "repetitions = 30"));
+    let results = placed.laboratory.results();
+    let arguments = format!("study run {} --out {}", placed.study.display(), results.display());
+    let command = placed.laboratory.start(placed.laboratory.command(&arguments));
+    let told = || (runs_told(&results) >= 15).then_some(());
+    wait_for("runs", Duration::from_secs(30), told);
+    signal(command.id(), Signal::INT);
+    let finished = command.finish(GRACE).expect(130);
+    assert!(finished.stderr.contains("ipcperf resume"), "{}", finished.stderr);
+    assert_eq!(placed.results().footer["complete"], false);
+    let resumed = placed.run("resume RESULTS").expect(0);
+    assert!(resumed.stdout.contains("H1: A pipe"), "{}", resumed.stdout);
+    let file = placed.results();
+    assert_eq!(file.footer["complete"], true);
+    assert_eq!(file.samples.len(), (4 + 6) * (30 + 1));
+    assert_eq!(text(&file.header, "study_hash"), sha256(&placed.study));
+    let verdicts = placed.verdicts();
+    assert_eq!(verdicts[0], ("H1".to_owned(), "supported".to_owned()));
+    assert_eq!(verdicts[1], ("H2".to_owned(), "rejected".to_owned()));
+    placed.laboratory.assert_nothing_left();
+}
+
+#[test]
+fn another_version_of_a_study_is_told_as_such() {
+    let placed = measured();
+    let same = placed.run("study judge RESULTS --study STUDY").expect(0);
+    assert_eq!(same.stderr, "");
+    let changed = SMALL.replace("above = 1.5", "above = 1.4");
+    fs::write(&placed.study, &changed).expect("a study");
+    let other = placed.run("study judge RESULTS --study STUDY").expect(0);
+    let hash = sha256(&placed.study);
+    assert!(other.stderr.contains("warning"), "{}", other.stderr);
+    assert!(other.stderr.contains(&hash[..12]), "{}", other.stderr);
+    // What was claimed beforehand is in the results, whatever became of the file.
+    fs::write(&placed.study, "no study").expect("a file");
+    assert_eq!(placed.run("study judge RESULTS").expect(0).stderr, "");
+}
+
+#[test]
+fn results_of_no_study_are_judged_by_one_that_is_named() {
+    let placed = Placed::new(SMALL);
+    let command = "-m null,pipe -b 64,256 --total 64kB --repetitions 5";
+    placed.laboratory.finish(placed.laboratory.measuring(command)).expect(0);
+    let refused = placed.run("study judge RESULTS").expect(2);
+    assert!(refused.stderr.contains("--study"), "{}", refused.stderr);
+    let judged = placed.run("study judge RESULTS --study STUDY").expect(0);
+    assert!(judged.stderr.contains("no study"), "{}", judged.stderr);
+}
+
+#[test]
+fn what_is_written_anew_passes_its_check_and_runs() {
+    let laboratory = Laboratory::open();
+    let path = laboratory.path("my question.toml");
+    let mut command = laboratory.command("study new");
+    command.arg(&path);
+    let told = laboratory.finish(command).expect(0);
+    assert!(told.stdout.contains("study check"), "{}", told.stdout);
+    let text = fs::read_to_string(&path).expect("a study");
+    assert!(text.contains("name = \"myquestion\""), "{text}");
+    for key in ["repetitions", "mechanism", "placement", "quick", "hypothesis", "beside", "of_second"] {
+        assert!(text.contains(key), "{key} is explained");
+    }
+    let with = |before: &str, after: &str| {
+        let mut command = laboratory.command(before);
+        command.arg(&path).args(after.split_whitespace());
+        laboratory.finish(command)
+    };
+    with("study check", "").expect(0);
+    with("study plan", "").expect(0);
+    let run = with("study run --quick --quiet --out", "");
+    assert_eq!(run.status.code(), Some(2), "the study, taken for results, is not written over");
+    assert_eq!(fs::read_to_string(&path).expect("a study"), text);
+    let results = laboratory.results();
+    with("study run", &format!("--quick --out {}", results.display())).expect(0);
+    assert_eq!(ResultsFile::read(&results).header["study"], "myquestion");
+}
+
+#[test]
+fn a_file_that_is_there_is_left_alone() {
+    let placed = Placed::new("precious");
+    let refused = placed.run("study new STUDY").expect(2);
+    assert!(refused.stderr.contains("there already"), "{}", refused.stderr);
+    assert_eq!(fs::read_to_string(&placed.study).expect("a file"), "precious");
+    placed.run("study new /nowhere/study.toml").expect(5);
+}
+
+/// Uncommented, every key that `study new` explains is right in its place.
+#[test]
+fn all_that_is_explained_is_right() {
+    let laboratory = Laboratory::open();
+    let path = laboratory.path("all.toml");
+    laboratory.run(&format!("study new {}", path.display())).expect(0);
+    let text = fs::read_to_string(&path).expect("a study");
+    let is_key = |line: &str| {
+        let name = line.split(" = ").next().unwrap_or_default();
+        line.contains(" = ") && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let mut tried = 0;
+    for line in text.lines().filter(|line| line.strip_prefix("# ").is_some_and(is_key)) {
+        let changed = text.replacen(line, &line[2..], 1);
+        fs::write(&path, &changed).expect("a study");
+        let told = laboratory.run(&format!("study check {}", path.display()));
+        // Some stand in place of others, or need others: that is told, and no more.
+        let ok = told.status.code() == Some(0)
+            || ["beside", "until_ci", "request-reply", "counters", "profile", "total", "no matrix"]
+                .iter()
+                .any(|word| told.stderr.contains(word));
+        assert!(ok, "{line}: {}", told.stderr);
+        assert!(!told.stderr.contains("no such key"), "{line}: {}", told.stderr);
+        tried += 1;
+    }
+    assert!(tried >= 30, "{tried}");
+}
+
+#[test]
+fn every_study_passes_its_check_and_has_a_plan() {
+    let laboratory = Laboratory::open();
+    for path in studies() {
+        let name = path.display();
+        let checked = laboratory.run(&format!("study check {name}")).expect(0);
+        assert!(checked.stdout.contains("no mistakes"), "{name}: {}", checked.stdout);
+        let planned = laboratory.run(&format!("study plan {name}")).expect(0);
+        let same = laboratory.run(&format!("plan {name}")).expect(0);
+        assert_eq!(planned.stdout.lines().count(), same.stdout.lines().count(), "{name}");
+        laboratory.run(&format!("study plan {name} --quick --json")).expect(0);
+        let shown = laboratory.run(&format!("study show {name}")).expect(0);
+        assert!(shown.stdout.contains("H1"), "{name}: {}", shown.stdout);
+    }
+}
+
+#[test]
+fn the_studies_that_come_along_are_listed() {
+    let laboratory = Laboratory::open();
+    for command in ["list studies --json", "study list --json"] {
+        let listed = laboratory.run(command).expect(0);
+        let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("an array");
+        assert!(listed.iter().any(|study| study["name"] == "pipe-or-socket"));
+        for study in listed {
+            assert!(!text(&study, "about").is_empty());
+            assert_eq!(study["available"], true);
+            assert!(study["reason"].is_null());
+            let name = text(&study, "name");
+            laboratory.run(&format!("study check {name}")).expect(0);
+            let toml = laboratory.run(&format!("study show --toml {name}")).expect(0);
+            assert!(toml.stdout.contains(&format!("name = \"{name}\"")), "{}", toml.stdout);
+        }
+    }
+    let words = laboratory.run("study list").expect(0);
+    assert!(words.stdout.contains("pipe-or-socket"), "{}", words.stdout);
+}
+
+#[test]
+fn the_schema_that_is_printed_is_the_one_that_is_published() {
+    let laboratory = Laboratory::open();
+    let printed = laboratory.run("study show --schema").expect(0);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/study.schema.json");
+    assert_eq!(printed.stdout, fs::read_to_string(path).expect("the schema"));
+    laboratory.run("study show").expect(2);
+}
+
+#[test]
+fn a_summary_for_scripts_is_all_that_is_printed() {
+    let placed = Placed::new(SMALL);
+    let told = placed.run("study run STUDY --only H1 --out RESULTS --json").expect(0);
+    let cases: Vec<Value> = serde_json::from_str(&told.stdout).expect("an array");
+    assert_eq!(cases.len(), 4);
+    let again = placed.run("study run STUDY --only H1 --out RESULTS").expect(2);
+    assert!(again.stderr.contains("--force"), "{}", again.stderr);
+}
