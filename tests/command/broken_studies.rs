@@ -135,101 +135,404 @@ const WRITTEN_AMISS: &[Broken] = &[
 /// Keys that are none, that are missing, and that are given what they cannot be.
 const KEYS: &[Broken] = &[
     broken(("title =", "titel ="), ("titel", "titel"), &["no such key", "`title`"]),
-    broken(("name = \"base\"", "name = \"two words\""), ("name", "name"), &["`two words`", "letters"]),
-    broken(("question = \"Which mistakes are told?\"\n", ""), ("name", "question"), &["missing", "text in quotes"]),
-    broken(("question = \"Which mistakes are told?\"", "question = \"\""), ("question", "question"), &["text in quotes"]),
+    broken(
+        ("name = \"base\"", "name = \"two words\""),
+        ("name", "name"),
+        &["`two words`", "letters"],
+    ),
+    broken(
+        ("question = \"Which mistakes are told?\"\n", ""),
+        ("name", "question"),
+        &["missing", "text in quotes"],
+    ),
+    broken(
+        ("question = \"Which mistakes are told?\"", "question = \"\""),
+        ("question", "question"),
+        &["text in quotes"],
+    ),
     broken(("source = \"our own\"", "source = 2015"), ("source", "source"), &["text in quotes"]),
-    broken(("[sampling]", "[samplings]"), ("[samplings]", "samplings"), &["no such key", "`sampling`"]),
-    broken(("[sampling]", "[[sampling]]"), ("[[sampling]]", "sampling"), &["one of it", "write [sampling]"]),
-    broken(("repetitions = 10", "repetitons = 10"), ("repetitons", "sampling.repetitons"), &["`repetitions`"]),
-    broken(("repetitions = 10", "repetitions = 0"), ("repetitions", "sampling.repetitions"), &["`0`", "1 to 100000"]),
-    broken(("repetitions = 10", "repetitions = \"ten\""), ("repetitions", "sampling.repetitions"), &["`ten`", "whole number"]),
-    broken(("repetitions = 10", "repetitions = 10\nuntil_ci = 2"), ("repetitions", "sampling.repetitions"), &["until_ci", "keep one"]),
+    broken(
+        ("[sampling]", "[samplings]"),
+        ("[samplings]", "samplings"),
+        &["no such key", "`sampling`"],
+    ),
+    broken(
+        ("[sampling]", "[[sampling]]"),
+        ("[[sampling]]", "sampling"),
+        &["one of it", "write [sampling]"],
+    ),
+    broken(
+        ("repetitions = 10", "repetitons = 10"),
+        ("repetitons", "sampling.repetitons"),
+        &["`repetitions`"],
+    ),
+    broken(
+        ("repetitions = 10", "repetitions = 0"),
+        ("repetitions", "sampling.repetitions"),
+        &["`0`", "1 to 100000"],
+    ),
+    broken(
+        ("repetitions = 10", "repetitions = \"ten\""),
+        ("repetitions", "sampling.repetitions"),
+        &["`ten`", "whole number"],
+    ),
+    broken(
+        ("repetitions = 10", "repetitions = 10\nuntil_ci = 2"),
+        ("repetitions", "sampling.repetitions"),
+        &["until_ci", "keep one"],
+    ),
     broken(("seed = 7", "seed = -7"), ("seed", "sampling.seed"), &["`-7`", "whole number"]),
     broken(("seed = 7", "most_s = 7"), ("most_s", "sampling.most_s"), &["until_ci"]),
     broken(("deadline = 20", "deadline = 1e9"), ("deadline", "sampling.deadline"), &["86400"]),
     broken(("deadline = 20", "deadline = nan"), ("deadline", "sampling.deadline"), &["86400"]),
-    broken(("deadline = 20", "deadline = true"), ("deadline", "sampling.deadline"), &["true or false", "a number"]),
+    broken(
+        ("deadline = 20", "deadline = true"),
+        ("deadline", "sampling.deadline"),
+        &["true or false", "a number"],
+    ),
     broken(("name = \"streams\"", "nane = \"streams\""), ("nane", "matrix[1].nane"), &["`name`"]),
     broken(("id = \"H1\"\n", ""), ("[[hypothesis]]", "hypothesis[1].id"), &["missing", "id ="]),
-    broken(("claim = \"A pipe is faster than a socket.\"\n", ""), ("[[hypothesis]]", "hypothesis[1].claim"), &["missing"]),
-    broken(("test = \"faster-than\"\n", ""), ("[[hypothesis]]", "hypothesis[1].test"), &["missing", "faster-than"]),
-    broken(("first = { mechanism = \"pipe\" }\n", ""), ("[[hypothesis]]\nid = \"H3\"", "hypothesis[3].first"), &["missing"]),
-    broken(("from = \"4KiB\"\n", ""), ("[[hypothesis]]\nid = \"H3\"", "hypothesis[3].from"), &["missing", "a size"]),
+    broken(
+        ("claim = \"A pipe is faster than a socket.\"\n", ""),
+        ("[[hypothesis]]", "hypothesis[1].claim"),
+        &["missing"],
+    ),
+    broken(
+        ("test = \"faster-than\"\n", ""),
+        ("[[hypothesis]]", "hypothesis[1].test"),
+        &["missing", "faster-than"],
+    ),
+    broken(
+        ("first = { mechanism = \"pipe\" }\n", ""),
+        ("[[hypothesis]]\nid = \"H3\"", "hypothesis[3].first"),
+        &["missing"],
+    ),
+    broken(
+        ("from = \"4KiB\"\n", ""),
+        ("[[hypothesis]]\nid = \"H3\"", "hypothesis[3].from"),
+        &["missing", "a size"],
+    ),
 ];
 
 /// Matrices.
 const MATRICES: &[Broken] = &[
-    broken(("[[matrix]]\nname = \"answers\"", "[matrix]\nname = \"answers\""), ("[matrix]", "TOML"), &["duplicate key"]),
-    broken(("mechanism = \"unix-dgram\"\n", ""), ("[[matrix]]\nname = \"answers\"", "matrix[2].mechanism"), &["missing", "mechanism ="]),
-    broken(("buffer = [8, 64]\n", ""), ("[[matrix]]\nname = \"answers\"", "matrix[2].buffer"), &["missing", "buffer ="]),
-    broken(("mechanism = \"unix-dgram\"", "mechanism = \"unix-dgam\""), ("mechanism = \"unix-dgam\"", "matrix[2].mechanism"), &["`unix-dgam`", "`unix-dgram`"]),
-    broken(("\"unix-stream\", \"tcp\"]\nbuffer", "\"unix-stream\", \"zzz\"]\nbuffer"), ("mechanism = [\"pipe\"", "matrix[1].mechanism"), &["`zzz`", "known are"]),
-    broken(("mechanism = [\"pipe\", \"unix-stream\", \"tcp\"]", "mechanism = []"), ("mechanism = []", "matrix[1].mechanism"), &["a list", "level"]),
-    broken(("buffer = [8, 64]", "buffer = [8, [64]]"), ("buffer = [8", "matrix[2].buffer"), &["a list of levels"]),
-    broken(("buffer = \"512..64KiB\"", "buffer = \"512..64kib\""), ("buffer = \"512", "matrix[1].buffer"), &["`64kib`", "KiB"]),
-    broken(("buffer = \"512..64KiB\"", "buffer = \"64KiB..512\""), ("buffer = \"64KiB", "matrix[1].buffer"), &["ends before", "FROM..TO"]),
-    broken(("buffer = \"512..64KiB\"", "buffer = \"512..\""), ("buffer = \"512..\"", "matrix[1].buffer"), &["no end", "FROM..TO"]),
-    broken(("buffer = [8, 64]", "buffer = [8, 0]"), ("buffer = [8", "matrix[2].buffer"), &["`0`", "at least 1 byte"]),
-    broken(("workload = \"stream\"", "workload = \"strem\""), ("workload = \"strem\"", "matrix[1].workload"), &["`strem`", "`stream`"]),
-    broken(("mode = \"2proc\"", "mode = \"2pro\""), ("mode", "matrix[1].mode"), &["`2pro`", "`2proc`"]),
-    broken(("placement = [\"same\", \"split\"]", "placement = [\"same\", \"splti\"]"), ("placement", "matrix[1].placement"), &["`splti`", "split"]),
-    broken(("kernel_buffer = \"default\"", "kernel_buffer = \"some\""), ("kernel_buffer", "matrix[1].kernel_buffer"), &["`some`", "match"]),
-    broken(("total = \"1MiB\"", "total = \"lots\""), ("total", "matrix[1].total"), &["`lots`", "KiB"]),
-    broken(("total = \"1MiB\"", "total = \"1MiB\"\nmessages = 5"), ("messages", "matrix[1].messages"), &["total", "keep one"]),
-    broken(("messages = 1000", "messages = 1.5"), ("messages", "matrix[2].messages"), &["`1.5`", "whole number"]),
-    broken(("touch = [\"none\", \"both\"]", "touch = [\"none\", \"boht\"]"), ("touch", "matrix[1].touch"), &["`boht`", "`both`"]),
-    broken(("total = \"1MiB\"", "total = \"1MiB\"\npayload = \"compressible:0\""), ("payload", "matrix[1].payload"), &["`compressible:0`", "1 to 100"]),
-    broken(("workload = \"request-reply\"\n", ""), ("reply", "matrix[2].reply"), &["request-reply"]),
-    broken(("instrument = [\"rusage\", \"counters\"]", "instrument = [\"rusage\", \"couners\"]"), ("instrument", "matrix[1].instrument"), &["`couners`", "`counters`"]),
-    broken(("instrument = [\"rusage\", \"counters\"]", "instrument = \"rusage\""), ("events", "matrix[1].events"), &["counters"]),
-    broken(("events = [\"instructions\", \"cycles\"]", "events = [\"instrutions\"]"), ("events", "matrix[1].events"), &["instrutions", "instructions"]),
-    broken(("pipe.capacity", "pipe.capcity"), ("pipe.capcity", "matrix[1].pipe.capcity"), &["`capcity`", "`capacity`"]),
-    broken(("pipe.capacity", "pip.capacity"), ("pip.capacity", "matrix[1].pip.capacity"), &["`pip`", "`pipe`"]),
-    broken(("pipe.capacity", "futex.spin"), ("futex.spin", "matrix[1].futex.spin"), &["futex", "mechanism"]),
-    broken(("pipe.capacity = [\"default\", \"1MiB\"]", "pipe.capacity = { x = 1 }"), ("pipe.capacity", "matrix[1].pipe.capacity"), &["a table", "a value"]),
+    broken(
+        ("[[matrix]]\nname = \"answers\"", "[matrix]\nname = \"answers\""),
+        ("[matrix]", "TOML"),
+        &["duplicate key"],
+    ),
+    broken(
+        ("mechanism = \"unix-dgram\"\n", ""),
+        ("[[matrix]]\nname = \"answers\"", "matrix[2].mechanism"),
+        &["missing", "mechanism ="],
+    ),
+    broken(
+        ("buffer = [8, 64]\n", ""),
+        ("[[matrix]]\nname = \"answers\"", "matrix[2].buffer"),
+        &["missing", "buffer ="],
+    ),
+    broken(
+        ("mechanism = \"unix-dgram\"", "mechanism = \"unix-dgam\""),
+        ("mechanism = \"unix-dgam\"", "matrix[2].mechanism"),
+        &["`unix-dgam`", "`unix-dgram`"],
+    ),
+    broken(
+        ("\"unix-stream\", \"tcp\"]\nbuffer", "\"unix-stream\", \"zzz\"]\nbuffer"),
+        ("mechanism = [\"pipe\"", "matrix[1].mechanism"),
+        &["`zzz`", "known are"],
+    ),
+    broken(
+        ("mechanism = [\"pipe\", \"unix-stream\", \"tcp\"]", "mechanism = []"),
+        ("mechanism = []", "matrix[1].mechanism"),
+        &["a list", "level"],
+    ),
+    broken(
+        ("buffer = [8, 64]", "buffer = [8, [64]]"),
+        ("buffer = [8", "matrix[2].buffer"),
+        &["a list of levels"],
+    ),
+    broken(
+        ("buffer = \"512..64KiB\"", "buffer = \"512..64kib\""),
+        ("buffer = \"512", "matrix[1].buffer"),
+        &["`64kib`", "KiB"],
+    ),
+    broken(
+        ("buffer = \"512..64KiB\"", "buffer = \"64KiB..512\""),
+        ("buffer = \"64KiB", "matrix[1].buffer"),
+        &["ends before", "FROM..TO"],
+    ),
+    broken(
+        ("buffer = \"512..64KiB\"", "buffer = \"512..\""),
+        ("buffer = \"512..\"", "matrix[1].buffer"),
+        &["no end", "FROM..TO"],
+    ),
+    broken(
+        ("buffer = [8, 64]", "buffer = [8, 0]"),
+        ("buffer = [8", "matrix[2].buffer"),
+        &["`0`", "at least 1 byte"],
+    ),
+    broken(
+        ("workload = \"stream\"", "workload = \"strem\""),
+        ("workload = \"strem\"", "matrix[1].workload"),
+        &["`strem`", "`stream`"],
+    ),
+    broken(
+        ("mode = \"2proc\"", "mode = \"2pro\""),
+        ("mode", "matrix[1].mode"),
+        &["`2pro`", "`2proc`"],
+    ),
+    broken(
+        ("placement = [\"same\", \"split\"]", "placement = [\"same\", \"splti\"]"),
+        ("placement", "matrix[1].placement"),
+        &["`splti`", "split"],
+    ),
+    broken(
+        ("kernel_buffer = \"default\"", "kernel_buffer = \"some\""),
+        ("kernel_buffer", "matrix[1].kernel_buffer"),
+        &["`some`", "match"],
+    ),
+    broken(
+        ("total = \"1MiB\"", "total = \"lots\""),
+        ("total", "matrix[1].total"),
+        &["`lots`", "KiB"],
+    ),
+    broken(
+        ("total = \"1MiB\"", "total = \"1MiB\"\nmessages = 5"),
+        ("messages", "matrix[1].messages"),
+        &["total", "keep one"],
+    ),
+    broken(
+        ("messages = 1000", "messages = 1.5"),
+        ("messages", "matrix[2].messages"),
+        &["`1.5`", "whole number"],
+    ),
+    broken(
+        ("touch = [\"none\", \"both\"]", "touch = [\"none\", \"boht\"]"),
+        ("touch", "matrix[1].touch"),
+        &["`boht`", "`both`"],
+    ),
+    broken(
+        ("total = \"1MiB\"", "total = \"1MiB\"\npayload = \"compressible:0\""),
+        ("payload", "matrix[1].payload"),
+        &["`compressible:0`", "1 to 100"],
+    ),
+    broken(
+        ("workload = \"request-reply\"\n", ""),
+        ("reply", "matrix[2].reply"),
+        &["request-reply"],
+    ),
+    broken(
+        ("instrument = [\"rusage\", \"counters\"]", "instrument = [\"rusage\", \"couners\"]"),
+        ("instrument", "matrix[1].instrument"),
+        &["`couners`", "`counters`"],
+    ),
+    broken(
+        ("instrument = [\"rusage\", \"counters\"]", "instrument = \"rusage\""),
+        ("events", "matrix[1].events"),
+        &["counters"],
+    ),
+    broken(
+        ("events = [\"instructions\", \"cycles\"]", "events = [\"instrutions\"]"),
+        ("events", "matrix[1].events"),
+        &["instrutions", "instructions"],
+    ),
+    broken(
+        ("pipe.capacity", "pipe.capcity"),
+        ("pipe.capcity", "matrix[1].pipe.capcity"),
+        &["`capcity`", "`capacity`"],
+    ),
+    broken(
+        ("pipe.capacity", "pip.capacity"),
+        ("pip.capacity", "matrix[1].pip.capacity"),
+        &["`pip`", "`pipe`"],
+    ),
+    broken(
+        ("pipe.capacity", "futex.spin"),
+        ("futex.spin", "matrix[1].futex.spin"),
+        &["futex", "mechanism"],
+    ),
+    broken(
+        ("pipe.capacity = [\"default\", \"1MiB\"]", "pipe.capacity = { x = 1 }"),
+        ("pipe.capacity", "matrix[1].pipe.capacity"),
+        &["a table", "a value"],
+    ),
     broken(("quick = {", "quik = {"), ("quik", "matrix[1].quik"), &["no such key", "`quick`"]),
-    broken(("quick = { buffer = \"512,64KiB\"", "quick = { buffer = \"512,64kib\""), ("quick", "matrix[1].quick.buffer"), &["`64kib`", "KiB"]),
-    broken(("quick = { buffer = \"512,64KiB\"", "quick = { bufer = \"512,64KiB\""), ("quick", "matrix[1].quick.bufer"), &["`buffer`"]),
-    broken(("total = \"64KiB\" }", "messages = 10 }"), ("quick", "matrix[1].quick.messages"), &["total"]),
-    broken(("name = \"answers\"", "name = \"streams\""), ("[[matrix]]\nname = \"streams\"\nmechanism = \"unix-dgram\"", "matrix"), &["`streams`", "name of its own"]),
-    broken(("buffer = \"512..64KiB\"", "buffer = \"1..4096:4096\"\npayload = [\"constant\", \"random\", \"compressible:2\", \"compressible:3\", \"compressible:4\", \"compressible:5\"]"), ("[[matrix]]\nname = \"streams\"", "matrix[1]"), &["cells", "100000 are the most"]),
-    broken(("buffer = \"512..64KiB\"", "buffer = \"1..99999:99999\""), ("buffer", "matrix[1].buffer"), &["99999 sizes", "4096 are the most"]),
+    broken(
+        ("quick = { buffer = \"512,64KiB\"", "quick = { buffer = \"512,64kib\""),
+        ("quick", "matrix[1].quick.buffer"),
+        &["`64kib`", "KiB"],
+    ),
+    broken(
+        ("quick = { buffer = \"512,64KiB\"", "quick = { bufer = \"512,64KiB\""),
+        ("quick", "matrix[1].quick.bufer"),
+        &["`buffer`"],
+    ),
+    broken(
+        ("total = \"64KiB\" }", "messages = 10 }"),
+        ("quick", "matrix[1].quick.messages"),
+        &["total"],
+    ),
+    broken(
+        ("name = \"answers\"", "name = \"streams\""),
+        ("[[matrix]]\nname = \"streams\"\nmechanism = \"unix-dgram\"", "matrix"),
+        &["`streams`", "name of its own"],
+    ),
+    broken(
+        (
+            "buffer = \"512..64KiB\"",
+            "buffer = \"1..4096:4096\"\npayload = [\"constant\", \"random\", \"compressible:2\", \"compressible:3\", \"compressible:4\", \"compressible:5\"]",
+        ),
+        ("[[matrix]]\nname = \"streams\"", "matrix[1]"),
+        &["cells", "100000 are the most"],
+    ),
+    broken(
+        ("buffer = \"512..64KiB\"", "buffer = \"1..99999:99999\""),
+        ("buffer", "matrix[1].buffer"),
+        &["99999 sizes", "4096 are the most"],
+    ),
 ];
 
 /// Hypotheses.
 const HYPOTHESES: &[Broken] = &[
-    broken(("test = \"faster-than\"", "test = \"faster-then\""), ("test", "hypothesis[1].test"), &["`faster-then`", "`faster-than`"]),
-    broken(("test = \"faster-than\"", "test = \"zzz\""), ("test", "hypothesis[1].test"), &["`zzz`", "known are"]),
-    broken(("metric = \"bandwidth\"", "metric = \"bandwith\""), ("metric", "hypothesis[1].metric"), &["`bandwith`", "`bandwidth`"]),
-    broken(("metric = \"bandwidth\"", "metric = 5"), ("metric", "hypothesis[1].metric"), &["`5`", "known are"]),
-    broken(("metric = \"bandwidth\"", "metric = \"sender_sys_ns\""), ("metric", "hypothesis[1].metric"), &["`sender_sys_ns`", "`sender_system_ns`"]),
-    broken(("{ instrument = \"syscalls\", role", "{ instrument = \"sycalls\", role"), ("metric = {", "hypothesis[2].metric"), &["`sycalls`", "`syscalls`"]),
-    broken(("{ instrument = \"syscalls\", role", "{ instrument = \"strace\", role"), ("metric = {", "hypothesis[2].metric"), &["no matrix", "strace"]),
+    broken(
+        ("test = \"faster-than\"", "test = \"faster-then\""),
+        ("test", "hypothesis[1].test"),
+        &["`faster-then`", "`faster-than`"],
+    ),
+    broken(
+        ("test = \"faster-than\"", "test = \"zzz\""),
+        ("test", "hypothesis[1].test"),
+        &["`zzz`", "known are"],
+    ),
+    broken(
+        ("metric = \"bandwidth\"", "metric = \"bandwith\""),
+        ("metric", "hypothesis[1].metric"),
+        &["`bandwith`", "`bandwidth`"],
+    ),
+    broken(
+        ("metric = \"bandwidth\"", "metric = 5"),
+        ("metric", "hypothesis[1].metric"),
+        &["`5`", "known are"],
+    ),
+    broken(
+        ("metric = \"bandwidth\"", "metric = \"sender_sys_ns\""),
+        ("metric", "hypothesis[1].metric"),
+        &["`sender_sys_ns`", "`sender_system_ns`"],
+    ),
+    broken(
+        ("{ instrument = \"syscalls\", role", "{ instrument = \"sycalls\", role"),
+        ("metric = {", "hypothesis[2].metric"),
+        &["`sycalls`", "`syscalls`"],
+    ),
+    broken(
+        ("{ instrument = \"syscalls\", role", "{ instrument = \"strace\", role"),
+        ("metric = {", "hypothesis[2].metric"),
+        &["no matrix", "strace"],
+    ),
     broken(("field = \"total_ns\", ", ""), ("metric = {", "hypothesis[2].metric"), &["field"]),
-    broken(("unit = \"ns\" }", "unit = \"ns\", better = \"more\" }"), ("metric = {", "hypothesis[2].metric"), &["`more`", "higher or lower"]),
-    broken(("over = \"mechanism\"", "over = \"mechansim\""), ("over", "hypothesis[2].over"), &["mechansim", "`mechanism`"]),
-    broken(("where = { matrix = \"answers\" }", "where = { matrix = \"answer\" }"), ("where = { matrix = \"answer\" }", "hypothesis[2].where.matrix"), &["answer", "`answers`"]),
-    broken(("where = { matrix = \"answers\" }", "where = { matrx = \"answers\" }"), ("where = { matrx", "hypothesis[2].where.matrx"), &["`matrix`"]),
-    broken(("where = { matrix = \"answers\" }", "where = {}"), ("where = {}", "hypothesis[2].where"), &["no cases"]),
-    broken(("where = { matrix = \"answers\" }", "where = \"answers\""), ("where = \"answers\"", "hypothesis[2].where"), &["{ mechanism = \"pipe\" }"]),
-    broken(("first = { buffer = 64 }", "first = { buffer = 65 }"), ("first = { buffer", "hypothesis[2].first.buffer"), &["65", "64"]),
-    broken(("first = { buffer = 64 }", "first = { buffer = 8 }"), ("second = { buffer", "hypothesis[2].second"), &["same cases"]),
-    broken(("pipe.capacity = \"default\" }", "pipe.capacity = \"2MiB\" }"), ("first", "hypothesis[1].first.pipe.capacity"), &["2097152", "1048576"]),
-    broken(("pipe.capacity = \"default\" }", "tcp.nodelay = \"on\" }"), ("first", "hypothesis[1].first.tcp.nodelay"), &["no matrix has the factor"]),
-    broken(("second = { mechanism = [\"unix-stream\", \"tcp\"] }", "second = { mechanism = [] }"), ("second", "hypothesis[1].second.mechanism"), &["a level"]),
-    broken(("of_second = \"best\"", "of_second = \"worst\""), ("of_second", "hypothesis[1].of_second"), &["`worst`", "each, best"]),
-    broken(("at = \"levels\"", "at = \"level\""), ("at =", "hypothesis[1].at"), &["`level`", "`levels`"]),
+    broken(
+        ("unit = \"ns\" }", "unit = \"ns\", better = \"more\" }"),
+        ("metric = {", "hypothesis[2].metric"),
+        &["`more`", "higher or lower"],
+    ),
+    broken(
+        ("over = \"mechanism\"", "over = \"mechansim\""),
+        ("over", "hypothesis[2].over"),
+        &["mechansim", "`mechanism`"],
+    ),
+    broken(
+        ("where = { matrix = \"answers\" }", "where = { matrix = \"answer\" }"),
+        ("where = { matrix = \"answer\" }", "hypothesis[2].where.matrix"),
+        &["answer", "`answers`"],
+    ),
+    broken(
+        ("where = { matrix = \"answers\" }", "where = { matrx = \"answers\" }"),
+        ("where = { matrx", "hypothesis[2].where.matrx"),
+        &["`matrix`"],
+    ),
+    broken(
+        ("where = { matrix = \"answers\" }", "where = {}"),
+        ("where = {}", "hypothesis[2].where"),
+        &["no cases"],
+    ),
+    broken(
+        ("where = { matrix = \"answers\" }", "where = \"answers\""),
+        ("where = \"answers\"", "hypothesis[2].where"),
+        &["{ mechanism = \"pipe\" }"],
+    ),
+    broken(
+        ("first = { buffer = 64 }", "first = { buffer = 65 }"),
+        ("first = { buffer", "hypothesis[2].first.buffer"),
+        &["65", "64"],
+    ),
+    broken(
+        ("first = { buffer = 64 }", "first = { buffer = 8 }"),
+        ("second = { buffer", "hypothesis[2].second"),
+        &["same cases"],
+    ),
+    broken(
+        ("pipe.capacity = \"default\" }", "pipe.capacity = \"2MiB\" }"),
+        ("first", "hypothesis[1].first.pipe.capacity"),
+        &["2097152", "1048576"],
+    ),
+    broken(
+        ("pipe.capacity = \"default\" }", "tcp.nodelay = \"on\" }"),
+        ("first", "hypothesis[1].first.tcp.nodelay"),
+        &["no matrix has the factor"],
+    ),
+    broken(
+        ("second = { mechanism = [\"unix-stream\", \"tcp\"] }", "second = { mechanism = [] }"),
+        ("second", "hypothesis[1].second.mechanism"),
+        &["a level"],
+    ),
+    broken(
+        ("of_second = \"best\"", "of_second = \"worst\""),
+        ("of_second", "hypothesis[1].of_second"),
+        &["`worst`", "each, best"],
+    ),
+    broken(
+        ("at = \"levels\"", "at = \"level\""),
+        ("at =", "hypothesis[1].at"),
+        &["`level`", "`levels`"],
+    ),
     broken(("level = 0.01", "level = 5"), ("level = 5", "hypothesis[1].level"), &["`5`", "to 0.5"]),
-    broken(("correction = \"holm\"", "correction = \"bonferroni\""), ("correction", "hypothesis[1].correction"), &["`bonferroni`", "holm"]),
+    broken(
+        ("correction = \"holm\"", "correction = \"bonferroni\""),
+        ("correction", "hypothesis[1].correction"),
+        &["`bonferroni`", "holm"],
+    ),
     broken(("need = 0.75", "need = 75"), ("need", "hypothesis[1].need"), &["`75`", "to 1"]),
-    broken(("beside = { statistic = \"student\"", "beside = { statistic = \"studnt\""), ("beside", "hypothesis[1].beside.statistic"), &["`studnt`", "`student`"]),
-    broken(("beside = { statistic", "beside = { share"), ("beside", "hypothesis[1].beside.share"), &["no such key"]),
-    broken(("from = \"4KiB\"", "from = \"4kib\""), ("from", "hypothesis[3].from"), &["`4kib`", "a size"]),
-    broken(("from = \"4KiB\"", "from = \"4KiB\"\nabove = 2"), ("above = 2", "hypothesis[3].above"), &["always-from"]),
-    broken(("above = 1.5\nbelow = 3\n", ""), ("[[hypothesis]]\nid = \"H2\"", "hypothesis[2].above"), &["no bound", "above, below or both"]),
+    broken(
+        ("beside = { statistic = \"student\"", "beside = { statistic = \"studnt\""),
+        ("beside", "hypothesis[1].beside.statistic"),
+        &["`studnt`", "`student`"],
+    ),
+    broken(
+        ("beside = { statistic", "beside = { share"),
+        ("beside", "hypothesis[1].beside.share"),
+        &["no such key"],
+    ),
+    broken(
+        ("from = \"4KiB\"", "from = \"4kib\""),
+        ("from", "hypothesis[3].from"),
+        &["`4kib`", "a size"],
+    ),
+    broken(
+        ("from = \"4KiB\"", "from = \"4KiB\"\nabove = 2"),
+        ("above = 2", "hypothesis[3].above"),
+        &["always-from"],
+    ),
+    broken(
+        ("above = 1.5\nbelow = 3\n", ""),
+        ("[[hypothesis]]\nid = \"H2\"", "hypothesis[2].above"),
+        &["no bound", "above, below or both"],
+    ),
     broken(("above = 1.5", "above = 4"), ("above = 4", "hypothesis[2].above"), &["smaller"]),
-    broken(("id = \"H2\"", "id = \"H1\""), ("[[hypothesis]]\nid = \"H1\"\nclaim = \"A large", "hypothesis"), &["`H1`", "name of its own"]),
+    broken(
+        ("id = \"H2\"", "id = \"H1\""),
+        ("[[hypothesis]]\nid = \"H1\"\nclaim = \"A large", "hypothesis"),
+        &["`H1`", "name of its own"],
+    ),
 ];
 
 fn all() -> impl Iterator<Item = &'static Broken> {
@@ -270,7 +573,11 @@ fn mistakes(laboratory: &Laboratory, path: &Path) -> Vec<Value> {
     assert_eq!(words.stdout, "");
     assert_eq!(words.stderr.lines().count(), told.len(), "{}", words.stderr);
     for (line, mistake) in words.stderr.lines().zip(&told) {
-        let place = format!("ipcperf: {path}: line {}: {}: ", mistake["line"], mistake["key"].as_str().unwrap());
+        let place = format!(
+            "ipcperf: {path}: line {}: {}: ",
+            mistake["line"],
+            mistake["key"].as_str().unwrap()
+        );
         assert!(line.starts_with(&place), "{line}");
         assert!(line.ends_with(mistake["remedy"].as_str().unwrap()), "{line}");
         assert!(line.chars().count() < 900, "{line}");
@@ -298,7 +605,10 @@ fn each_of_many_mistakes_is_told_with_its_line_key_and_remedy() {
             && broken.words.iter().all(|word| words.contains(word));
         if !is_right {
             let (line, key, from, to) = (broken.line(), broken.key, broken.from, broken.to);
-            wrong.push(format!("{from} -> {to}\n  wanted {line} {key} {:?}\n  told {words}", broken.words));
+            wrong.push(format!(
+                "{from} -> {to}\n  wanted {line} {key} {:?}\n  told {words}",
+                broken.words
+            ));
         }
     }
     assert!(all().count() >= 50);
@@ -316,7 +626,13 @@ fn several_mistakes_are_told_at_once_by_line() {
     let keys: Vec<&str> = told.iter().filter_map(|one| one["key"].as_str()).collect();
     assert_eq!(
         keys,
-        ["sampling.repetitions", "matrix[1].mode", "hypothesis[2].test", "hypothesis[3].id", "hypothesis[3].di"]
+        [
+            "sampling.repetitions",
+            "matrix[1].mode",
+            "hypothesis[2].test",
+            "hypothesis[3].id",
+            "hypothesis[3].di"
+        ]
     );
 }
 
@@ -416,7 +732,10 @@ fn editors_are_told_that_the_studies_are_right() {
     let schema = schema();
     let ours = studies().into_iter().map(|path| fs::read_to_string(path).expect("a study"));
     for text in ours.chain([GOOD.to_owned()]) {
-        let errors: Vec<String> = schema.iter_errors(&json(&text)).map(|error| format!("{} {error}", error.instance_path())).collect();
+        let errors: Vec<String> = schema
+            .iter_errors(&json(&text))
+            .map(|error| format!("{} {error}", error.instance_path()))
+            .collect();
         assert!(errors.is_empty(), "{}: {errors:?}", text.lines().next().unwrap_or_default());
     }
 }
@@ -425,8 +744,13 @@ fn editors_are_told_that_the_studies_are_right() {
 #[test]
 fn editors_are_told_of_many_mistakes() {
     let schema = schema();
-    let readable = KEYS.iter().chain(MATRICES).chain(HYPOTHESES).filter(|one| one.text().parse::<toml::Table>().is_ok());
-    let (wrong, missed): (Vec<_>, Vec<_>) = readable.partition(|one| !schema.is_valid(&json(&one.text())));
+    let readable = KEYS
+        .iter()
+        .chain(MATRICES)
+        .chain(HYPOTHESES)
+        .filter(|one| one.text().parse::<toml::Table>().is_ok());
+    let (wrong, missed): (Vec<_>, Vec<_>) =
+        readable.partition(|one| !schema.is_valid(&json(&one.text())));
     let missed: Vec<&str> = missed.iter().map(|one| one.to).collect();
     assert!(wrong.len() >= 40, "{} told, not: {missed:#?}", wrong.len());
 }

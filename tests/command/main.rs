@@ -1,7 +1,7 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
-mod container;
 mod broken_studies;
+mod container;
 mod counted;
 mod dbus;
 mod doctor;

@@ -124,7 +124,9 @@ fn sha256(path: &Path) -> String {
 fn a_study_is_measured_and_judged() {
     let placed = Placed::new(SMALL);
     let told = placed.run("study run STUDY --out RESULTS").expect(0);
-    for words in ["H1: A pipe costs more than nothing.", "supported", "rejected", "not testable here"] {
+    for words in
+        ["H1: A pipe costs more than nothing.", "supported", "rejected", "not testable here"]
+    {
         assert!(told.stdout.contains(words), "no `{words}`: {}", told.stdout);
     }
     let file = placed.results();
@@ -267,7 +269,9 @@ fn what_is_written_anew_passes_its_check_and_runs() {
     assert!(told.stdout.contains("study check"), "{}", told.stdout);
     let text = fs::read_to_string(&path).expect("a study");
     assert!(text.contains("name = \"myquestion\""), "{text}");
-    for key in ["repetitions", "mechanism", "placement", "quick", "hypothesis", "beside", "of_second"] {
+    for key in
+        ["repetitions", "mechanism", "placement", "quick", "hypothesis", "beside", "of_second"]
+    {
         assert!(text.contains(key), "{key} is explained");
     }
     let with = |before: &str, after: &str| {

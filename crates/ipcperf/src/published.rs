@@ -28,7 +28,8 @@ fn check(name: &str, wanted: &str) {
 fn check_part(name: &str, part: &str, wanted: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     let page = std::fs::read_to_string(path).unwrap();
-    let begin = format!("<!-- {part}: made from the code by scripts/write-docs: change it there. -->\n");
+    let begin =
+        format!("<!-- {part}: made from the code by scripts/write-docs: change it there. -->\n");
     let end = format!("<!-- end of {part} -->");
     let (before, rest) = page.split_once(&begin).expect(&begin);
     let (_, after) = rest.split_once(&end).expect(&end);

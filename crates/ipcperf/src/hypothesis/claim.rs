@@ -129,7 +129,8 @@ impl Claim {
             let Some(selection) = self.values.cases(key) else { continue };
             let (line, path) = self.values.place_of(key);
             for (factor, levels) in selection.factors() {
-                let (line, path) = (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
+                let (line, path) =
+                    (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
                 let known: BTreeSet<String> =
                     matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
                 if known.is_empty() {

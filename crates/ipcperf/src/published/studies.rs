@@ -16,8 +16,11 @@ fn the_schema_of_a_study_is_that_of_its_keys() {
 fn the_page_on_writing_a_study_has_every_key() {
     let mut page = String::new();
     for section in sections() {
-        let title =
-            if section.name.is_empty() { "The top".to_owned() } else { format!("`{}`", section.heading()) };
+        let title = if section.name.is_empty() {
+            "The top".to_owned()
+        } else {
+            format!("`{}`", section.heading())
+        };
         write!(page, "### {title}\n\n{}\n\n{}\n", section.about, keys(section.keys)).unwrap();
         let tables = section.keys.iter().filter_map(|key| Some((key.name, key.takes.table()?)));
         for (name, within) in tables {

@@ -34,13 +34,19 @@ pub(super) fn check_sampling(sampling: &Values, mistakes: &mut Mistakes) {
         return;
     }
     for key in ["most_repetitions", "most_s"].into_iter().filter(|key| is_there(key)) {
-        tell(key, "it is a limit of until_ci, which is not there", "add until_ci = 2, or leave it out");
+        tell(
+            key,
+            "it is a limit of until_ci, which is not there",
+            "add until_ci = 2, or leave it out",
+        );
     }
 }
 
 /// Cases held against themselves are alike.
 fn check_sides(values: &Values, mistakes: &mut Mistakes) {
-    let (Some(first), Some(second)) = (values.cases("first"), values.cases("second")) else { return };
+    let (Some(first), Some(second)) = (values.cases("first"), values.cases("second")) else {
+        return;
+    };
     if Selection::factors(first).eq(second.factors()) {
         let (line, path) = values.place_of("second");
         mistakes.add((line, &path), "it means the same cases as first", "name other cases");
@@ -85,7 +91,9 @@ fn check_over(claim: &Claim, matrices: &[Matrix], mistakes: &mut Mistakes) {
 /// What an instrument shall have seen must be watched by it.
 fn check_watched(values: &Values, matrices: &[Matrix], mistakes: &mut Mistakes) {
     for key in METRICS {
-        let Some(instrument) = values.metric(key).and_then(super::Metric::instrument) else { continue };
+        let Some(instrument) = values.metric(key).and_then(super::Metric::instrument) else {
+            continue;
+        };
         if matrices.iter().any(|matrix| matrix.levels("instrument").contains(instrument)) {
             continue;
         }

@@ -64,7 +64,8 @@ impl<'t> Document<'t> {
             if line != told {
                 let at = error.span().and_then(|span| text.get(span)).unwrap_or_default();
                 let at = at.lines().next().unwrap_or_default();
-                let at: String = at.chars().filter(|one| !one.is_control()).take(MOST_SHOWN).collect();
+                let at: String =
+                    at.chars().filter(|one| !one.is_control()).take(MOST_SHOWN).collect();
                 let near = if at.is_empty() { at } else { format!(" at `{at}`") };
                 let what = format!("{}{near}", error.message());
                 mistakes.add((line, "TOML"), what, remedy(error.message()));

@@ -153,7 +153,8 @@ impl Matrix {
         }
         for (line, option) in &self.options {
             let set = std::slice::from_ref(option);
-            if let Err(error) = parse(&right, set, self.messages(Length::Full), &Values::default()) {
+            if let Err(error) = parse(&right, set, self.messages(Length::Full), &Values::default())
+            {
                 let name = option.split('=').next().unwrap_or(option);
                 tell((*line, &format!("{}.{name}", self.values.path)), &error, mistakes);
             }
@@ -196,7 +197,8 @@ impl Matrix {
         for (key, words) in given {
             let mut tried = right.clone();
             tried.insert(key, words);
-            if let Err(error) = parse(&tried, &[], self.messages(Length::Quick), &Values::default()) {
+            if let Err(error) = parse(&tried, &[], self.messages(Length::Quick), &Values::default())
+            {
                 let (line, path) = quick.place_of(key);
                 tell((line, &path), &error, mistakes);
             }
@@ -236,12 +238,18 @@ impl Matrix {
         let common = common.map(|(_, words)| count(words)).fold(1, usize::saturating_mul);
         let options_of = |mechanism: &str| {
             let own = self.options.iter().filter_map(|(_, set)| {
-                set.strip_prefix(mechanism)?.strip_prefix('.')?.split_once('=').map(|(_, words)| words)
+                set.strip_prefix(mechanism)?
+                    .strip_prefix('.')?
+                    .split_once('=')
+                    .map(|(_, words)| words)
             });
             own.map(count).fold(1, usize::saturating_mul)
         };
         let mechanisms = words.get("mechanism").map_or("", String::as_str).split(',');
-        mechanisms.map(|name| options_of(name.trim())).fold(0, usize::saturating_add).saturating_mul(common)
+        mechanisms
+            .map(|name| options_of(name.trim()))
+            .fold(0, usize::saturating_add)
+            .saturating_mul(common)
     }
 
     fn check_amount(&self, mistakes: &mut Mistakes) {
@@ -332,7 +340,9 @@ fn is_nearer_a_key(name: &str) -> bool {
     let own = OwnKind::ALL.into_iter().map(OwnKind::word);
     let mut mechanisms = MECHANISMS.iter().map(|known| known.name).chain(own);
     let is_key = nearest(name, MATRIX.keys.iter().map(|key| key.name)).is_some();
-    is_key && !mechanisms.clone().any(|known| known == name) && nearest(name, &mut mechanisms).is_none()
+    is_key
+        && !mechanisms.clone().any(|known| known == name)
+        && nearest(name, &mut mechanisms).is_none()
 }
 
 /// How many levels `words` name, each range as many as are in it.

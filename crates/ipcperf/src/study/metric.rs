@@ -195,7 +195,8 @@ impl Metric {
             return Seen::read(entry, mistakes).map(Self::Seen);
         }
         let Some(text) = entry.text() else {
-            let remedy = "give it the name of a metric, or a table { instrument = ..., field = ... }";
+            let remedy =
+                "give it the name of a metric, or a table { instrument = ..., field = ... }";
             mistakes.add(entry.place(), format!("it cannot be {}", entry.kind()), remedy);
             return None;
         };

@@ -23,6 +23,20 @@ impl fmt::Display for Mistake {
     }
 }
 
+/// More mistakes than this nobody reads.
+const MOST: usize = 100;
+/// Characters of each part of a mistake: it is one line.
+const LONGEST_KEY: usize = 120;
+const LONGEST_WHAT: usize = 250;
+const LONGEST_REMEDY: usize = 500;
+
+/// `text` in one line of at most `most` characters: a file may hold anything.
+fn plain(text: &str, most: usize) -> String {
+    let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let short: String = text.chars().map(plain).take(most).collect();
+    if text.chars().nth(most).is_some() { short + "..." } else { short }
+}
+
 /// The mistakes found so far: reading goes on after each, so that all are told at once.
 #[derive(Debug, Default)]
 pub(crate) struct Mistakes(Vec<Mistake>);
@@ -34,7 +48,9 @@ impl Mistakes {
         what: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        let (key, what, remedy) = (key.to_owned(), what.into(), remedy.into());
+        let (what, remedy) = (what.into(), remedy.into());
+        let (key, what) = (plain(key, LONGEST_KEY), plain(&what, LONGEST_WHAT));
+        let remedy = plain(&remedy, LONGEST_REMEDY);
         self.0.push(Mistake { line, key, what, remedy });
     }
 
@@ -47,9 +63,15 @@ impl Mistakes {
         self.0.iter().any(|mistake| mistake.key.starts_with(section))
     }
 
-    /// All of them, by line.
+    /// All of them, by line; the first of them, and how many more there are, where nobody would read all.
     pub(crate) fn sorted(mut self) -> Vec<Mistake> {
         self.0.sort_by_key(|mistake| mistake.line);
+        let more = self.0.len().saturating_sub(MOST);
+        if let Some(last) = self.0.get_mut(MOST) {
+            last.what = format!("here and below are {more} more mistakes");
+            "mend those above first".clone_into(&mut last.remedy);
+        }
+        self.0.truncate(MOST + 1);
         self.0
     }
 }

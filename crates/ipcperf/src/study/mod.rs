@@ -34,11 +34,11 @@ pub(crate) use document::{Entry, Table};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
 pub(crate) use matrix::{Length, Matrix};
+#[cfg(test)]
+pub(crate) use metric::METRICS;
 pub(crate) use metric::{Better, Metric};
 pub(crate) use mistake::{Mistake, Mistakes};
 pub(crate) use new::scaffold;
-#[cfg(test)]
-pub(crate) use metric::METRICS;
 pub(crate) use schema::schema;
 pub(crate) use sections::{BESIDE, STATISTICS};
 #[cfg(test)]
@@ -299,11 +299,17 @@ fn is_written_as(section: &Section, entry: &Entry<'_, '_>, mistakes: &mut Mistak
     let what = match (section.repeats, entry.is_list()) {
         (Repeats::Often, true) if count > MOST_TABLES => {
             let remedy = "write several studies";
-            mistakes.add(entry.place(), format!("there are {count}; {MOST_TABLES} are the most"), remedy);
+            mistakes.add(
+                entry.place(),
+                format!("there are {count}; {MOST_TABLES} are the most"),
+                remedy,
+            );
             return false;
         }
         (Repeats::Often, true) | (Repeats::Once, false) => return true,
-        (Repeats::Often, false) if entry.table().is_some() => "there may be several of it".to_owned(),
+        (Repeats::Often, false) if entry.table().is_some() => {
+            "there may be several of it".to_owned()
+        }
         (Repeats::Once, true) => "there is one of it".to_owned(),
         (Repeats::Often, false) => format!("it cannot be {}", entry.kind()),
     };

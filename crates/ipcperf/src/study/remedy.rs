@@ -7,7 +7,9 @@ pub(super) fn apart(words: &str) -> (String, String) {
     let words = without_key(&words);
     let splits = [refused_value, second_half, elsewhere, of_option, of_range];
     let found = splits.into_iter().find_map(|split| split(words));
-    found.unwrap_or_else(|| (words.to_owned(), "see ipcperf run --help for what it may be".to_owned()))
+    found.unwrap_or_else(|| {
+        (words.to_owned(), "see ipcperf run --help for what it may be".to_owned())
+    })
 }
 
 /// Flags as keys: `--kernel-buffer` is `kernel_buffer`, `-w` is `workload`.
@@ -16,14 +18,18 @@ fn of_keys(words: &str) -> String {
         "-w" => "workload".to_owned(),
         "-m" => "mechanism".to_owned(),
         "--set" => "an option".to_owned(),
-        flag => flag.strip_prefix("--").map_or_else(|| flag.to_owned(), |key| key.replace('-', "_")),
+        flag => {
+            flag.strip_prefix("--").map_or_else(|| flag.to_owned(), |key| key.replace('-', "_"))
+        }
     };
     words.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Without `KEY: ` before it, which is told as the place.
 fn without_key(words: &str) -> &str {
-    let is_key = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let is_key = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+    };
     match words.split_once(": ") {
         Some((key, rest)) if is_key(key) => rest,
         _ => words,
@@ -87,18 +93,46 @@ mod tests {
 
     #[test]
     fn what_is_wrong_and_what_would_be_right_are_told_apart() {
-        assert_apart("--buffer: a size must be at least 1 byte, not `0`", "it cannot be `0`", "a size must be at least 1 byte");
-        assert_apart("unknown mode `2pro`; did you mean `2proc`?", "unknown mode `2pro`", "did you mean `2proc`?");
-        assert_apart("--buffer: `64kib` is no size: use a whole number", "`64kib` is no size", "use a whole number");
-        assert_apart("--reply is for -w request-reply", "reply is for workload request-reply", "write workload = \"request-reply\", or leave it out");
-        assert_apart("--set names tcp, which -m does not", "tcp is not among the mechanisms", "add tcp to mechanism, or leave the option out");
-        assert_apart("range `64..1` ends before it starts", "range `64..1` ends before it starts", "write FROM..TO");
+        assert_apart(
+            "--buffer: a size must be at least 1 byte, not `0`",
+            "it cannot be `0`",
+            "a size must be at least 1 byte",
+        );
+        assert_apart(
+            "unknown mode `2pro`; did you mean `2proc`?",
+            "unknown mode `2pro`",
+            "did you mean `2proc`?",
+        );
+        assert_apart(
+            "--buffer: `64kib` is no size: use a whole number",
+            "`64kib` is no size",
+            "use a whole number",
+        );
+        assert_apart(
+            "--reply is for -w request-reply",
+            "reply is for workload request-reply",
+            "write workload = \"request-reply\", or leave it out",
+        );
+        assert_apart(
+            "--set names tcp, which -m does not",
+            "tcp is not among the mechanisms",
+            "add tcp to mechanism, or leave the option out",
+        );
+        assert_apart(
+            "range `64..1` ends before it starts",
+            "range `64..1` ends before it starts",
+            "write FROM..TO",
+        );
         assert_apart("udp has no options", "udp has no options", "leave it out");
     }
 
     #[test]
     fn words_of_another_shape_are_kept_whole() {
-        assert_apart("--until-ci must be above 0", "until_ci must be above 0", "see ipcperf run --help for what it may be");
+        assert_apart(
+            "--until-ci must be above 0",
+            "until_ci must be above 0",
+            "see ipcperf run --help for what it may be",
+        );
         assert_apart("", "", "see ipcperf run --help for what it may be");
     }
 }

@@ -87,7 +87,9 @@ fn with_options(mut table: Value) -> Value {
         let options: Map<String, Value> = mechanism
             .options
             .iter()
-            .map(|option| (option.name.to_owned(), levels(&json!({ "type": ["string", "number"] }))))
+            .map(|option| {
+                (option.name.to_owned(), levels(&json!({ "type": ["string", "number"] })))
+            })
             .collect();
         table["properties"][mechanism.name] =
             json!({ "type": "object", "properties": options, "additionalProperties": false });
@@ -169,7 +171,8 @@ fn takes(takes: Takes) -> Value {
         Takes::Table(keys) => table(keys.iter()),
         Takes::Judgement => {
             let keys = BESIDE.iter().chain(TESTS.iter().flat_map(|test| test.keys));
-            let mut judgement = table(keys.filter(|key| !matches!(key.takes, Takes::Cases | Takes::Judgement)));
+            let mut judgement =
+                table(keys.filter(|key| !matches!(key.takes, Takes::Cases | Takes::Judgement)));
             judgement["required"] = json!([]);
             judgement
         }
