@@ -74,6 +74,11 @@ impl Selection {
         })
     }
 
+    /// The levels of `factor` that are meant, where it says anything of it.
+    pub(crate) fn of(&self, factor: &str) -> Option<&BTreeSet<String>> {
+        self.0.get(factor)
+    }
+
     /// Whether it says anything of `factor`.
     pub(crate) fn has(&self, factor: &str) -> bool {
         self.0.contains_key(factor)
