@@ -77,7 +77,7 @@ fn label(over: &str, level: &str) -> String {
 }
 
 /// The mechanism, and what else tells `levels` from some of `all`.
-fn name(levels: &Levels, all: &[Levels]) -> String {
+pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
     let differs = |factor: &str, level: &String| {
         let others = all.iter().filter(|other| other.get("mechanism") == levels.get("mechanism"));
         factor == "mechanism" || others.into_iter().any(|other| other.get(factor) != Some(level))
@@ -88,6 +88,7 @@ fn name(levels: &Levels, all: &[Levels]) -> String {
         levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
     let rest = rest.map(|(factor, level)| match factor.strip_prefix(&own) {
         Some(option) => format!("{option}={level}"),
+        None if factor == "instrument" && level == "none" => "unwatched".to_owned(),
         None if factor == "instrument" => format!("watched by {level}"),
         None => format!("{factor}={level}"),
     });

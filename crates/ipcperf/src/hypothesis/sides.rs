@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::Sides;
-use super::line::lines;
+use super::line::{lines, name};
 use super::{Cells, Claim, Found, Line, Point};
-use crate::study::{Better, Metric};
+use crate::study::{Better, Levels, Metric};
 
 /// A line of the first kind beside one of the second.
 pub(super) struct Pair<'a> {
@@ -38,7 +38,11 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
             Ok(lines)
         }
     });
-    let (first, second) = (first?, second?);
+    let (mut first, mut second) = (first?, second?);
+    let all: Vec<Levels> = first.iter().chain(&second).map(|line| line.levels.clone()).collect();
+    for line in first.iter_mut().chain(&mut second) {
+        line.name = name(&line.levels, &all);
+    }
     let example = first.iter().chain(&second).find_map(|line| line.example);
     let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
     let second = match claim.values.word("of_second") {
