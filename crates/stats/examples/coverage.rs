@@ -9,7 +9,7 @@ mod draws;
 #[path = "../tests/planted/mod.rs"]
 mod planted;
 
-use ipcperf_stats::{Bootstrap, autocorrelation, median};
+use ipcperf_stats::{Bootstrap, autocorrelation, mean_interval, median};
 use planted::{Held, KNOWN, Known, Noise, Planting, mean, of_values};
 
 /// Of values; the Monte Carlo error of a share of 95 % is 0.2 %.
@@ -69,13 +69,14 @@ fn medians() {
 
 fn means() {
     print!("{}", include_str!("coverage/means.md"));
-    println!("| values | n | percentile bootstrap | BCa |\n|---|---|---|---|");
+    println!("| values | n | Student's t | percentile bootstrap | BCa |\n|---|---|---|---|---|");
     let bootstrap = Bootstrap { resamples: 1000, ..Bootstrap::default() };
     of_known(|known, n| {
         let percentile =
             of_values(SETS, n, known, known.mean, |values| bootstrap.percentile(values, mean));
         let bca = of_values(SETS, n, known, known.mean, |values| bootstrap.bca(values, mean));
-        format!("{} | {}", cell(&percentile), cell(&bca))
+        let t = of_values(SETS, n, known, known.mean, |values| mean_interval(values, 0.95).ok());
+        format!("{} | {} | {}", cell(&t), cell(&percentile), cell(&bca))
     });
 }
 

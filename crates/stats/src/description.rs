@@ -1,10 +1,12 @@
 //! What there is to say about one set of values.
 
 use crate::{
-    degenerate::{Degenerate, enough, finite, in_range},
+    bootstrap::Interval,
+    degenerate::{Degenerate, enough, finite, in_range, level},
     moments::{Moments, Scale, count},
     quantile::{ascending, quantile},
     spread::median_absolute_deviation,
+    student::critical,
 };
 
 /// A set of values in numbers, in their unit where nothing else is said.
@@ -74,6 +76,24 @@ pub fn describe(values: &[f64]) -> Result<Description, Degenerate> {
     })
 }
 
+/// The interval of the mean of `values` by Student's t (Student 1908, *The Probable Error of a Mean*,
+/// Biometrika 6), of level `share`, in their unit.
+///
+/// # Errors
+///
+/// Fewer than two values, one that is not finite, a level outside 0 to 1, or a result that does not fit into
+/// a double.
+pub fn mean_interval(values: &[f64], share: f64) -> Result<Interval, Degenerate> {
+    let tail = (1.0 - level(share)?) / 2.0;
+    enough(values, 2)?;
+    finite(values)?;
+    let scale = Scale::of(&[values]);
+    let moments = Moments::about(&scale.all(values), 0.0);
+    let reach = (moments.variance() / moments.n).sqrt() * critical(tail, count(values.len() - 1));
+    let end = |at: f64| in_range(scale.up(at));
+    Ok(Interval { low: end(moments.mean - reach)?, high: end(moments.mean + reach)? })
+}
+
 /// The geometric mean of `values`, the exponential of the mean of their logarithms, in their unit.
 ///
 /// # Errors
@@ -95,4 +115,18 @@ pub(crate) fn logarithms(values: &[f64]) -> Result<Vec<f64>, Degenerate> {
         return Err(Degenerate::NotPositive);
     }
     Ok(values.iter().map(|value| value.ln()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mean is 4, the standard deviation the root of 12.5, and t 2.776445105 at 4 degrees of freedom.
+    #[test]
+    fn the_interval_of_a_mean_is_students() {
+        let interval = mean_interval(&[1.0, 2.0, 3.0, 4.0, 10.0], 0.95).unwrap();
+        assert!((interval.low - -0.389_945_165).abs() < 1e-8, "{interval:?}");
+        assert!((interval.high - 8.389_945_165).abs() < 1e-8, "{interval:?}");
+        assert_eq!(mean_interval(&[1.0], 0.95), Err(Degenerate::TooFew { given: 1, needed: 2 }));
+    }
 }

@@ -45,7 +45,7 @@ pub use curve::{
     crossing, geometric_means, shapes,
 };
 pub use degenerate::Degenerate;
-pub use description::{Description, describe, geometric_mean};
+pub use description::{Description, describe, geometric_mean, mean_interval};
 pub use dip::{Dip, dip_test};
 pub use effect::{cliffs_delta, cliffs_delta_interval};
 pub use equivalence::{

@@ -103,10 +103,12 @@ impl Claim {
         of("where").and(&of(key))
     }
 
-    /// The factors that `first` and `second` name: those in which two lines may differ.
+    /// The factors of which `first` and `second` name other levels: those in which two lines may differ.
     pub(crate) fn compared(&self) -> BTreeSet<String> {
-        let named = ["first", "second"].iter().filter_map(|key| self.values.cases(key));
-        named.flat_map(Selection::factors).map(|(factor, _)| factor.to_owned()).collect()
+        let [first, second] = ["first", "second"].map(|key| self.values.cases(key));
+        let (Some(first), Some(second)) = (first, second) else { return BTreeSet::new() };
+        let named = first.factors().chain(second.factors()).map(|(factor, _)| factor);
+        named.filter(|factor| first.of(factor) != second.of(factor)).map(str::to_owned).collect()
     }
 
     /// Whether cases of the matrix `name` may be among its own.

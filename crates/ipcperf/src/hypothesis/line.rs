@@ -30,10 +30,6 @@ pub(crate) struct Point {
     pub(crate) values: BTreeMap<u32, f64>,
 }
 
-/// Factors whose levels are words about how it was watched or asked for: they tell lines apart, but are
-/// not compared when two lines are matched.
-const OWN: [&str; 1] = ["mechanism"];
-
 /// The lines along `over` that `selection` means, of those cases that have `metric`.
 pub(crate) fn lines<'a>(
     cells: &Cells<'a>,
@@ -81,7 +77,7 @@ fn label(over: &str, level: &str) -> String {
 }
 
 /// The mechanism, and what else tells `levels` from some of `all`.
-fn name(levels: &Levels, all: &[Levels]) -> String {
+pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
     let differs = |factor: &str, level: &String| {
         let others = all.iter().filter(|other| other.get("mechanism") == levels.get("mechanism"));
         factor == "mechanism" || others.into_iter().any(|other| other.get(factor) != Some(level))
@@ -92,6 +88,7 @@ fn name(levels: &Levels, all: &[Levels]) -> String {
         levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
     let rest = rest.map(|(factor, level)| match factor.strip_prefix(&own) {
         Some(option) => format!("{option}={level}"),
+        None if factor == "instrument" && level == "none" => "unwatched".to_owned(),
         None if factor == "instrument" => format!("watched by {level}"),
         None => format!("{factor}={level}"),
     });
@@ -99,15 +96,12 @@ fn name(levels: &Levels, all: &[Levels]) -> String {
 }
 
 impl Line<'_> {
-    /// Whether `other` differs from it in `factors` and in what belongs to its mechanism alone.
-    pub(crate) fn is_beside(&self, other: &Line<'_>, factors: &BTreeSet<String>) -> bool {
-        let is_free = |factor: &String| {
-            factors.contains(factor) || OWN.contains(&factor.as_str()) || factor.contains('.')
-        };
-        let same = |(factor, level): (&String, &String)| {
-            is_free(factor) || other.levels.get(factor).is_none_or(|others| others == level)
-        };
-        self.levels.iter().all(same)
+    /// Whether `other` has the same level of each factor that both have, but for those in `compared`.
+    pub(crate) fn is_beside(&self, other: &Line<'_>, compared: &BTreeSet<String>) -> bool {
+        self.levels.iter().all(|(factor, level)| {
+            let others = other.levels.get(factor);
+            compared.contains(factor) || others.is_none_or(|others| others == level)
+        })
     }
 
     /// The points of both that have a level in common.

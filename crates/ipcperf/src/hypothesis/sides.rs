@@ -1,11 +1,11 @@
 //! The two lines, or sets of lines, that a claim compares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::Sides;
-use super::line::lines;
+use super::line::{lines, name};
 use super::{Cells, Claim, Found, Line, Point};
-use crate::study::{Better, Metric};
+use crate::study::{Better, Levels, Metric};
 
 /// A line of the first kind beside one of the second.
 pub(super) struct Pair<'a> {
@@ -38,14 +38,19 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
             Ok(lines)
         }
     });
-    let (first, second) = (first?, second?);
+    let (mut first, mut second) = (first?, second?);
+    let all: Vec<Levels> = first.iter().chain(&second).map(|line| line.levels.clone()).collect();
+    for line in first.iter_mut().chain(&mut second) {
+        line.name = name(&line.levels, &all);
+    }
     let example = first.iter().chain(&second).find_map(|line| line.example);
     let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
     let second = match claim.values.word("of_second") {
         Some("best") => best(second, better),
         _ => second,
     };
-    let compared = claim.compared();
+    let mut compared = claim.compared();
+    compared.extend(apart(&first, &second));
     let mut pairs = Vec::new();
     for one in &first {
         for other in second.iter().filter(|other| one.is_beside(other, &compared)) {
@@ -57,6 +62,16 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
         return Err(Found::untestable("no case of the first has one of the second beside it"));
     }
     Ok(Compares { pairs, better, unit })
+}
+
+/// The factors of which no line of `first` has a level that one of `second` has: they must be what is compared.
+fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
+    let levels = |lines: &[Line<'_>], factor: &str| -> BTreeSet<String> {
+        lines.iter().filter_map(|line| line.levels.get(factor).cloned()).collect()
+    };
+    let factors: BTreeSet<&String> = first.iter().flat_map(|line| line.levels.keys()).collect();
+    let is_apart = |factor: &&&String| levels(first, factor).is_disjoint(&levels(second, factor));
+    factors.iter().filter(is_apart).map(|factor| (*factor).clone()).collect()
 }
 
 /// At each level and in each block the best of `lines`, those that share all but their mechanism.

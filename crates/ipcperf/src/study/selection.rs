@@ -95,6 +95,11 @@ impl Selection {
         })
     }
 
+    /// The levels of `factor` that are meant, where it says anything of it.
+    pub(crate) fn of(&self, factor: &str) -> Option<&BTreeSet<String>> {
+        self.0.get(factor)
+    }
+
     /// Whether it says anything of `factor`.
     pub(crate) fn has(&self, factor: &str) -> bool {
         self.meant.contains_key(factor)
