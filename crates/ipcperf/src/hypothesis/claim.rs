@@ -47,8 +47,7 @@ impl Claim {
                     Some(Values::read_some((table, &entry.path), &keys, mistakes, |_, _| false));
                 return true;
             }
-            test.is_none()
-                && TESTS.iter().any(|one| one.keys.iter().any(|key| key.name == entry.name))
+            is_of_another(test, entry, mistakes)
         };
         let values = Values::read(table, &[common, keys], mistakes, others);
         Some(Self {
@@ -158,9 +157,22 @@ impl Claim {
     }
 }
 
+/// Whether `entry` is a key that `test` does not have, but others do; where `test` is not known it may be
+/// right.
+fn is_of_another(test: Option<&Test>, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
+    let has = |one: &&&Test| one.keys.iter().any(|key| key.name == entry.name);
+    let having: Vec<&str> = TESTS.iter().filter(has).map(|one| one.name).collect();
+    if let Some(test) = test.filter(|_| !having.is_empty()) {
+        let what = format!("{} has no such key", test.name);
+        let remedy = format!("leave it out, or name a test that has it: {}", having.join(", "));
+        mistakes.add(entry.place(), what, remedy);
+    }
+    !having.is_empty()
+}
+
 /// The test that `entry` names.
 fn test(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<&'static Test> {
-    let name = entry.text()?;
+    let name = entry.text().filter(|_| entry.kind() == "text")?;
     let found = TESTS.iter().find(|test| test.name == name).copied();
     if found.is_none() {
         let names = TESTS.iter().map(|test| test.name);

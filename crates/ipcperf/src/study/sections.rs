@@ -243,7 +243,7 @@ pub(crate) const HYPOTHESIS: Section = Section {
             "\"A pipe is faster than a unix socket.\"",
             "the claim, as a sentence",
         ),
-        required("test", Takes::Name, "\"faster-than\"", "the test that judges it"),
+        required("test", Takes::Text, "\"faster-than\"", "the test that judges it"),
         optional(
             "metric",
             Takes::Metric,
