@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::table::new_table;
 use super::width::{columns, fit};
-use crate::study::{STUDIES, Study};
+use crate::study::{Matrix, STUDIES, Study};
 
 /// The studies that come with the program.
 pub(crate) fn study_list() -> String {
@@ -32,18 +32,23 @@ pub(crate) fn studies_json() -> Value {
     all().map(entry).collect()
 }
 
-/// One study.
+/// One study: what it asks, measures and claims.
 pub(crate) fn study_page(study: &Study) -> String {
     let mut lines = vec![format!("{}: {}", study.name, study.title), study.question.clone()];
     lines.extend(study.source.as_ref().map(|source| format!("After: {source}")));
+    lines.push("\nMeasures:".to_owned());
+    let matrix = |matrix: &Matrix| format!("  {}: {}", matrix.name, matrix.summary());
+    lines.extend(study.matrices.iter().map(matrix));
+    lines.push("\nClaims:".to_owned());
     for claim in &study.hypotheses {
-        lines.push(format!("\n{}: {}", claim.id, claim.claim));
-        lines.push(format!("  {}: {}", claim.test.name, claim.test.about));
-        lines.extend(claim.published().map(|found| format!("  published: {found}")));
+        lines.push(format!("  {}: {}", claim.id, claim.claim));
+        let found = claim.published().map(|found| format!("; published: {found}"));
+        lines.push(format!("    judged by {}{}", claim.test.name, found.unwrap_or_default()));
     }
-    let path = &study.name;
+    let name = &study.name;
     lines.push(format!(
-        "\nhow long it takes: ipcperf study plan {path}; its file: ipcperf study show --toml {path}"
+        "\nIts cases, and how long they take: ipcperf study plan {name}\nMeasure and judge: ipcperf study run \
+         {name}\nIts file, to begin one of your own with: ipcperf study show --toml {name}"
     ));
     fit(&lines.join("\n"), columns())
 }

@@ -21,7 +21,7 @@ pub(super) fn check(claim: &Claim, matrices: &[Matrix], mistakes: &mut Mistakes)
 
 /// Keys of `[sampling]` that say nothing beside one another, or without one another.
 pub(super) fn check_sampling(sampling: &Values, mistakes: &mut Mistakes) {
-    let is_there = |key: &str| sampling.names().any(|name| name == key);
+    let is_there = |key: &str| sampling.has(key);
     let mut tell = |key: &str, what: &str, remedy: &str| {
         let (line, path) = sampling.place_of(key);
         mistakes.add((line, &path), what, remedy);
@@ -61,8 +61,7 @@ fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
     let values = &claim.values;
     let (line, path) = values.place_of("above");
     match (values.number("above"), values.number("below")) {
-        // One that was given, but could not be read, is told already.
-        (None, None) if !values.names().any(|name| ["above", "below"].contains(&name)) => {
+        (None, None) => {
             let what = format!("{} has no bound", claim.test.name);
             mistakes.add((line, &path), what, "give it above, below or both");
         }

@@ -259,6 +259,15 @@ impl Matrix {
         }
     }
 
+    /// What it has of levels, as they are written: `mechanism pipe,tcp; buffer 64`.
+    pub(crate) fn summary(&self) -> String {
+        let words = self.words(Length::Full);
+        let words = WORDS.into_iter().filter_map(|key| Some(format!("{key} {}", words.get(key)?)));
+        let messages = self.values.whole("messages").map(|count| format!("messages {count}"));
+        let options = self.options.iter().map(|(_, set)| set.replacen('=', " ", 1));
+        words.chain(messages).chain(options).collect::<Vec<_>>().join("; ")
+    }
+
     /// The line it begins in.
     pub(super) const fn line(&self) -> usize {
         self.values.line

@@ -97,7 +97,7 @@ impl Selection {
 
     /// The levels of `factor` that are meant, where it says anything of it.
     pub(crate) fn of(&self, factor: &str) -> Option<&BTreeSet<String>> {
-        self.0.get(factor)
+        self.meant.get(factor)
     }
 
     /// Whether it says anything of `factor`.

@@ -81,6 +81,11 @@ impl Values {
         self.given.get(key).map(|given| &given.value)
     }
 
+    /// Whether `key` is there, and could be read.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.given.contains_key(key)
+    }
+
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
             Value::Text(text) => Some(text),
