@@ -44,7 +44,9 @@ impl Claim {
             if let Some(table) = entry.table().filter(|_| entry.name == "beside") {
                 let keys = [BESIDE, keys];
                 beside =
-                    Some(Values::read_some((table, &entry.path), &keys, mistakes, |_, _| false));
+                    Some(Values::read_some((table, &entry.path), &keys, mistakes, |entry, _| {
+                        test.is_none() && TESTS.iter().any(|one| one.has(entry.name))
+                    }));
                 return true;
             }
             is_of_another(test, entry, mistakes)
@@ -160,8 +162,8 @@ impl Claim {
 /// Whether `entry` is a key that `test` does not have, but others do; where `test` is not known it may be
 /// right.
 fn is_of_another(test: Option<&Test>, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
-    let has = |one: &&&Test| one.keys.iter().any(|key| key.name == entry.name);
-    let having: Vec<&str> = TESTS.iter().filter(has).map(|one| one.name).collect();
+    let having = TESTS.iter().filter(|one| one.has(entry.name)).map(|one| one.name);
+    let having: Vec<&str> = having.collect();
     if let Some(test) = test.filter(|_| !having.is_empty()) {
         let what = format!("{} has no such key", test.name);
         let remedy = format!("leave it out, or name a test that has it: {}", having.join(", "));

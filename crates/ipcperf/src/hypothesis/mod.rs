@@ -53,6 +53,13 @@ pub(crate) struct Test {
     pub(crate) find: fn(&Claim, &Cells<'_>) -> Found,
 }
 
+impl Test {
+    /// Whether `key` is one of its own.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|known| known.name == key)
+    }
+}
+
 /// The tests, in the order in which they are explained.
 pub(crate) const TESTS: &[&Test] = &[
     &faster_than::TEST,

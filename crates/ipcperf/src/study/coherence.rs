@@ -55,7 +55,7 @@ fn check_sides(values: &Values, mistakes: &mut Mistakes) {
 
 /// A test of bounds needs one, and they must leave room.
 fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
-    if !claim.test.keys.iter().any(|key| key.name == "above") {
+    if !claim.test.has("above") {
         return;
     }
     let values = &claim.values;

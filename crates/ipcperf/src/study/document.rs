@@ -4,11 +4,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::mistake::Mistakes;
+use super::sections::{Repeats, SECTIONS, Section};
 
 /// Files longer than this are none that a person wrote.
 pub(super) const LONGEST: usize = 1 << 20;
-/// More slips than this in writing TOML are told by none: what comes after them is a guess.
-const MOST_SLIPS: usize = 10;
 /// Characters that are shown of what a slip is about.
 const MOST_SHOWN: usize = 40;
 
@@ -57,20 +56,13 @@ impl<'t> Document<'t> {
     pub(super) fn parse(text: &'t str, mistakes: &mut Mistakes) -> Self {
         let lines = Lines::of(text);
         let (root, errors) = DeTable::parse_recoverable(text);
-        let mut told = 0;
-        for error in errors.iter().take(MOST_SLIPS) {
+        // What comes after the first slip is a guess of the parser.
+        if let Some(error) = errors.first() {
             let line = error.span().map_or(1, |span| lines.number(span.start));
-            // One slip makes several errors of its line.
-            if line != told {
-                let at = error.span().and_then(|span| text.get(span)).unwrap_or_default();
-                let at = at.lines().next().unwrap_or_default();
-                let at: String =
-                    at.chars().filter(|one| !one.is_control()).take(MOST_SHOWN).collect();
-                let near = if at.is_empty() { at } else { format!(" at `{at}`") };
-                let what = format!("{}{near}", error.message());
-                mistakes.add((line, "TOML"), what, remedy(error.message()));
-            }
-            told = line;
+            let at = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+            let (what, remedy) =
+                slip(error.message(), at.lines().next().unwrap_or_default().trim());
+            mistakes.add((line, "TOML"), what, remedy);
         }
         Self { lines, root }
     }
@@ -80,18 +72,41 @@ impl<'t> Document<'t> {
     }
 }
 
-/// What to do about an error in writing TOML, by a word of its parser's message: the first that is there.
-const REMEDIES: [(&str, &str); 9] = [
+/// What to do about a slip in writing TOML, by a word of its parser's message: the first that is there.
+const REMEDIES: [(&str, &str); 10] = [
     ("duplicate key", "keep one of the two"),
     ("escape", "write \\\\ for a backslash, or put the text in single quotes"),
-    ("quote", "put words in double quotes"),
+    ("quote", "put words in double quotes, and commas between items"),
     ("unclosed array table", "end the heading with ]]"),
     ("unclosed table", "end the heading with ]"),
+    (
+        "key-value pairs",
+        "put commas between the keys of a table, and end it, or the one above, with }",
+    ),
     ("inline table", "write the table as { KEY = VALUE, KEY = VALUE }"),
     ("array", "write the list as [VALUE, VALUE]"),
     ("string", "end text with the quote that it began with, on the same line"),
-    ("", "write KEY = VALUE, with words in double quotes; see https://toml.io"),
+    ("", NO_VALUE),
 ];
+
+const NO_VALUE: &str = "write KEY = VALUE, with words in double quotes; see https://toml.io";
+
+/// What is wrong where the parser tells `message` of `at`, and what would be right.
+fn slip(message: &str, at: &str) -> (String, String) {
+    let often = |section: &&Section| section.name == at && section.repeats == Repeats::Often;
+    if message.contains("duplicate key")
+        && let Some(section) = SECTIONS.into_iter().find(often)
+    {
+        let remedy = format!("write {} each time", section.heading());
+        return (format!("{message} at `{at}`"), remedy);
+    }
+    if at.is_empty() {
+        let remedy = if message.contains("quote") { NO_VALUE } else { remedy(message) };
+        return (message.to_owned(), remedy.to_owned());
+    }
+    let at: String = at.chars().take(MOST_SHOWN).collect();
+    (format!("{message} at `{at}`"), remedy(message).to_owned())
+}
 
 fn remedy(message: &str) -> &'static str {
     REMEDIES.iter().find(|(word, _)| message.contains(word)).map_or("", |(_, remedy)| remedy)

@@ -53,6 +53,14 @@ const WORDS: [&str; 15] = [
     "event",
 ];
 
+/// Keys that cannot be judged where there is a slip in another one.
+const NEEDS: [(&str, &str); 4] = [
+    ("first_touch", "total"),
+    ("reply", "workload"),
+    ("events", "instrument"),
+    ("event", "instrument"),
+];
+
 /// Repetitions of a quick look at most.
 const QUICK_REPETITIONS: u64 = 10;
 /// A factor with more levels than this is long.
@@ -177,6 +185,10 @@ impl Matrix {
         let all = self.words(Length::Full);
         let mut right = BTreeMap::new();
         for (key, words) in WORDS.into_iter().filter_map(|key| Some((key, all.get(key)?.clone()))) {
+            let is_missing = |needed: &str| all.contains_key(needed) && !right.contains_key(needed);
+            if NEEDS.iter().any(|(needs, needed)| *needs == key && is_missing(needed)) {
+                continue;
+            }
             let mut tried = right.clone();
             tried.insert(key, words);
             match parse(&tried, &[], self.messages(Length::Full), &Values::default()) {

@@ -50,10 +50,18 @@ fn of_section(section: &Section) -> Value {
 fn hypothesis(section: &Section) -> Value {
     let mut one = table(section.keys.iter().chain(TESTS.iter().flat_map(|test| test.keys)));
     one["required"] = json!(["id", "claim", "test"]);
-    let names: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
-    one["properties"]["test"]["enum"] = json!(names);
+    one["properties"]["test"]["oneOf"] = TESTS.iter().map(|test| explained(test)).collect();
     one["allOf"] = TESTS.iter().map(|test| of_test(section, test)).collect();
     one
+}
+
+/// A test with all that is said of it.
+fn explained(test: &Test) -> Value {
+    let Test { name, about, formula, assumptions, source, .. } = test;
+    json!({
+        "const": name,
+        "description": format!("{about}. {formula} Supposes: {assumptions} Source: {source}."),
+    })
 }
 
 /// Which keys there are where `test` is named.
@@ -188,8 +196,10 @@ fn cases() -> Value {
 }
 
 fn metric() -> Value {
-    let names = METRICS.iter().map(|known| known.name.to_owned());
-    let names: Vec<String> = names.chain(keys_of_roles()).collect();
+    let named =
+        METRICS.iter().map(|known| json!({ "const": known.name, "description": known.about }));
+    let mut all: Vec<Value> = named.collect();
+    all.push(json!({ "enum": keys_of_roles().collect::<Vec<_>>() }));
     let instruments: Vec<&str> = INSTRUMENTS.iter().map(|known| known.name).collect();
     // Which rows are meant is told by keys that are the instrument's own.
     let seen = json!({
@@ -200,5 +210,6 @@ fn metric() -> Value {
         },
         "additionalProperties": { "type": ["string", "number"] },
     });
-    json!({ "anyOf": [{ "enum": names }, seen] })
+    all.push(seen);
+    json!({ "anyOf": all })
 }

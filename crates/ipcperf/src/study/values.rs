@@ -37,7 +37,15 @@ impl Values {
         let values = Self::read_some((table, path), keys, mistakes, others);
         let is_there = |key: &Key| table.entries("").any(|entry| entry.name == key.name);
         let all = keys.iter().copied().flatten();
-        for key in all.filter(|key| key.need == Need::Required && !is_there(key)) {
+        let names = || keys.iter().copied().flatten().map(|key| key.name);
+        // A slip in the key is told as that.
+        let is_meant = |key: &Key| {
+            let unknown = |entry: &Entry<'_, '_>| names().all(|name| name != entry.name);
+            let mut near = table.entries("").filter(unknown);
+            near.any(|entry| nearest(entry.name, names()) == Some(key.name))
+        };
+        let missing = |key: &&Key| !is_there(key) && !is_meant(key);
+        for key in all.filter(|key| key.need == Need::Required).filter(missing) {
             let place = values.place_of(key.name);
             let remedy = format!("give it {}: {} = {}", key.takes.words(), key.name, key.example);
             mistakes.add((place.0, &place.1), "it is missing", remedy);
