@@ -653,6 +653,20 @@ fn every_command_that_takes_a_study_tells_the_same() {
     }
 }
 
+/// Of what there may be several, one pair of brackets makes one table.
+#[test]
+fn a_heading_in_the_wrong_brackets_is_told_with_the_right_ones() {
+    let laboratory = Laboratory::open();
+    for (good, wrong) in [("[[matrix]]", "[matrix]"), ("[[hypothesis]]", "[hypothesis]")] {
+        let end = GOOD.find(good).expect("the first") + good.len();
+        let next = GOOD[end..].find("\n[[").map_or(GOOD.len(), |at| end + at + 1);
+        let text = format!("{}{}", &GOOD[..end], &GOOD[end..next]).replacen(good, wrong, 1);
+        let told = mistakes(&laboratory, &file(&laboratory, text));
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(told[0]["remedy"], format!("write {good}"));
+    }
+}
+
 #[test]
 fn what_is_no_study_at_all_is_told_in_one_line() {
     let laboratory = Laboratory::open();

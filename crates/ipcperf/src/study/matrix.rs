@@ -228,7 +228,8 @@ impl Matrix {
         let long = words.iter().find(|(_, words)| count(words) > MOST_LEVELS);
         if let Some((key, words)) = long {
             let (line, path) = self.values.place_of(key);
-            let what = format!("it has {} levels; {MOST_LEVELS} are the most", count(words));
+            let what =
+                format!("it has {} levels or more; {MOST_LEVELS} are the most", count(words));
             mistakes.add((line, &path), what, "give it fewer");
             return false;
         }
@@ -366,10 +367,16 @@ fn is_nearer_a_key(name: &str) -> bool {
         && nearest(name, &mut mechanisms).is_none()
 }
 
-/// How many levels `words` name, each range as many as are in it.
+/// How many levels `words` name, each range as many as are in it; no more are counted than are too many.
 fn count(words: &str) -> usize {
-    let levels = words.split(',').map(|word| parse_sizes(word).map_or(1, |sizes| sizes.len()));
-    levels.fold(0, usize::saturating_add)
+    let mut count = 0_usize;
+    for word in words.split(',') {
+        count = count.saturating_add(parse_sizes(word).map_or(1, |sizes| sizes.len()));
+        if count > MOST_CELLS {
+            break;
+        }
+    }
+    count
 }
 
 /// What is wrong, in the words of `error`.

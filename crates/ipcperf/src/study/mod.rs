@@ -190,11 +190,15 @@ fn read_file(path: &Path, name: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// What is wrong with a file that nobody wrote, and what to do.
+const TOO_LONG: (&str, &str) =
+    ("the file is longer than a study can be, 1 MiB", "name a study's file");
+
 /// Why `text` is no study at all, and what to do.
 fn foreign(text: &str) -> Option<(&'static str, &'static str)> {
     let empty = "write one with: ipcperf study new FILE";
     if text.len() > document::LONGEST {
-        return Some(("the file is longer than a study can be, 1 MiB", "name a study's file"));
+        return Some(TOO_LONG);
     }
     match text.trim_start().chars().next() {
         None => Some(("the file is empty", empty)),
@@ -211,7 +215,11 @@ fn not_text(error: &FromUtf8Error) -> Vec<Mistake> {
     let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = good.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let mut mistakes = Mistakes::default();
-    mistakes.add((line, "TOML"), "these bytes are no UTF-8", "save the file as UTF-8");
+    if error.as_bytes().len() > document::LONGEST {
+        mistakes.add((1, "TOML"), TOO_LONG.0, TOO_LONG.1);
+    } else {
+        mistakes.add((line, "TOML"), "these bytes are no UTF-8", "save the file as UTF-8");
+    }
     mistakes.sorted()
 }
 
@@ -271,7 +279,7 @@ impl Parts {
 
     /// What no section shows alone.
     fn check(&self, mistakes: &mut Mistakes) {
-        if self.matrices.is_empty() {
+        if self.matrices.is_empty() && !mistakes.any_of(MATRIX.name) {
             let remedy = "add a [[matrix]] with mechanism and buffer";
             mistakes.add((1, "matrix"), "nothing is measured", remedy);
         }

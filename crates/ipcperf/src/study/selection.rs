@@ -157,14 +157,14 @@ fn levels(
         return None;
     };
     let words = words.iter().flat_map(|words| words.split(','));
-    let levels: BTreeSet<String> =
+    let levels: Vec<String> =
         words.flat_map(|word| canonical(factor, word)).take(MOST_LEVELS + 1).collect();
     if levels.len() > MOST_LEVELS {
         let what = format!("it has more than {MOST_LEVELS} levels");
         mistakes.add(entry.place(), what, "give it fewer");
         return None;
     }
-    Some(levels)
+    Some(levels.into_iter().collect())
 }
 
 /// The levels that `word` names, in the one way they are compared: sizes as plain bytes, ranges as what is in
