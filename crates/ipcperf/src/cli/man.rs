@@ -17,7 +17,7 @@ shuffled; what the machine held up is set aside and made again; every sample is 
 of JSON lines, from which tables are made.";
 
 /// What is often asked, and how.
-const EXAMPLES: [(&str, &str); 8] = [
+const EXAMPLES: [(&str, &str); 9] = [
     ("ipcperf", "surveys this machine: ten mechanisms, about a minute"),
     ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "bandwidth by buffer size"),
     ("ipcperf run -m all -w round-trip -b 64 --placement split", "round trips on two CPUs"),
@@ -25,6 +25,7 @@ const EXAMPLES: [(&str, &str); 8] = [
     ("ipcperf run -m pipe -b 64KiB --until-ci 2", "until the median is known to 2 %"),
     ("ipcperf plan -m all -b 64..1MiB", "the matrix and its time; runs nothing"),
     ("ipcperf export csv survey.jsonl -o survey.csv", "a sheet for a spreadsheet"),
+    ("ipcperf study run pipe-or-socket", "a study: measured, and its hypotheses judged"),
     ("ipcperf resume survey.jsonl", "only what is missing, after whatever ended it"),
 ];
 
@@ -56,17 +57,28 @@ fn page() -> io::Result<Vec<u8>> {
     man.render_name_section(&mut page)?;
     synopsis(&all).to_writer(&mut page)?;
     description().to_writer(&mut page)?;
-    for command in all.get_subcommands() {
+    for command in called(&all) {
         describe(command, &mut page)?;
     }
     closing().to_writer(&mut page)?;
     Ok(page)
 }
 
+/// Every command, one that has others as these.
+fn called(all: &clap::Command) -> Vec<&clap::Command> {
+    let visible = |one: &&clap::Command| one.get_name() != "help" && !one.is_hide_set();
+    all.get_subcommands()
+        .flat_map(|command| {
+            let within: Vec<_> = command.get_subcommands().filter(visible).collect();
+            if within.is_empty() { vec![command] } else { within }
+        })
+        .collect()
+}
+
 fn synopsis(all: &clap::Command) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["SYNOPSIS"]).text([bold(all.get_name())]);
-    for command in all.get_subcommands() {
+    for command in called(all) {
         roff.control("br", []).text(usage(command));
     }
     roff
@@ -153,8 +165,8 @@ mod tests {
         let page = text();
         let mut all = Arguments::command();
         all.build();
-        for command in all.get_subcommands() {
-            let heading = format!(".SS \"ipcperf {}\"", command.get_name());
+        for command in called(&all) {
+            let heading = format!(".SS \"{}\"", command.get_bin_name().unwrap());
             let (_, section) = page.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));
             let section = section.split(".SS").next().unwrap();
             for flag in command.get_arguments().filter_map(clap::Arg::get_long) {
