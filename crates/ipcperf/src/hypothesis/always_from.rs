@@ -45,3 +45,29 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     });
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"always-from\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn made_of(values: &[f64; 4]) -> super::super::made::Made {
+        made(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 4])])
+    }
+
+    #[test]
+    fn every_level_from_there_on_counts_and_none_before() {
+        let keys = format!("{KEYS}from = \"1KiB\"\n");
+        assert_eq!(made_of(&[1.5, 0.8, 0.8, 0.8]).word(&keys), "supported");
+        assert_eq!(made_of(&[0.8, 0.8, 1.2, 0.8]).word(&keys), "rejected");
+        assert_eq!(made_of(&[0.8, 0.8, 0.99, 0.8]).word(&keys), "inconclusive");
+    }
+
+    #[test]
+    fn beyond_the_largest_level_there_is_nothing_to_test() {
+        let keys = format!("{KEYS}from = \"8KiB\"\n");
+        assert_eq!(made_of(&[0.8; 4]).word(&keys), "not testable here");
+    }
+}
