@@ -30,7 +30,8 @@ fn template() -> &'static Template {
     static TEMPLATE: OnceLock<Template> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
         let laboratory = Laboratory::open();
-        let mut command = laboratory.command("run -m pipe -b 512 -t 4096 -n 1 --force --out");
+        let mut command =
+            laboratory.command("run -m pipe -b 512 --total 4KiB --repetitions 1 --force --out");
         command.arg(laboratory.results());
         laboratory.finish(command).expect(0);
         let text = std::fs::read_to_string(laboratory.results()).expect("a results file");

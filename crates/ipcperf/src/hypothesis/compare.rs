@@ -295,8 +295,8 @@ impl Compared {
 }
 
 impl Statistic {
-    /// Repetitions at which `effect` shows at `level` four times in five; `None` where nobody would wait for
-    /// them.
+    /// Repetitions at which `effect`, whichever way it is, shows at `level` four times in five; `None` where
+    /// nobody would wait for them. One-sided is [`Alternative::Greater`].
     pub(super) fn needed(self, effect: f64, level: f64, alternative: Alternative) -> Option<usize> {
         let design = match self {
             Self::Wilcoxon => Design::PairedWilcoxon,

@@ -31,7 +31,8 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
             let one = |pair: &Pair<'_>| {
                 compare(pair.name.clone(), &pair.by_block(), statistic, &both.unit)
             };
-            let mut found = judged(claim, both.pairs.iter().map(one).collect(), both.better);
+            let mut found =
+                judged(claim, (both.pairs.iter().map(one).collect(), Vec::new()), both.better);
             found.told = both.pairs.iter().map(|pair| by_level(pair, &both)).collect();
             found
         }
@@ -45,14 +46,18 @@ pub(super) fn at_levels(
     is_meant: impl Fn(&Point) -> bool,
 ) -> Found {
     let statistic = Statistic::of(claim);
-    let mut all = Vec::new();
+    let (mut all, mut missing) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
         for (point, sides) in pair.by_level().into_iter().filter(|(point, _)| is_meant(point)) {
             let what = named(both, pair, point);
             all.push(compare(what, &sides, statistic, &both.unit));
         }
+        for point in pair.unpaired().into_iter().filter(|point| is_meant(point)) {
+            let why = "only one of the two has values there that count";
+            missing.push(Part::untestable(named(both, pair, point), why));
+        }
     }
-    judged(claim, all, both.better)
+    judged(claim, (all, missing), both.better)
 }
 
 /// A level, and which pair it is of where there are several.
@@ -64,12 +69,12 @@ pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> Stri
     }
 }
 
-/// The verdict that comparisons come to.
-fn judged(claim: &Claim, mut all: Vec<Compared>, better: Better) -> Found {
+/// The verdict that comparisons come to, beside those that could not be made.
+fn judged(claim: &Claim, (mut all, missing): (Vec<Compared>, Vec<Part>), better: Better) -> Found {
     correct(&mut all, claim.correction());
     let count = all.len();
-    let parts = all.into_iter().map(|one| part(claim, one, count, better)).collect();
-    Found::of(parts, claim.need())
+    let parts = all.into_iter().map(|one| part(claim, one, count, better));
+    Found::of(missing.into_iter().chain(parts).collect(), claim.need())
 }
 
 fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Part {

@@ -40,6 +40,11 @@ impl Sure {
         let supports = if claim.need() < 1.0 { corrected } else { 1.0 - miss };
         Self { shown: 1.0 - miss, supports, rejects: corrected }
     }
+
+    /// Where not all parts must hold, so that chance has several of them to choose from.
+    pub(super) const fn of_some(self) -> Self {
+        Self { supports: self.rejects, ..self }
+    }
 }
 
 impl Bounds {

@@ -119,7 +119,7 @@ impl Step {
         let effect = sides.hedges(statistic).map(|g| g.value).filter(|g| *g < 0.0);
         Self {
             is_below: p.is_some_and(|p| p < level),
-            shows_at: effect.and_then(|g| statistic.needed(g, level, Alternative::Less)),
+            shows_at: effect.and_then(|g| statistic.needed(g, level, Alternative::Greater)),
             ratio: sides.ratio(statistic, 0.95),
             p,
         }

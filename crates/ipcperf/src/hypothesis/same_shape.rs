@@ -16,9 +16,9 @@ pub(super) const TEST: Test = Test {
     formula: "In each block each line is divided by its mean over levels. By `equivalence`, at each level the \
               interval of the median ratio of the two, by order statistics at 1 - level, which fewer than six \
               blocks do not have: supported where it lies within the margin, rejected where that of \
-              1 - level/m, for m levels, lies wholly outside. By `difference`, the rule of the \
-              documents: the paired test at each level, supported where p is not below the level. All but \
-              `most` levels must hold.",
+              1 - level/m, for m levels, lies wholly outside (where `most` is above 0 it is this one that \
+              supports, too). By `difference`, the rule of the documents: the paired test at each level, \
+              supported where p is not below the level. All but `most` levels must hold.",
     assumptions: "Blocks are independent. That no difference is seen shows no sameness: few samples always \
                   pass the rule of the documents.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
@@ -77,17 +77,11 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
         Ok(shapes) => shapes,
         Err(why) => return untestable(why.to_string()),
     };
+    let most = usize::try_from(claim.values.whole("most").unwrap_or(0)).unwrap_or(usize::MAX);
     let levels = match claim.values.word("rule") {
         Some("difference") => by_difference(claim, pair, &shapes),
-        _ => {
-            let sure = Sure::of(claim, shapes.len(), claim.level());
-            shapes
-                .iter()
-                .map(|shape| by_equivalence(claim, label(pair, shape), shape, sure))
-                .collect()
-        }
+        _ => by_equivalence(claim, pair, &shapes, most),
     };
-    let most = usize::try_from(claim.values.whole("most").unwrap_or(0)).unwrap_or(usize::MAX);
     #[allow(clippy::cast_precision_loss, reason = "a few levels")]
     let need = levels.len().saturating_sub(most) as f64 / levels.len().max(1) as f64;
     let found = Found::of(levels, need);
@@ -114,14 +108,20 @@ fn label(pair: &Pair<'_>, shape: &LevelShape) -> String {
     point.map_or_else(String::new, |point| point.label.clone())
 }
 
-fn by_equivalence(claim: &Claim, what: String, shape: &LevelShape, sure: Sure) -> Part {
+fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], most: usize) -> Vec<Part> {
     let bounds = Bounds::around_one(claim.values.number("margin").unwrap_or(0.1));
-    let ratios: Vec<f64> = shape.pairs.iter().map(|(first, second)| first / second).collect();
-    let mut part = Part::new(what, ratios.len());
-    let (verdict, ratio) = bounds.judge(|level| median_of("ratio", &ratios, level), sure, part.n);
-    part.verdict = verdict;
-    part.estimates.extend(ratio);
-    part
+    let sure = Sure::of(claim, shapes.len(), claim.level());
+    let sure = if most > 0 { sure.of_some() } else { sure };
+    let judged = |shape: &LevelShape| {
+        let ratios: Vec<f64> = shape.pairs.iter().map(|(first, second)| first / second).collect();
+        let mut part = Part::new(label(pair, shape), ratios.len());
+        let at = |level| median_of("ratio", &ratios, level);
+        let (verdict, ratio) = bounds.judge(at, sure, part.n);
+        part.verdict = verdict;
+        part.estimates.extend(ratio);
+        part
+    };
+    shapes.iter().map(judged).collect()
 }
 
 fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape]) -> Vec<Part> {

@@ -126,6 +126,15 @@ impl Pair<'_> {
         Ok((self.first.curve_over(&blocks)?, self.second.curve_over(&blocks)?))
     }
 
+    /// The levels that one of them alone has.
+    pub(super) fn unpaired(&self) -> Vec<&Point> {
+        let lacks = |line: &Line<'_>, point: &Point| {
+            !line.points.iter().any(|other| other.x.total_cmp(&point.x).is_eq())
+        };
+        let first = self.first.points.iter().filter(|point| lacks(&self.second, point));
+        first.chain(self.second.points.iter().filter(|point| lacks(&self.first, point))).collect()
+    }
+
     /// By level.
     pub(super) fn by_level(&self) -> Vec<(&Point, Sides)> {
         let common = self.first.common(&self.second);
