@@ -54,12 +54,18 @@ pub(crate) fn lines<'a>(
 }
 
 fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<Point> {
-    let cells = cells.into_iter().enumerate();
-    let mut points: Vec<Point> = cells
-        .map(|(place, (level, cell))| {
+    // Of one level there are several cells where some of its runs were not told how far their CPUs are apart.
+    let mut by_level: BTreeMap<String, BTreeMap<u32, f64>> = BTreeMap::new();
+    for (level, cell) in cells {
+        by_level.entry(level).or_default().extend(cell.values(metric));
+    }
+    let levels = by_level.into_iter().enumerate();
+    let mut points: Vec<Point> = levels
+        .map(|(place, (level, values))| {
+            // From 1: curves are over levels above 0.
             #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
-            let x = level.parse().unwrap_or(place as f64);
-            Point { x, label: label(over, &level), values: cell.values(metric) }
+            let x = level.parse().unwrap_or((place + 1) as f64);
+            Point { x, label: label(over, &level), values }
         })
         .filter(|point| !point.values.is_empty())
         .collect();
@@ -110,19 +116,30 @@ impl Line<'_> {
         self.points.iter().filter_map(|point| Some((point, at(point.x)?))).collect()
     }
 
+    /// The blocks in which it has a value.
+    pub(crate) fn blocks(&self) -> BTreeSet<u32> {
+        self.points.iter().flat_map(|point| point.values.keys().copied()).collect()
+    }
+
     /// As a curve: a block for each repetition.
     ///
     /// # Errors
     /// What keeps it from being one.
     pub(crate) fn curve(&self) -> Result<Curve, CurveError> {
-        let blocks: BTreeSet<u32> =
-            self.points.iter().flat_map(|point| point.values.keys().copied()).collect();
-        let row = |block: u32| {
-            self.points.iter().map(|point| point.values.get(&block).copied()).collect()
+        self.curve_over(&self.blocks())
+    }
+
+    /// As a curve of `blocks`, so that those of two lines lie beside one another.
+    ///
+    /// # Errors
+    /// What keeps it from being one.
+    pub(crate) fn curve_over(&self, blocks: &BTreeSet<u32>) -> Result<Curve, CurveError> {
+        let row = |block: &u32| {
+            self.points.iter().map(|point| point.values.get(block).copied()).collect()
         };
         Curve::new(
             self.points.iter().map(|point| point.x).collect(),
-            blocks.into_iter().map(row).collect(),
+            blocks.iter().map(row).collect(),
         )
     }
 }

@@ -18,6 +18,8 @@ mod faster_than;
 mod interval;
 mod keys;
 mod line;
+#[cfg(test)]
+mod made;
 mod plateaus_at;
 mod ratio_within;
 mod rises_then_falls;
