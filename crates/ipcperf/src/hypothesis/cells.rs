@@ -100,13 +100,29 @@ impl<'a> Cells<'a> {
         reasons.join("; ")
     }
 
+    /// How many runs of what `selections` mean are set aside, by the reason.
+    pub(crate) fn set_aside(&self, selections: &[Selection]) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for sample in &self.results.samples {
+            let Some(reason) = sample.set_aside else { continue };
+            let levels = levels(&sample.run.case, &sample.instruments);
+            let matrices = self.matrices(&sample.run.case);
+            if selections.iter().any(|selection| selection.holds(&levels, matrices)) {
+                *counts.entry(reason.words()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// The matrices of the study that have `case`.
+    fn matrices(&self, case: &CaseIdentity) -> &[String] {
+        self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
+    }
+
     /// That runs failed or were disturbed.
     fn held_up(&self, selection: &Selection) -> Option<String> {
-        let matrices = |case: &CaseIdentity| {
-            self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
-        };
         let is_meant = |case: &CaseIdentity, instruments: &[String]| {
-            selection.holds(&levels(case, instruments), matrices(case))
+            selection.holds(&levels(case, instruments), self.matrices(case))
         };
         let failed =
             self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();

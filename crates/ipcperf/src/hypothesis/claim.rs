@@ -115,9 +115,20 @@ impl Claim {
 
     /// Tells levels that no matrix has: nothing would be selected.
     pub(crate) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
-        for key in CASES {
-            let Some(selection) = self.values.cases(key) else { continue };
-            let (line, path) = self.values.place_of(key);
+        check_cases(&self.values, &CASES, matrices, mistakes);
+    }
+}
+
+/// Tells levels that the cases of `keys` name and no matrix has.
+pub(crate) fn check_cases(
+    values: &Values,
+    keys: &[&str],
+    matrices: &[Matrix],
+    mistakes: &mut Mistakes,
+) {
+        for key in keys {
+            let Some(selection) = values.cases(key) else { continue };
+            let (line, path) = values.place_of(key);
             for (factor, levels) in selection.factors() {
                 let known: BTreeSet<String> =
                     matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
@@ -141,7 +152,6 @@ impl Claim {
                 }
             }
         }
-    }
 }
 
 /// The test that `entry` names.

@@ -7,6 +7,7 @@
 //! ```
 
 mod document;
+mod exhibit;
 mod key;
 mod known;
 mod matrix;
@@ -24,6 +25,7 @@ use ipcperf_engine::placement::Topology;
 use sha2::{Digest, Sha256};
 
 pub(crate) use document::{Entry, Table};
+pub(crate) use exhibit::{Column, Columned, StudyFigure, StudyTable};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
 pub(crate) use matrix::{Length, Matrix};
@@ -40,7 +42,7 @@ use crate::error::Error;
 use crate::hypothesis;
 use crate::plan::{Plan, nearest};
 use document::Document;
-use sections::{HYPOTHESIS, MATRIX, SAMPLING, TOP};
+use sections::{FIGURE, HYPOTHESIS, MATRIX, SAMPLING, TABLE, TOP};
 
 /// A study.
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub(crate) struct Study {
     pub(crate) source: Option<String>,
     pub(crate) matrices: Vec<Matrix>,
     pub(crate) hypotheses: Vec<hypothesis::Claim>,
+    pub(crate) figures: Vec<StudyFigure>,
+    pub(crate) tables: Vec<StudyTable>,
     sampling: Values,
     /// The file, to the letter.
     pub(crate) text: String,
@@ -93,6 +97,8 @@ impl Study {
             source: top.text("source").map(str::to_owned),
             matrices: parts.matrices,
             hypotheses: parts.hypotheses,
+            figures: parts.figures,
+            tables: parts.tables,
             sampling: parts.sampling,
             text: text.to_owned(),
             hash: hash(text),
@@ -167,12 +173,14 @@ struct Parts {
     sampling: Values,
     matrices: Vec<Matrix>,
     hypotheses: Vec<hypothesis::Claim>,
+    figures: Vec<StudyFigure>,
+    tables: Vec<StudyTable>,
 }
 
 impl Parts {
     /// Takes the section that `entry` is, if it is one.
     fn take(&mut self, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
-        let known = [SAMPLING.name, MATRIX.name, HYPOTHESIS.name];
+        let known = [SAMPLING.name, MATRIX.name, HYPOTHESIS.name, FIGURE.name, TABLE.name];
         if !known.contains(&entry.name) {
             if nearest(entry.name, known.into_iter()).is_some() && entry.kind() != "text" {
                 values::unknown(entry, known.into_iter(), mistakes);
@@ -206,6 +214,12 @@ impl Parts {
                 Matrix::options(entry, &mut options, mistakes)
             });
             self.matrices.push(Matrix::new(values, options, number));
+        } else if section == FIGURE.name {
+            let values = Values::read(table, &[FIGURE.keys], mistakes, |_, _| false);
+            self.figures.extend(StudyFigure::of(values));
+        } else if section == TABLE.name {
+            let values = Values::read(table, &[TABLE.keys], mistakes, |_, _| false);
+            self.tables.extend(StudyTable::of(values, mistakes));
         } else {
             self.hypotheses.extend(hypothesis::Claim::read(table, HYPOTHESIS.keys, mistakes));
         }
@@ -225,6 +239,16 @@ impl Parts {
         twice(claims, "hypothesis", mistakes);
         for claim in &self.hypotheses {
             claim.check(&self.matrices, mistakes);
+        }
+        let figures = self.figures.iter().map(|one| (one.number(), one.line()));
+        twice(figures, "figure", mistakes);
+        for figure in &self.figures {
+            figure.check(&self.matrices, mistakes);
+        }
+        let tables = self.tables.iter().map(|one| (one.number(), one.line()));
+        twice(tables, "table", mistakes);
+        for table in &self.tables {
+            table.check(&self.matrices, mistakes);
         }
     }
 }

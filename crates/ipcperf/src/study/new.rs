@@ -1,7 +1,7 @@
 //! The file that `study new` makes: every key with what it means, the needed ones filled in.
 
 use super::key::{Key, Need};
-use super::sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, Section, TOP};
+use super::sections::{FIGURE, HYPOTHESIS, MATRIX, Repeats, SAMPLING, Section, TABLE, TOP};
 use crate::hypothesis::TESTS;
 
 /// Columns of its comments.
@@ -15,7 +15,10 @@ pub(crate) fn scaffold(name: &str) -> String {
          begin with # say what else there is. Check it: ipcperf study check; how long it takes: ipcperf study \
          plan; run it: ipcperf study run. All of it is explained in docs/writing-a-study.md.",
     );
-    let parts = [about, top, section(&SAMPLING), section(&MATRIX), section(&HYPOTHESIS), tests()];
+    let measured = [section(&SAMPLING), section(&MATRIX)];
+    let shown = [section(&TABLE), section(&FIGURE)];
+    let claimed = [section(&HYPOTHESIS), tests()];
+    let parts = [vec![about, top], measured.into(), shown.into(), claimed.into()].concat();
     parts.join("\n")
 }
 

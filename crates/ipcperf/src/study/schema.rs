@@ -91,11 +91,23 @@ fn takes(takes: Takes) -> Value {
                 FACTORS.iter().map(|factor| ((*factor).to_owned(), levels.clone())).collect();
             json!({ "type": "object", "properties": factors, "additionalProperties": { "type": "object" } })
         }
-        Takes::Metric => {
-            let names: Vec<&str> = METRICS.iter().map(|known| known.name).collect();
-            let role = json!({ "type": "string", "pattern": "^(sender|receiver|both|broker)_" });
-            json!({ "anyOf": [{ "enum": names }, role, { "type": "object", "required": ["instrument", "field"] }] })
+        Takes::Metric => metric(),
+        Takes::Metrics => {
+            let one = metric();
+            json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        }
+        Takes::Words(words) => {
+            let one = json!({ "enum": words });
+            json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
         }
         Takes::Table(keys) => table(keys.iter()),
+        Takes::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
     }
+}
+
+/// A metric: its name, or a table that says which numbers of an instrument.
+fn metric() -> Value {
+    let names: Vec<&str> = METRICS.iter().map(|known| known.name).collect();
+    let role = json!({ "type": "string", "pattern": "^(sender|receiver|both|broker)_" });
+    json!({ "anyOf": [{ "enum": names }, role, { "type": "object", "required": ["instrument", "field"] }] })
 }
