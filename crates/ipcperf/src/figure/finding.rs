@@ -59,8 +59,8 @@ fn one(frame: &Frame<'_>, finding: &Finding, taken: &mut Vec<Place>) -> Markup {
     html! {
         g class=(class) data-series=[finding.series]
             color=(style.map_or(TEXT, Style::print_colour)) {
-            (band(frame, finding))
-            (middle(frame, finding))
+            @if let Some(band) = band(frame, finding) { (band) }
+            @if let Some(middle) = middle(frame, finding) { (middle) }
             @if let Some((left, _, line)) = place(frame, &words, finding, taken) {
                 text.finding-name x=(short(left)) y=(short(line)) fill=(TEXT) stroke=(GROUND)
                     stroke-width="3" paint-order="stroke" { (words) }

@@ -25,7 +25,7 @@ use ipcperf_engine::placement::Topology;
 use sha2::{Digest, Sha256};
 
 pub(crate) use document::{Entry, Table};
-pub(crate) use exhibit::{Column, Columned, StudyFigure, StudyTable};
+pub(crate) use exhibit::{Columned, StudyFigure, StudyTable};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
 pub(crate) use matrix::{Length, Matrix};
