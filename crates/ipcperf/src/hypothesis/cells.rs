@@ -40,8 +40,7 @@ impl<'a> Cells<'a> {
         }
         let mut places: HashMap<(Levels, Option<&str>), usize> = HashMap::new();
         for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
-            let key =
-                (levels(&sample.run.case, &sample.instruments), sample.cpu_pair_class.as_deref());
+            let key = (levels(&sample.run.case, &sample.instruments), class(sample));
             let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key, sample));
             let seen = seen.get(sample.run.run_id.as_str()).cloned().unwrap_or_default();
             cells.cells[at].runs.push(Run { sample, seen });
@@ -154,6 +153,12 @@ impl<'a> Cell<'a> {
     pub(crate) fn example(&self) -> Option<&'a Sample> {
         self.runs.first().map(|run| run.sample)
     }
+}
+
+/// The class of CPU pair that tells runs of a case apart: where parties may run anywhere, it is part of what
+/// varies.
+fn class(sample: &Sample) -> Option<&str> {
+    sample.cpu_pair_class.as_deref().filter(|_| sample.run.case.placement != "free")
 }
 
 /// The level of each factor of a case.
