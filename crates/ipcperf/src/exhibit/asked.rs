@@ -33,10 +33,10 @@ pub(crate) fn other_version(study: &Study, file: &Summarised) -> Option<String> 
     }
     let short = |hash: &str| hash.chars().take(12).collect::<String>();
     let name = header.study.as_deref().unwrap_or("a study");
-    let then = header.study_hash.as_deref().map_or_else(
-        || "no study".to_owned(),
-        |hash| format!("{name} as of {}", short(hash)),
-    );
+    let then = header
+        .study_hash
+        .as_deref()
+        .map_or_else(|| "no study".to_owned(), |hash| format!("{name} as of {}", short(hash)));
     Some(format!(
         "{}: measured for {then}, judged against {} as of {}: what is claimed here was not written down \
          before this measurement",

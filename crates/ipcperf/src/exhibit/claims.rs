@@ -134,11 +134,7 @@ fn plot<'a>(
 }
 
 /// What was found of `shown`, as it is marked.
-fn findings(
-    claim: &Claim,
-    found: &Found,
-    shown: &Shown<'_>,
-) -> Vec<(Option<String>, Finding)> {
+fn findings(claim: &Claim, found: &Found, shown: &Shown<'_>) -> Vec<(Option<String>, Finding)> {
     let is_of = |part: &&Part| shown.name.is_empty() || part.what == shown.name;
     let mut findings: Vec<(Option<String>, Finding)> = Vec::new();
     for part in found.parts.iter().filter(is_of) {

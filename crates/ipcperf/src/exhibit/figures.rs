@@ -18,11 +18,7 @@ pub(crate) struct ShownFigure<'s> {
 }
 
 impl<'s> ShownFigure<'s> {
-    pub(super) fn of(
-        figure: &'s StudyFigure,
-        sources: &[Source<'_>],
-        names: &mut Names,
-    ) -> Self {
+    pub(super) fn of(figure: &'s StudyFigure, sources: &[Source<'_>], names: &mut Names) -> Self {
         let (mut plots, mut absences) = (Vec::new(), Vec::new());
         for metric in figure.metrics() {
             for source in sources {
@@ -34,9 +30,9 @@ impl<'s> ShownFigure<'s> {
         }
         absences.dedup();
         let traces: Vec<Trace> = plots.iter().flat_map(|plot| plot.traces.clone()).collect();
-        let aside = sources.iter().filter_map(|source| {
-            set_aside(&source.cells.set_aside(&[figure.cases()]))
-        });
+        let aside = sources
+            .iter()
+            .filter_map(|source| set_aside(&source.cells.set_aside(&[figure.cases()])));
         let notes = figure.see().map(str::to_owned).into_iter();
         let notes = notes.chain(of_medians(&traces, None)).chain(aside).collect();
         let sketch = Sketch {

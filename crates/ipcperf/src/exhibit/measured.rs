@@ -61,9 +61,7 @@ pub(super) fn of_medians(traces: &[Trace], better: Option<Better>) -> Option<Str
         Some(Better::Lower) => " Lower is better.",
         None => "",
     };
-    Some(format!(
-        "Medians of the kept repetitions (n = {n}); bands hold the middle half.{better}"
-    ))
+    Some(format!("Medians of the kept repetitions (n = {n}); bands hold the middle half.{better}"))
 }
 
 /// What is set aside of them, in words.

@@ -1,7 +1,7 @@
 //! The p-values of a claim that is judged at levels, by level: capped, with the level as a line.
 
-use super::claims::Judgement;
 use super::Source;
+use super::claims::Judgement;
 use super::measured::axis_over;
 use crate::figure::{Along, Finding, Plot, Quantity, Scale, Sketch, Trace, Traced};
 use crate::hypothesis::{Claim, Found, Line, Part, Point, Shown};
@@ -50,7 +50,11 @@ fn plots_of<'a>(
     let beside = judgement.beside.as_ref().map(|found| placed(found, lines)).unwrap_or_default();
     let of = |pair: &str, parts: &[Placed<'_>], name: &str, p: fn(&Part) -> Option<f64>| Trace {
         name: name.to_owned(),
-        points: parts.iter().filter(|one| one.pair == pair).filter_map(|one| one.traced(p)).collect(),
+        points: parts
+            .iter()
+            .filter(|one| one.pair == pair)
+            .filter_map(|one| one.traced(p))
+            .collect(),
     };
     let plot = |pair: &str| {
         let traces = vec![

@@ -77,7 +77,11 @@ fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
         let is_one = metrics.len() == 1;
         let column = |metric: &Metric| {
             let lines = lines(&source.cells, &table.cases(), table.rows(), metric);
-            let head = if is_one && lines.len() > 1 { String::new() } else { name(metric, example(&lines)) };
+            let head = if is_one && lines.len() > 1 {
+                String::new()
+            } else {
+                name(metric, example(&lines))
+            };
             Filled::of(head, lines, metric)
         };
         return metrics.iter().map(column).collect();
@@ -106,7 +110,8 @@ fn best<'a>(head: &str, places: &[usize], filled: &[Filled<'a>]) -> Filled<'a> {
     let of = || places.iter().map(|place| &filled[*place]);
     let better = of().next().map_or(Better::Higher, |column| column.better);
     let mut all = of().flat_map(|column| column.lines.iter().cloned());
-    let merged = all.next().map(|first| all.fold(first, |best, line| best.or_better(&line, better)));
+    let merged =
+        all.next().map(|first| all.fold(first, |best, line| best.or_better(&line, better)));
     let unit = of().next().map_or_else(String::new, |column| column.unit.clone());
     Filled { head: head.to_owned(), lines: merged.into_iter().collect(), unit, better }
 }

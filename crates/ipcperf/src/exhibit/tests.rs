@@ -215,14 +215,19 @@ fn mistakes_in_columns_and_figures_have_line_key_and_remedy() {
         mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let no_column = told("best = [\"PIPE\", \"SOCKET\"]", "best = [\"PIPE\", \"SOCKETS\"]");
-    assert!(no_column.contains("table[1].column[3].best") && no_column.contains("did you mean `SOCKET`?"), "{no_column}");
+    assert!(
+        no_column.contains("table[1].column[3].best")
+            && no_column.contains("did you mean `SOCKET`?"),
+        "{no_column}"
+    );
     let three = told("ratio = [\"MAX\", \"PIPE\"]", "ratio = [\"MAX\"]");
     assert!(three.contains("a ratio is of two columns; name two columns"), "{three}");
     let both = told("ratio = [\"MAX\", \"PIPE\"]", "ratio = [\"MAX\", \"PIPE\"]\nbest = [\"MAX\"]");
     assert!(both.contains("it stands beside best; keep one of them"), "{both}");
     let twice = told("number = \"2b\"", "number = \"2a\"");
     assert!(twice.contains("another figure is called `2a`"), "{twice}");
-    let level = told("relative_to = { mechanism = \"pipe\" }", "relative_to = { mechanism = \"pip\" }");
+    let level =
+        told("relative_to = { mechanism = \"pipe\" }", "relative_to = { mechanism = \"pip\" }");
     assert!(level.contains("no matrix has mechanism pip; did you mean `pipe`?"), "{level}");
     let scale = told("scale = \"linear\"", "scale = \"lin\"");
     assert!(scale.contains("figure[2].scale: it cannot be `lin`"), "{scale}");

@@ -65,9 +65,7 @@ impl Axis {
             Scale::Binary | Scale::Decimal => {
                 (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
             }
-            Scale::Share | Scale::Rows | Scale::Even => {
-                (value - self.low) / (self.high - self.low)
-            }
+            Scale::Share | Scale::Rows | Scale::Even => (value - self.low) / (self.high - self.low),
         };
         (is_placed(scale, value) && place.is_finite()).then_some(place)
     }

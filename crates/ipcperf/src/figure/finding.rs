@@ -52,9 +52,8 @@ pub(super) fn findings(frame: &Frame<'_>, findings: &[Finding]) -> Markup {
 
 fn one(frame: &Frame<'_>, finding: &Finding, taken: &mut Vec<Place>) -> Markup {
     let style = finding.series.map(Style::of);
-    let class = style.map_or("finding".to_owned(), |style| {
-        format!("finding series colour-{}", style.colour)
-    });
+    let class = style
+        .map_or("finding".to_owned(), |style| format!("finding series colour-{}", style.colour));
     let words = cut(&finding.words, letters(frame.right - frame.left));
     html! {
         g class=(class) data-series=[finding.series]

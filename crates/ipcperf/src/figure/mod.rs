@@ -25,9 +25,9 @@ mod quantity;
 mod reference;
 mod sheet;
 mod style;
-mod trace;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub(crate) use axis::Scale;
 pub(crate) use chart::{Chart, Names};

@@ -126,32 +126,32 @@ pub(crate) fn check_cases(
     matrices: &[Matrix],
     mistakes: &mut Mistakes,
 ) {
-        for key in keys {
-            let Some(selection) = values.cases(key) else { continue };
-            let (line, path) = values.place_of(key);
-            for (factor, levels) in selection.factors() {
-                let known: BTreeSet<String> =
-                    matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
-                if known.is_empty() {
-                    let what = format!("no matrix has the factor {factor}");
-                    mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
-                    continue;
-                }
-                for level in levels.difference(&known) {
-                    let near = nearest(level, known.iter().map(String::as_str));
-                    let remedy = near.map_or_else(
-                        || {
-                            format!(
-                                "its levels are {}",
-                                known.iter().cloned().collect::<Vec<_>>().join(", ")
-                            )
-                        },
-                        |near| format!("did you mean `{near}`?"),
-                    );
-                    mistakes.add((line, &path), format!("no matrix has {factor} {level}"), remedy);
-                }
+    for key in keys {
+        let Some(selection) = values.cases(key) else { continue };
+        let (line, path) = values.place_of(key);
+        for (factor, levels) in selection.factors() {
+            let known: BTreeSet<String> =
+                matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
+            if known.is_empty() {
+                let what = format!("no matrix has the factor {factor}");
+                mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
+                continue;
+            }
+            for level in levels.difference(&known) {
+                let near = nearest(level, known.iter().map(String::as_str));
+                let remedy = near.map_or_else(
+                    || {
+                        format!(
+                            "its levels are {}",
+                            known.iter().cloned().collect::<Vec<_>>().join(", ")
+                        )
+                    },
+                    |near| format!("did you mean `{near}`?"),
+                );
+                mistakes.add((line, &path), format!("no matrix has {factor} {level}"), remedy);
             }
         }
+    }
 }
 
 /// The test that `entry` names.

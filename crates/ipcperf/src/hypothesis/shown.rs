@@ -40,9 +40,8 @@ fn pairs<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
 fn shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
     let Some(whole) = claim.values.metric("of") else { return lines };
     let wholes = alone(claim, cells, whole).unwrap_or_default();
-    let share = |line: Line<'a>| {
-        Some(line.over(wholes.iter().find(|whole| whole.levels == line.levels)?))
-    };
+    let share =
+        |line: Line<'a>| Some(line.over(wholes.iter().find(|whole| whole.levels == line.levels)?));
     lines.into_iter().filter_map(share).collect()
 }
 

@@ -77,7 +77,8 @@ fn judged(claim: &Claim, judgement: &Judgement) -> Markup {
 fn set_aside(judgement: &Judgement) -> Option<String> {
     let each: Vec<String> =
         judgement.set_aside.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    (!each.is_empty()).then(|| format!("Runs set aside, and kept in the file: {}.", each.join(", ")))
+    (!each.is_empty())
+        .then(|| format!("Runs set aside, and kept in the file: {}.", each.join(", ")))
 }
 
 /// The verdict as a word on a ground of its own, after the letter of its file.
@@ -103,7 +104,9 @@ fn to_do(verdict: &Verdict) -> Option<String> {
             Some(format!("About {n} repetitions would settle it."))
         }
         Verdict::NotTestable { reason } => Some(format!("{reason}.")),
-        Verdict::Supported | Verdict::Rejected | Verdict::Inconclusive { repetitions: None } => None,
+        Verdict::Supported | Verdict::Rejected | Verdict::Inconclusive { repetitions: None } => {
+            None
+        }
     }
 }
 
@@ -117,25 +120,33 @@ fn evidence(caption: &str, found: &Found) -> Markup {
 }
 
 fn table(caption: &str, parts: &[Part]) -> Markup {
+    let has_p = parts.iter().any(|part| part.p.is_some());
     html! {
         div.scroll { table.evidence {
             caption { (caption) }
             thead { tr {
                 th { "part" } th { "verdict" } th.figure { "n" } th.figure { "medians" }
-                th { "effect (interval)" } th.figure { "statistic" } th.figure { "p" }
-                th.figure { "p, corrected" }
+                th { "effect (interval)" }
+                @if has_p {
+                    th.figure { "statistic" } th.figure { "p" } th.figure { "p, corrected" }
+                }
             } }
-            tbody { @for part in parts { (row(part)) } }
+            tbody { @for part in parts { (row(part, has_p.then(|| tested(part)))) } }
         } }
     }
 }
 
-fn row(part: &Part) -> Markup {
+/// Its statistic, its p-value, and that corrected.
+fn tested(part: &Part) -> [String; 3] {
     let p = |value: Option<f64>| value.map_or_else(String::new, p_value);
-    let medians: Vec<String> =
-        part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
     let statistic = part.statistic.as_ref();
     let statistic = statistic.map(|(name, value)| format!("{name} = {}", amount(*value, "")));
+    [statistic.unwrap_or_default(), p(part.p), p(part.p_corrected)]
+}
+
+fn row(part: &Part, tested: Option<[String; 3]>) -> Markup {
+    let medians: Vec<String> =
+        part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
     html! {
         tr {
             th scope="row" { (part.what) }
@@ -147,9 +158,7 @@ fn row(part: &Part) -> Markup {
             td.figure { @if part.n > 0 { (part.n) } }
             td.figure { (medians.join("\n")) }
             td { @for one in &part.estimates { div { (estimate(one)) } } }
-            td.figure { (statistic.unwrap_or_default()) }
-            td.figure { (p(part.p)) }
-            td.figure { (p(part.p_corrected)) }
+            @for number in tested.iter().flatten() { td.figure { (number) } }
         }
     }
 }

@@ -25,8 +25,14 @@ fn a_study_comes_first_then_its_verdicts_then_its_figures_and_tables() {
     let page = page(&[planted()], None);
     let question = "Is what was planted found?";
     let order = [
-        "<h1>Planted</h1>", question, "<h2>Verdicts</h2>", "<h2>Figures of the study</h2>",
-        "Figure 2a: Both", "<h2>Tables of the study</h2>", "Table 7: ", "<h2>In short</h2>",
+        "<h1>Planted</h1>",
+        question,
+        "<h2>Verdicts</h2>",
+        "<h2>Figures of the study</h2>",
+        "Figure 2a: Both",
+        "<h2>Tables of the study</h2>",
+        "Table 7: ",
+        "<h2>In short</h2>",
     ];
     assert_in_order(&page, &order);
 }
@@ -35,10 +41,24 @@ fn a_study_comes_first_then_its_verdicts_then_its_figures_and_tables() {
 fn each_claim_has_verdict_evidence_figure_and_how_it_was_judged() {
     let page = page(&[planted()], None);
     let levels = [
-        "id=\"verdict-levels\"", "badge rejected", "</span>rejected</span>", "As the document judged: ",
-        "student, level 0.05, uncorrected", "p, corrected", "8 KiB", "Runs set aside", "10 of the first block",
-        "Published: ", "1.5 times", "id=\"figure-claim-levels\"", "id=\"figure-p-values-levels\"",
-        "How it was judged", "Formula", "Assumptions", "Wilcoxon 1945", "<h2>",
+        "id=\"verdict-levels\"",
+        "badge rejected",
+        "</span>rejected</span>",
+        "As the document judged: ",
+        "student, level 0.05, uncorrected",
+        "p, corrected",
+        "8 KiB",
+        "Runs set aside",
+        "10 of the first block",
+        "Published: ",
+        "1.5 times",
+        "id=\"figure-claim-levels\"",
+        "id=\"figure-p-values-levels\"",
+        "How it was judged",
+        "Formula",
+        "Assumptions",
+        "Wilcoxon 1945",
+        "<h2>",
     ];
     assert_in_order(&page, &levels);
 }

@@ -151,7 +151,12 @@ impl StudyTable {
 
 impl Column {
     /// Reads one, which may name those `before` it.
-    fn of(given: &Values, table: &Values, before: &[Self], mistakes: &mut Mistakes) -> Option<Self> {
+    fn of(
+        given: &Values,
+        table: &Values,
+        before: &[Self],
+        mistakes: &mut Mistakes,
+    ) -> Option<Self> {
         let name = given.text("name")?.to_owned();
         let of = match (given.levels("best"), given.levels("ratio")) {
             (None, None) => {

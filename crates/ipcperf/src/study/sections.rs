@@ -388,8 +388,7 @@ const NUMBER: Key = required(
     "\"1\"",
     "the number it has in the document, so that it is found beside it",
 );
-const TITLE: Key =
-    required("title", Takes::Text, "\"Bandwidth by buffer size\"", "what it shows");
+const TITLE: Key = required("title", Takes::Text, "\"Bandwidth by buffer size\"", "what it shows");
 const SEE: Key =
     optional("see", Takes::Text, "\"Lines fall beyond L2.\"", "none", "what to look for in it");
 const METRICS: Key = optional(
@@ -438,5 +437,4 @@ pub(crate) const STATISTICS: &[&str] =
     &["wilcoxon", "paired-t", "mann-whitney", "student", "welch"];
 
 /// All, in the order in which they are explained.
-pub(crate) const SECTIONS: [&Section; 6] =
-    [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &HYPOTHESIS];
+pub(crate) const SECTIONS: [&Section; 6] = [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &HYPOTHESIS];

@@ -204,7 +204,9 @@ fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Val
             None => format!("it cannot be {}", entry.kind()),
         };
         let near = match (key.takes, entry.text()) {
-            (Takes::OneOf(words) | Takes::Words(words), Some(text)) => nearest(&text, words.iter().copied()),
+            (Takes::OneOf(words) | Takes::Words(words), Some(text)) => {
+                nearest(&text, words.iter().copied())
+            }
             _ => None,
         };
         let remedy = match near {
@@ -242,11 +244,7 @@ fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
             let known: Option<Vec<&'static str>> = given?.iter().map(known).collect();
             known.filter(|words| !words.is_empty()).map(Value::Words)
         }
-        Takes::Cases
-        | Takes::Metric
-        | Takes::Metrics
-        | Takes::Table(_)
-        | Takes::Tables(_) => None,
+        Takes::Cases | Takes::Metric | Takes::Metrics | Takes::Table(_) | Takes::Tables(_) => None,
     }
 }
 
