@@ -43,8 +43,7 @@ impl<'a> Cells<'a> {
         }
         let mut places: HashMap<(Levels, Option<&str>), usize> = HashMap::new();
         for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
-            let key =
-                (levels(&sample.run.case, &sample.instruments), sample.cpu_pair_class.as_deref());
+            let key = (levels(&sample.run.case, &sample.instruments), class(sample));
             let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key, sample));
             let seen = seen.get(sample.run.run_id.as_str()).cloned().unwrap_or_default();
             cells.cells[at].runs.push(Run { sample, seen });
@@ -101,13 +100,29 @@ impl<'a> Cells<'a> {
         reasons.join("; ")
     }
 
+    /// How many runs of what `selections` mean are set aside, by the reason.
+    pub(crate) fn set_aside(&self, selections: &[Selection]) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for sample in &self.results.samples {
+            let Some(reason) = sample.set_aside else { continue };
+            let levels = levels(&sample.run.case, &sample.instruments);
+            let matrices = self.matrices(&sample.run.case);
+            if selections.iter().any(|selection| selection.holds(&levels, matrices)) {
+                *counts.entry(reason.words()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// The matrices of the study that have `case`.
+    fn matrices(&self, case: &CaseIdentity) -> &[String] {
+        self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
+    }
+
     /// That runs failed or were disturbed.
     fn held_up(&self, selection: &Selection) -> Option<String> {
-        let matrices = |case: &CaseIdentity| {
-            self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
-        };
         let is_meant = |case: &CaseIdentity, instruments: &[String]| {
-            selection.holds(&levels(case, instruments), matrices(case))
+            selection.holds(&levels(case, instruments), self.matrices(case))
         };
         let failed =
             self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();
@@ -145,7 +160,7 @@ impl<'a> Cell<'a> {
 fn classes(results: &Results) -> HashMap<String, &str> {
     let mut runs: BTreeMap<(String, &str), usize> = BTreeMap::new();
     for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
-        if let Some(class) = sample.cpu_pair_class.as_deref() {
+        if let Some(class) = class(sample) {
             *runs.entry((sample.run.case.placement.clone(), class)).or_default() += 1;
         }
     }
@@ -157,6 +172,12 @@ fn classes(results: &Results) -> HashMap<String, &str> {
         }
     }
     most.into_iter().map(|(placement, (class, _))| (placement, class)).collect()
+}
+
+/// The class of CPU pair that tells runs of a case apart: where parties may run anywhere, it is part of what
+/// varies.
+fn class(sample: &Sample) -> Option<&str> {
+    sample.cpu_pair_class.as_deref().filter(|_| sample.run.case.placement != "free")
 }
 
 /// The level of each factor of a case.
