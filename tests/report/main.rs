@@ -10,6 +10,7 @@ mod mutations;
 mod nothing_left;
 mod page;
 mod real;
+mod study;
 
 #[path = "../support/browser.rs"]
 mod browser;

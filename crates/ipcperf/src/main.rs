@@ -11,6 +11,7 @@
 mod cli;
 mod doctor;
 mod error;
+mod exhibit;
 mod export;
 mod figure;
 #[cfg(test)]

@@ -1,12 +1,14 @@
 // Points that have no words, or words without a number and its unit. A size in bytes is where a point
-// lies, not what was found there.
+// lies, not what was found there. What has no unit says what it is: a p-value, or a middle half of ratios.
 const unit = "(?:[kMGT]?i?B/s|[fpnum\u00b5]?s|[kMG]?Hz|%|times|messages|calls)";
 const figure = new RegExp(`\\d[\\d.,]*\\s?${unit}(?![A-Za-z])`);
+const plain = /\bp = \d|: [\d.]+ \(middle half [\d.]+ to [\d.]+, n = \d+\)/;
+const isTold = words => figure.test(words) || plain.test(words);
 const offenders = document.querySelectorAll("use.point").length ? [] : ["no points at all"];
 for (const panel of panels) {
   const points = [...panel.querySelectorAll("use.point")];
   if (!points.length) offenders.push(`${nameOf(panel)}: no points`);
-  for (const point of points.filter(point => !figure.test(point.words ?? ""))) {
+  for (const point of points.filter(point => !isTold(point.words ?? ""))) {
     offenders.push(`${nameOf(panel)}: ${point.words ?? "no words"}`);
   }
   if (panel.querySelector(".point title")) offenders.push(`${nameOf(panel)}: titles are still there`);

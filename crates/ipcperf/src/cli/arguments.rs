@@ -415,6 +415,9 @@ pub(super) struct ReportArguments {
     /// Write the page here
     #[arg(short, long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub(super) out: PathBuf,
+    /// Judge against this study [default: the one in the files, as it was before the measurement]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(super) study: Option<String>,
     /// Write each figure into DIR too, as SVG, PDF and PNG
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) figures: Option<PathBuf>,

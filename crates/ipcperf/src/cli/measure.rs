@@ -13,7 +13,7 @@ use super::arguments::{
 };
 use super::export::{Exports, check_writable};
 use super::report;
-use super::show::{heading, page};
+use super::show::{heading, page, study_tables};
 use super::study;
 use crate::error::{Ending, Error};
 use crate::export::JSON;
@@ -83,7 +83,7 @@ pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
     let measured = carry_out(&plan, Measuring::Survey(length), &arguments.output)?;
     present(&measured.file, measured.ending, arguments.output.printed.form())?;
     if let Some(report) = &arguments.report {
-        let told = report::write(std::slice::from_ref(&measured.file), report, None)?;
+        let told = report::write(std::slice::from_ref(&measured.file), None, report, None)?;
         arguments.output.printed.form().tell(&told);
     }
     Ok(measured.ending)
@@ -256,8 +256,13 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
         }
         Form::Tables => {
             print(&page(heading(&results.header), measured))?;
-            study::verdicts(measured)
-                .map_or(Ok(Ending::Done), |text| print(&format!("\n{text}")))?
+            let of_study = [study::verdicts(measured), study_tables(measured)];
+            let of_study: String =
+                of_study.into_iter().flatten().map(|text| format!("\n{text}\n")).collect();
+            match of_study.trim_end_matches('\n') {
+                "" => Ending::Done,
+                text => print(text)?,
+            }
         }
         Form::Quiet => Ending::Done,
     };

@@ -5,9 +5,11 @@ use std::path::Path;
 use super::arguments::ReportArguments;
 use super::export::{are_one_file, check_writable};
 use crate::error::{Ending, Error};
+use crate::exhibit::Asked;
 use crate::figure::write_all;
 use crate::output::print;
 use crate::report::Report;
+use crate::study::Study;
 use crate::summary::Summarised;
 
 pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
@@ -19,25 +21,28 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
     check_writable(page)?;
     let files = arguments.files.iter().map(|path| Summarised::read(path));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
-    print(&write(&files, page, arguments.figures.as_deref())?)
+    let given = arguments.study.as_deref().map(Study::find).transpose()?;
+    print(&write(&files, given, page, arguments.figures.as_deref())?)
 }
 
-/// Writes the report on `files` to `path` and its figures to a folder of their own, and says what is
+/// Writes the report on `files`, judged by the study `given` or by that in them, to `path` and its figures to a folder of their own, and says what is
 /// where.
 ///
 /// # Errors
 /// That one of them cannot be written.
 pub(super) fn write(
     files: &[Summarised],
+    given: Option<Study>,
     path: &Path,
     figures: Option<&Path>,
 ) -> Result<String, Error> {
-    let report = Report::on(files);
+    let asked = Asked::of(files, given);
+    let report = Report::on(files, asked.as_ref());
     std::fs::write(path, report.page())
         .map_err(|source| Error::NotWritten { path: path.to_owned(), source })?;
     let mut told = format!("report in {}", path.display());
     if let Some(folder) = figures {
-        let written = write_all(&report.charts, &report.names, folder)?;
+        let written = write_all(report.charts(), &report.names, folder)?;
         told += &format!("\nfigures in {}: {} files", folder.display(), written.files.len());
         told.extend(written.lacking.map(|lacking| format!("\n{lacking}")));
     }

@@ -3,10 +3,11 @@
 use super::arguments::ShowArguments;
 use super::study;
 use crate::error::{Ending, Error};
+use crate::exhibit::{Asked, study_tables as study_tables_of};
 use crate::export::JSON;
 use crate::output::{
     Beside, closing_words, columns, fit, notes, observed_text, print, print_with, probe_table,
-    survey_words, tables,
+    study_tables_text, survey_words, tables,
 };
 use crate::results::Header;
 use crate::summary::{Summarised, observed, probe_effects};
@@ -30,10 +31,18 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan, &results.failures);
     let mut page = page(heading, file);
-    if let Some(verdicts) = study::verdicts(file) {
-        page += &format!("\n\n{verdicts}");
+    for text in [study::verdicts(file), study_tables(file)].into_iter().flatten() {
+        page += &format!("\n\n{text}");
     }
     if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
+}
+
+/// The tables of the study that `file` was measured for; `None` where there are none.
+pub(super) fn study_tables(file: &Summarised) -> Option<String> {
+    let files = std::slice::from_ref(file);
+    let asked = Asked::of(files, None)?;
+    let tables = study_tables_of(&asked.study, files);
+    (!tables.is_empty()).then(|| study_tables_text(&tables))
 }
 
 /// The machine, and what a reader must know of how it was measured.

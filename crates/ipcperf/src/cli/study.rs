@@ -108,7 +108,7 @@ fn run(arguments: &StudyRunArguments) -> Result<Ending, Error> {
     let form = arguments.output.printed.form();
     present(&measured.file, measured.ending, form)?;
     if let Some(report) = &arguments.report {
-        form.tell(&report::write(std::slice::from_ref(&measured.file), report, None)?);
+        form.tell(&report::write(std::slice::from_ref(&measured.file), None, report, None)?);
     }
     Ok(measured.ending)
 }

@@ -4,13 +4,15 @@ use super::quantity::Quantity;
 
 /// How values lie along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scale {
+pub(crate) enum Scale {
     /// In powers of two.
     Binary,
     /// In powers of ten.
     Decimal,
     /// From nothing to all, evenly.
     Share,
+    /// Evenly, from 0 on.
+    Even,
     /// One row below the other.
     Rows,
 }
@@ -41,6 +43,7 @@ impl Axis {
         let (low, high) = match quantity.scale() {
             Scale::Share => (low, high),
             Scale::Rows => (low - 0.5, high + 0.5),
+            Scale::Even => evenly(low, high),
             Scale::Binary | Scale::Decimal if high / low < 1.2 => (low / AROUND, high * AROUND),
             Scale::Binary | Scale::Decimal => {
                 let margin = (high / low).powf(MARGIN);
@@ -50,6 +53,11 @@ impl Axis {
         Some(Self { quantity, low, high })
     }
 
+    /// The axis of `quantity` from `low` to `high`, which have a place on it.
+    pub(super) const fn between(quantity: Quantity, low: f64, high: f64) -> Self {
+        Self { quantity, low, high }
+    }
+
     /// Where `value` lies, from 0 to 1 along the axis; `None` for what has no place on it.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let scale = self.quantity.scale();
@@ -57,7 +65,7 @@ impl Axis {
             Scale::Binary | Scale::Decimal => {
                 (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
             }
-            Scale::Share | Scale::Rows => (value - self.low) / (self.high - self.low),
+            Scale::Share | Scale::Rows | Scale::Even => (value - self.low) / (self.high - self.low),
         };
         (is_placed(scale, value) && place.is_finite()).then_some(place)
     }
@@ -65,6 +73,11 @@ impl Axis {
     /// Whether `value` lies on the axis.
     pub(super) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
+    }
+
+    /// `value`, or the end of the axis that is nearest to it.
+    pub(super) fn nearest(&self, value: f64) -> f64 {
+        value.clamp(self.low, self.high)
     }
 
     /// How many rows it has, where it has rows.
@@ -84,6 +97,7 @@ impl Axis {
             Scale::Decimal => self.decimals(),
             Scale::Share => vec![0.0, 0.25, 0.5, 0.75, 1.0],
             Scale::Rows => Vec::new(),
+            Scale::Even => self.even(),
         };
         values.into_iter().map(|value| (value, self.quantity.tick(value))).collect()
     }
@@ -135,7 +149,18 @@ fn stepped(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
 fn is_placed(scale: Scale, value: f64) -> bool {
     match scale {
         Scale::Binary | Scale::Decimal => value.is_finite() && value > 0.0,
-        Scale::Share | Scale::Rows => value.is_finite(),
+        Scale::Share | Scale::Rows | Scale::Even => value.is_finite(),
+    }
+}
+
+/// The ends of an axis that has 0 on it.
+fn evenly(low: f64, high: f64) -> (f64, f64) {
+    let (low, high) = (low.min(0.0), high.max(0.0));
+    let room = (high - low) * MARGIN;
+    match () {
+        () if low.total_cmp(&high).is_eq() => (0.0, 1.0),
+        () if low < 0.0 => (low - room, high + room),
+        () => (low, high + room),
     }
 }
 

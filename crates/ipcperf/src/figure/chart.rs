@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::axis::Axis;
 use super::description::{Band, Description, Statistic};
+use super::finding::Finding;
 use super::group::{Group, groups, is_drawn};
 use super::layout::{Drawn, Layout, axes};
 use super::notes::notes;
@@ -21,20 +22,32 @@ pub(crate) struct Names {
 
 impl Names {
     /// Those of `files`, in the order they are met.
+    #[cfg(test)]
     pub(crate) fn of(files: &[Summarised]) -> Self {
         let mut all = Self::default();
-        for case in files.iter().flat_map(|file| &file.summaries).filter(|case| is_drawn(case)) {
-            let name = case.series();
-            if !all.numbers.contains_key(&name) {
-                all.numbers.insert(name.clone(), all.names.len());
-                all.names.push(name);
-            }
-        }
+        all.add(files);
         all
+    }
+
+    /// Adds those of `files` that are new.
+    pub(crate) fn add(&mut self, files: &[Summarised]) {
+        for case in files.iter().flat_map(|file| &file.summaries).filter(|case| is_drawn(case)) {
+            self.called(&case.series());
+        }
     }
 
     pub(super) fn number(&self, case: &CaseSummary) -> Option<usize> {
         self.numbers.get(&case.series()).copied()
+    }
+
+    /// The number of the series `name`, which is new if it is not known.
+    pub(super) fn called(&mut self, name: &str) -> usize {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        self.numbers.insert(name.to_owned(), self.names.len());
+        self.names.push(name.to_owned());
+        self.names.len() - 1
     }
 
     /// The name of series `number`.
@@ -46,7 +59,10 @@ impl Names {
 /// What is to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    pub(crate) description: Description,
+    /// Names it, in links and as a file.
+    pub(crate) name: String,
+    /// What is drawn of the samples of a case.
+    pub(super) statistic: Statistic,
     /// What it shows.
     pub(crate) title: String,
     pub(crate) panels: Vec<Panel>,
@@ -65,6 +81,8 @@ pub(crate) struct Panel {
     pub(super) guides: Vec<Guide>,
     /// The sizes of the caches, where they lie on the axis across.
     pub(super) caches: Vec<(f64, &'static str)>,
+    /// What a test found.
+    pub(super) findings: Vec<Finding>,
 }
 
 /// What a panel shows, in the units of its axes.
@@ -125,7 +143,8 @@ impl Chart {
         let panels: Vec<Panel> = panels.collect();
         let title = title(description, layout, drawn.first()?);
         let notes = notes(description, layout, files, left_out);
-        (!panels.is_empty()).then_some(Self { description: *description, title, panels, notes })
+        let (name, statistic) = (description.name.to_owned(), description.statistic);
+        (!panels.is_empty()).then_some(Self { name, statistic, title, panels, notes })
     }
 
     /// Numbers of the series that have something in it.
@@ -206,6 +225,6 @@ impl Panel {
         };
         let title = drawn.group.title(description);
         let (content, guides) = (drawn.content.clone(), drawn.guides.clone());
-        Self { title, x, y, content, guides, caches }
+        Self { title, x, y, content, guides, caches, findings: Vec::new() }
     }
 }

@@ -1,9 +1,9 @@
 //! Figures of what was counted: one for each event and ratio that files have, over the buffer size.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 use super::description::{Band, Description, Reference, Sizes, Statistic};
+use super::kept::kept;
 use super::quantity::Quantity;
 use crate::summary::{CountKind, Summarised, What};
 
@@ -57,18 +57,6 @@ fn slug(name: &str) -> String {
         _ => '-',
     };
     format!("counted-{}", name.chars().take(LONGEST_NAME).map(fit).collect::<String>())
-}
-
-/// `text` for as long as the program runs: each only once, and there are few.
-fn kept(text: &str) -> &'static str {
-    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = kept.get(text) {
-        return known;
-    }
-    let new: &'static str = Box::leak(text.to_owned().into_boxed_str());
-    kept.insert(new);
-    new
 }
 
 #[cfg(test)]

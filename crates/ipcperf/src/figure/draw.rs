@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Names, Panel, Point, Trust};
 use super::description::Statistic;
+use super::finding::findings;
 use super::reference::guide_dashes;
 use super::style::{MARKS, Style};
 
@@ -16,7 +17,7 @@ const HEIGHT: f64 = 280.0;
 const ROW: f64 = 32.0;
 pub(super) const FONT: f64 = 11.0;
 /// Above the plot: the title of the axis that goes up, and the names of caches.
-const ABOVE: f64 = 32.0;
+pub(super) const ABOVE: f64 = 32.0;
 /// Below it: ticks, and the title of the axis across.
 const BELOW: f64 = 38.0;
 /// At least this is left free on the right, for half a tick's label.
@@ -28,9 +29,9 @@ const MOST_LABELLED: usize = 4;
 /// Longer names stay in the legend.
 const LONGEST_LABEL: f64 = 84.0;
 
-const TEXT: &str = "#333333";
+pub(super) const TEXT: &str = "#333333";
 /// What lies around words that cross lines.
-const GROUND: &str = "#ffffff";
+pub(super) const GROUND: &str = "#ffffff";
 const FAINT: &str = "#d8d8d8";
 pub(super) const GUIDE: &str = "#666666";
 
@@ -58,13 +59,23 @@ pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * FONT * 0.64
 }
 
+/// How many letters fit `room`.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a panel is a few hundred wide"
+)]
+pub(super) fn letters(room: f64) -> usize {
+    (room / width("m")).max(1.0) as usize
+}
+
 /// Where the plot lies in a panel.
-struct Frame<'a> {
-    left: f64,
-    right: f64,
-    bottom: f64,
-    x: &'a Axis,
-    y: &'a Axis,
+pub(super) struct Frame<'a> {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
+    pub(super) x: &'a Axis,
+    pub(super) y: &'a Axis,
     /// Labels at the ends of the lines: text, height of the end.
     ends: Vec<(String, f64, usize)>,
 }
@@ -93,6 +104,7 @@ pub(crate) fn panel(chart: &Chart, panel: &Panel, names: &Names, standing: Stand
                 }
             }
             @for curve in &panel.content.curves { (frame.curve(curve)) }
+            (findings(&frame, &panel.findings))
             (frame.row_labels(&panel.content.rows))
             (frame.end_labels())
         }
@@ -134,7 +146,7 @@ impl<'a> Frame<'a> {
     /// Labels at the ends of lines, where they are few and their names short.
     fn label_ends(&mut self, chart: &Chart, panel: &Panel, names: &Names) {
         let curves = &panel.content.curves;
-        let is_over_sizes = matches!(chart.description.statistic, Statistic::Median(_));
+        let is_over_sizes = matches!(chart.statistic, Statistic::Median(_));
         if !is_over_sizes || !panel.content.rows.is_empty() || curves.len() > MOST_LABELLED {
             return;
         }
@@ -157,11 +169,11 @@ impl<'a> Frame<'a> {
         self.ends = ends;
     }
 
-    fn across(&self, value: f64) -> Option<f64> {
+    pub(super) fn across(&self, value: f64) -> Option<f64> {
         self.x.place(value).map(|place| self.left + place * (self.right - self.left))
     }
 
-    fn up(&self, value: f64) -> Option<f64> {
+    pub(super) fn up(&self, value: f64) -> Option<f64> {
         let place = self.y.place(value)?;
         Some(match self.y.rows() {
             _ if !self.has_rows() => self.bottom - place * (self.bottom - ABOVE),

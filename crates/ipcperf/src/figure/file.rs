@@ -27,7 +27,11 @@ pub(crate) struct Written {
 ///
 /// # Errors
 /// That a file cannot be written.
-pub(crate) fn write_all(charts: &[Chart], names: &Names, folder: &Path) -> Result<Written, Error> {
+pub(crate) fn write_all<'c>(
+    charts: impl Iterator<Item = &'c Chart>,
+    names: &Names,
+    folder: &Path,
+) -> Result<Written, Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| Error::NotWritten { path, source }
@@ -44,7 +48,7 @@ pub(crate) fn write_all(charts: &[Chart], names: &Names, folder: &Path) -> Resul
             kinds.extend(converted(&svg, &options).map_err(Error::Picture)?);
         }
         for (kind, bytes) in kinds {
-            let path = folder.join(format!("{}.{kind}", chart.description.name));
+            let path = folder.join(format!("{}.{kind}", chart.name));
             fs::write(&path, bytes).map_err(failed(&path))?;
             written.files.push(path);
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::axis::Scale;
-use crate::output::units;
+use super::kept::kept;
+use crate::output::{amount, units};
 use crate::plan::Bytes;
 use crate::summary::{CaseSummary, CountKind, Counted, RoleCost, Spread};
 
@@ -30,9 +31,32 @@ pub(crate) enum Quantity {
     CumulatedShare,
     /// A row for each case.
     Case,
+    /// What a study measures or varies.
+    Studied(Studied),
+}
+
+/// What a study measures or varies: any metric, or any factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Studied {
+    /// What the axis says, with the unit.
+    title: &'static str,
+    /// As metrics have it: `ns`, `bytes/s`; empty where there is none.
+    unit: &'static str,
+    scale: Scale,
 }
 
 impl Quantity {
+    /// What a study calls `name`, in `unit`, along `scale`.
+    pub(crate) fn studied(name: &str, unit: &str, scale: Scale) -> Self {
+        let said = match unit {
+            "" => name.to_owned(),
+            "ns" => format!("{name} (seconds)"),
+            "bytes/s" => format!("{name} (bytes per second)"),
+            unit => format!("{name} ({unit})"),
+        };
+        Self::Studied(Studied { title: kept(&said), unit: kept(unit), scale })
+    }
+
     /// What the axis says, with the unit.
     pub(super) const fn title(self) -> &'static str {
         match self {
@@ -49,14 +73,16 @@ impl Quantity {
             Self::Counted(_, CountKind::Share) => "share of the samples (per cent)",
             Self::CumulatedShare => "round trips that took at most as long (per cent)",
             Self::Case => "mechanism",
+            Self::Studied(studied) => studied.title,
         }
     }
 
-    pub(super) const fn scale(self) -> Scale {
+    pub(crate) const fn scale(self) -> Scale {
         match self {
             Self::BufferBytes => Scale::Binary,
             Self::CumulatedShare => Scale::Share,
             Self::Case => Scale::Rows,
+            Self::Studied(studied) => studied.scale,
             Self::Bandwidth
             | Self::RoundTripMean
             | Self::SingleRoundTrip
@@ -85,12 +111,13 @@ impl Quantity {
             Self::Counted(_, CountKind::NsPerMessage) => units::time(value),
             Self::Counted(..) => units::plain(value),
             Self::Case => String::new(),
+            Self::Studied(studied) => amount(value, studied.unit),
         }
     }
 
     /// A value as a tick has it: no zeros behind the point.
     pub(super) fn tick(self, value: f64) -> String {
-        if self == Self::BufferBytes {
+        if self.scale() == Scale::Binary {
             return units::bytes_of(value);
         }
         let words = self.words(value);
@@ -120,7 +147,11 @@ impl Quantity {
             Self::CpuPerByte => cost()?.cpu_ns_per_byte,
             Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
             Self::Counted(name, kind) => counted(case, role?, name, kind),
-            Self::BufferBytes | Self::SingleRoundTrip | Self::CumulatedShare | Self::Case => None,
+            Self::BufferBytes
+            | Self::SingleRoundTrip
+            | Self::CumulatedShare
+            | Self::Case
+            | Self::Studied(_) => None,
         }
     }
 }

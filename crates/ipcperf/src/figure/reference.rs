@@ -59,8 +59,13 @@ pub(super) fn guides(
 
 /// What the machine cannot beat at each size, by the way a payload takes.
 fn limits(group: &Group) -> Vec<Guide> {
+    limits_of(&group.cases)
+}
+
+/// The same of any cases.
+pub(super) fn limits_of(cases: &[&CaseSummary]) -> Vec<Guide> {
     let mut by_way: BTreeMap<&'static str, BTreeMap<u64, f64>> = BTreeMap::new();
-    for case in &group.cases {
+    for case in cases {
         if let Some((name, limit)) = limit(case) {
             by_way.entry(name).or_default().entry(case.case.buffer_bytes).or_insert(limit);
         }
@@ -115,7 +120,6 @@ fn whole(group: &Group) -> Option<Guide> {
 }
 
 /// The caches of the machine that lie on the axis across.
-#[allow(clippy::cast_precision_loss, reason = "sizes of caches on an axis")]
 pub(super) fn caches(
     description: &Description,
     file: &Summarised,
@@ -124,6 +128,12 @@ pub(super) fn caches(
     if !description.references.contains(&Reference::Caches) {
         return Vec::new();
     }
+    caches_on(file, x)
+}
+
+/// The caches of the machine of `file` that lie on `x`.
+#[allow(clippy::cast_precision_loss, reason = "sizes of caches on an axis")]
+pub(super) fn caches_on(file: &Summarised, x: &Axis) -> Vec<(f64, &'static str)> {
     let cpus = &file.results.header.environment.cpus;
     let sizes =
         [(cpus.cache_l1d_bytes, "L1d"), (cpus.cache_l2_bytes, "L2"), (cpus.cache_l3_bytes, "L3")];

@@ -18,12 +18,14 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cli::whole_page;
+use crate::exhibit::Asked;
 use crate::export::EXPORTERS;
 use crate::figure::sheet;
 use crate::machine::warnings;
 use crate::output::machine_page;
 use crate::report::Report;
 use crate::results::{Wrong, parse};
+use crate::study::Study;
 use crate::summary::Summarised;
 
 /// What it is called, and what makes something of a results file.
@@ -56,9 +58,10 @@ fn export(file: &Summarised) {
 /// The page, and each figure as a picture of its own; of two files beside each other, too.
 fn report(file: &Summarised) {
     for files in [vec![file.clone()], vec![file.clone(), file.clone()]] {
-        let report = Report::on(&files);
+        let asked = Asked::of(&files, Study::find("pipe-or-socket").ok());
+        let report = Report::on(&files, asked.as_ref());
         drop(report.page());
-        report.charts.iter().for_each(|chart| drop(sheet(chart, &report.names)));
+        report.charts().for_each(|chart| drop(sheet(chart, &report.names)));
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Cells<'a> {
     results: &'a Results,
     cells: Vec<Cell<'a>>,
     specs: HashMap<&'a str, &'a SpecRecord>,
+    /// By placement, the class of CPU pair that most runs are in.
+    classes: HashMap<String, &'a str>,
 }
 
 impl<'a> Cells<'a> {
@@ -33,15 +35,15 @@ impl<'a> Cells<'a> {
     pub(crate) fn of(results: &'a Results) -> Self {
         let plan = &results.header.plan;
         let specs = plan.cases.iter().map(String::as_str).zip(&plan.specs).collect();
-        let mut cells = Self { results, cells: Vec::new(), specs };
+        let classes = classes(results);
+        let mut cells = Self { results, cells: Vec::new(), specs, classes };
         let mut seen: HashMap<&str, Vec<&ObservationRecord>> = HashMap::new();
         for one in &results.observations {
             seen.entry(&one.run_id).or_default().push(one);
         }
         let mut places: HashMap<(Levels, Option<&str>), usize> = HashMap::new();
         for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
-            let key =
-                (levels(&sample.run.case, &sample.instruments), sample.cpu_pair_class.as_deref());
+            let key = (levels(&sample.run.case, &sample.instruments), class(sample));
             let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key, sample));
             let seen = seen.get(sample.run.run_id.as_str()).cloned().unwrap_or_default();
             cells.cells[at].runs.push(Run { sample, seen });
@@ -56,18 +58,16 @@ impl<'a> Cells<'a> {
         self.cells.len() - 1
     }
 
-    /// The cells that `selection` means: of CPU pairs those of the class that most of the runs are in.
+    /// The cells that `selection` means: of CPU pairs those of the class that most runs of their placement
+    /// are in. Whatever is selected, the class is the same, for what is compared must be equally far apart.
     pub(crate) fn select(&self, selection: &Selection) -> Vec<&Cell<'a>> {
         let meant = self.cells.iter().filter(|cell| selection.holds(&cell.levels, &cell.matrices));
-        let meant: Vec<&Cell> = meant.collect();
-        let mut runs: BTreeMap<&str, usize> = BTreeMap::new();
-        for cell in &meant {
-            if let Some(class) = cell.class {
-                *runs.entry(class).or_default() += cell.runs.len();
-            }
-        }
-        let most = runs.into_iter().max_by_key(|(_, count)| *count).map(|(class, _)| class);
-        meant.into_iter().filter(|cell| cell.class.is_none() || cell.class == most).collect()
+        meant.filter(|cell| cell.class.is_none() || self.is_of_most(cell)).collect()
+    }
+
+    fn is_of_most(&self, cell: &Cell<'_>) -> bool {
+        let placement = cell.levels.get("placement").map_or("", String::as_str);
+        self.classes.get(placement).copied() == cell.class
     }
 
     /// Why nothing of `selection` was measured, in words.
@@ -100,13 +100,29 @@ impl<'a> Cells<'a> {
         reasons.join("; ")
     }
 
+    /// How many runs of what `selections` mean are set aside, by the reason.
+    pub(crate) fn set_aside(&self, selections: &[Selection]) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for sample in &self.results.samples {
+            let Some(reason) = sample.set_aside else { continue };
+            let levels = levels(&sample.run.case, &sample.instruments);
+            let matrices = self.matrices(&sample.run.case);
+            if selections.iter().any(|selection| selection.holds(&levels, matrices)) {
+                *counts.entry(reason.words()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// The matrices of the study that have `case`.
+    fn matrices(&self, case: &CaseIdentity) -> &[String] {
+        self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
+    }
+
     /// That runs failed or were disturbed.
     fn held_up(&self, selection: &Selection) -> Option<String> {
-        let matrices = |case: &CaseIdentity| {
-            self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
-        };
         let is_meant = |case: &CaseIdentity, instruments: &[String]| {
-            selection.holds(&levels(case, instruments), matrices(case))
+            selection.holds(&levels(case, instruments), self.matrices(case))
         };
         let failed =
             self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();
@@ -138,6 +154,30 @@ impl<'a> Cell<'a> {
     pub(crate) fn example(&self) -> Option<&'a Sample> {
         self.runs.first().map(|run| run.sample)
     }
+}
+
+/// By placement, the class of CPU pair that most runs that count are in; of several the first by name.
+fn classes(results: &Results) -> HashMap<String, &str> {
+    let mut runs: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
+        if let Some(class) = class(sample) {
+            *runs.entry((sample.run.case.placement.clone(), class)).or_default() += 1;
+        }
+    }
+    let mut most: HashMap<String, (&str, usize)> = HashMap::new();
+    for ((placement, class), count) in runs {
+        let known = most.entry(placement).or_insert((class, count));
+        if count > known.1 {
+            *known = (class, count);
+        }
+    }
+    most.into_iter().map(|(placement, (class, _))| (placement, class)).collect()
+}
+
+/// The class of CPU pair that tells runs of a case apart: where parties may run anywhere, it is part of what
+/// varies.
+fn class(sample: &Sample) -> Option<&str> {
+    sample.cpu_pair_class.as_deref().filter(|_| sample.run.case.placement != "free")
 }
 
 /// The level of each factor of a case.

@@ -128,32 +128,42 @@ impl Claim {
 
     /// Tells levels that no matrix has: nothing would be selected.
     pub(crate) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
-        for key in CASES {
-            let Some(selection) = self.values.cases(key) else { continue };
-            let (line, path) = self.values.place_of(key);
-            for (factor, levels) in selection.factors() {
-                let (line, path) =
-                    (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
-                let known: BTreeSet<String> =
-                    matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
-                if known.is_empty() {
-                    let what = format!("no matrix has the factor {factor}");
-                    mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
-                    continue;
-                }
-                for level in levels.difference(&known) {
-                    let near = nearest(level, known.iter().map(String::as_str));
-                    let remedy = near.map_or_else(
-                        || {
-                            format!(
-                                "its levels are {}",
-                                known.iter().cloned().collect::<Vec<_>>().join(", ")
-                            )
-                        },
-                        |near| format!("did you mean `{near}`?"),
-                    );
-                    mistakes.add((line, &path), format!("no matrix has {factor} {level}"), remedy);
-                }
+        check_cases(&self.values, &CASES, matrices, mistakes);
+    }
+}
+
+/// Tells levels that the cases of `keys` name and no matrix has.
+pub(crate) fn check_cases(
+    values: &Values,
+    keys: &[&str],
+    matrices: &[Matrix],
+    mistakes: &mut Mistakes,
+) {
+    for key in keys {
+        let Some(selection) = values.cases(key) else { continue };
+        let (line, path) = values.place_of(key);
+        for (factor, levels) in selection.factors() {
+            let (line, path) =
+                (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
+            let known: BTreeSet<String> =
+                matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
+            if known.is_empty() {
+                let what = format!("no matrix has the factor {factor}");
+                mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
+                continue;
+            }
+            for level in levels.difference(&known) {
+                let near = nearest(level, known.iter().map(String::as_str));
+                let remedy = near.map_or_else(
+                    || {
+                        format!(
+                            "its levels are {}",
+                            known.iter().cloned().collect::<Vec<_>>().join(", ")
+                        )
+                    },
+                    |near| format!("did you mean `{near}`?"),
+                );
+                mistakes.add((line, &path), format!("no matrix has {factor} {level}"), remedy);
             }
         }
     }

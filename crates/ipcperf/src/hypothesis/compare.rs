@@ -6,6 +6,7 @@ use ipcperf_stats::{
     rank_biserial, ratio_of_geometric_means, student_t, welch_t, wilcoxon,
 };
 
+use super::interval::Bounds;
 use super::{Claim, Correction, Estimate, Part, Point, Verdict};
 
 /// Power at which repetitions are reckoned.
@@ -14,6 +15,10 @@ const POWER: f64 = 0.8;
 const MOST_REPETITIONS: usize = 100_000;
 /// The level of intervals.
 const INTERVAL: f64 = 0.95;
+/// Up to so many differences Wilcoxon's test counts signs, with ties and zeros as they are.
+const MOST_COUNTED: usize = 500;
+/// Values that do not differ by a bit are no measure of how they scatter, where they are fewer.
+const FEWEST_ALIKE: usize = 5;
 
 /// What two sets of values are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +90,10 @@ impl Statistic {
         let [first, second] = &sides.paired;
         match self {
             Self::Wilcoxon => {
-                wilcoxon(&sides.differences(), alternative, Zeros::Drop, Method::Auto)
+                let differences = sides.differences();
+                let is_few = differences.len() <= MOST_COUNTED;
+                let method = if is_few { Method::Permutation } else { Method::Auto };
+                wilcoxon(&differences, alternative, Zeros::Drop, method)
             }
             Self::PairedT => paired_t(first, second, alternative),
             Self::MannWhitney => {
@@ -137,7 +145,8 @@ impl Sides {
         self.paired[0].iter().zip(&self.paired[1]).map(|(first, second)| first - second).collect()
     }
 
-    fn n(&self, statistic: Statistic) -> usize {
+    /// Values of either, or pairs.
+    pub(super) fn n(&self, statistic: Statistic) -> usize {
         if statistic.is_paired() {
             self.paired[0].len()
         } else {
@@ -153,11 +162,13 @@ impl Sides {
             ratio_of_geometric_means(&self.first, &self.second, level)
         };
         let ratio = ratio.ok()?;
+        let ends = Some(ratio.interval);
+        let ends = ends.filter(|ends| ends.high > ends.low || self.n(statistic) >= FEWEST_ALIKE);
         Some(Estimate {
             name: "ratio".to_owned(),
             value: ratio.ratio,
-            low: Some(ratio.interval.low),
-            high: Some(ratio.interval.high),
+            low: ends.map(|ends| ends.low),
+            high: ends.map(|ends| ends.high),
             level,
             unit: String::new(),
         })
@@ -200,7 +211,11 @@ pub(super) fn compare(what: String, sides: &Sides, statistic: Statistic, unit: &
             part.p = Some(tested.p_value);
         }
         // Values that are all alike differ by nothing.
-        Err(Degenerate::AllZero | Degenerate::NoSpread | Degenerate::Tied) => part.p = Some(1.0),
+        Err(Degenerate::AllZero | Degenerate::NoSpread | Degenerate::Tied)
+            if statistic.lean(sides) == Lean::Neither =>
+        {
+            part.p = Some(1.0);
+        }
         Err(why) => part.verdict = Verdict::NotTestable { reason: why.to_string() },
     }
     let effect = part.estimates.iter().find(|one| one.name == "Hedges' g").map(|one| one.value);
@@ -242,24 +257,116 @@ impl Compared {
         self.sides.ratio(self.statistic, level)
     }
 
-    /// The repetitions at which an effect of this size would show, beside `others` parts.
-    pub(super) fn open(&self, level: f64, others: usize, correction: Correction) -> Verdict {
-        #[allow(clippy::cast_precision_loss, reason = "a few parts")]
-        let level = match correction {
-            Correction::Holm => level / others.max(1) as f64,
-            Correction::BenjaminiHochberg | Correction::None => level,
-        };
-        let design = match self.statistic {
-            Statistic::Wilcoxon => Design::PairedWilcoxon,
-            Statistic::PairedT => Design::PairedT,
-            Statistic::MannWhitney | Statistic::Student | Statistic::Welch => Design::TwoSampleT,
-        };
-        let effect = self.effect.filter(|effect| *effect != 0.0);
-        let needed = effect.and_then(|effect| {
-            needed_n(design, effect.abs(), level, POWER, Alternative::TwoSided).ok()
+    /// Whether all of first are what all of second are, in repetitions enough for that to be no accident.
+    pub(super) fn is_identical(&self) -> bool {
+        let Sides { first, second, .. } = &self.sides;
+        let mut all = first.iter().chain(second);
+        let one = all.next();
+        self.part.n >= FEWEST_ALIKE && all.all(|other| Some(other) == one)
+    }
+
+    /// The repetitions at which either the difference would show beside `others` parts, or its being within
+    /// `negligible`.
+    pub(super) fn open(&self, claim: &Claim, others: usize, negligible: Option<Bounds>) -> Verdict {
+        let shows = self.shows_at(claim, others);
+        let is_none = negligible.zip(self.ratio()).and_then(|(bounds, ratio)| {
+            let is_inside = bounds.above.is_none_or(|above| ratio.value > above)
+                && bounds.below.is_none_or(|below| ratio.value < below);
+            is_inside.then(|| bounds.open(ratio, self.part.n))
         });
-        let needed =
-            needed.filter(|&n| n <= MOST_REPETITIONS).map(|n| n.max(self.part.n + 1) as u64);
-        Verdict::Inconclusive { repetitions: needed }
+        let is_none = match is_none {
+            Some(Verdict::Inconclusive { repetitions }) => repetitions,
+            _ => None,
+        };
+        Verdict::Inconclusive { repetitions: [shows, is_none].into_iter().flatten().min() }
+    }
+
+    /// The repetitions at which an effect of this size would show, beside `others` parts, four times in five.
+    pub(super) fn shows_at(&self, claim: &Claim, others: usize) -> Option<u64> {
+        #[allow(clippy::cast_precision_loss, reason = "a few parts")]
+        let level = match claim.correction() {
+            Correction::Holm => claim.level() / others.max(1) as f64,
+            Correction::BenjaminiHochberg | Correction::None => claim.level(),
+        };
+        let effect = self.effect.filter(|effect| *effect != 0.0)?;
+        let needed = self.statistic.needed(effect, level, Alternative::TwoSided)?;
+        Some(needed.max(self.part.n + 1) as u64)
+    }
+}
+
+impl Statistic {
+    /// Repetitions at which `effect`, whichever way it is, shows at `level` four times in five; `None` where
+    /// nobody would wait for them. One-sided is [`Alternative::Greater`].
+    pub(super) fn needed(self, effect: f64, level: f64, alternative: Alternative) -> Option<usize> {
+        let design = match self {
+            Self::Wilcoxon => Design::PairedWilcoxon,
+            Self::PairedT => Design::PairedT,
+            Self::MannWhitney | Self::Student | Self::Welch => Design::TwoSampleT,
+        };
+        let needed = needed_n(design, effect.abs(), level, POWER, alternative).ok()?;
+        // Of n signs the rarest outcome has a probability of 2^-n on either side.
+        let sides = if alternative == Alternative::TwoSided { 2.0 } else { 1.0 };
+        let signs = (2..64).find(|n| sides * 0.5_f64.powi(*n) < level)?;
+        let least = if self == Self::Wilcoxon { usize::try_from(signs).ok()? } else { 2 };
+        Some(needed.max(least)).filter(|needed| *needed <= MOST_REPETITIONS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(pairs: &[(f64, f64)], statistic: Statistic) -> Compared {
+        compare("part".to_owned(), &Sides::of_pairs(pairs), statistic, "")
+    }
+
+    #[test]
+    fn what_always_differs_by_the_same_is_not_alike() {
+        let pairs = [(3.0, 5.0); 8];
+        let constant = compared(&pairs, Statistic::Welch);
+        assert!(
+            matches!(constant.part.verdict, Verdict::NotTestable { .. }),
+            "{:?}",
+            constant.part
+        );
+        assert_eq!(constant.part.p, None);
+        let signs = compared(&pairs, Statistic::Wilcoxon);
+        assert_eq!(signs.part.p, Some(2.0 / 256.0));
+        assert!(!signs.is_identical());
+    }
+
+    #[test]
+    fn what_does_not_differ_by_a_bit_has_a_p_of_one() {
+        for statistic in [Statistic::Wilcoxon, Statistic::PairedT, Statistic::Student] {
+            let alike = compared(&[(3.0, 3.0); 6], statistic);
+            assert_eq!((alike.part.p, alike.is_identical()), (Some(1.0), true), "{statistic:?}");
+        }
+        assert!(!compared(&[(3.0, 3.0); 4], Statistic::Wilcoxon).is_identical());
+    }
+
+    #[test]
+    fn an_interval_without_width_is_none_of_few_values() {
+        let ends = |n| {
+            let ratio = compared(&vec![(2.0, 1.0); n], Statistic::Wilcoxon).ratio().cloned();
+            ratio.and_then(|ratio| ratio.low.zip(ratio.high))
+        };
+        assert_eq!(ends(4), None);
+        assert_eq!(ends(5), Some((2.0, 2.0)));
+    }
+
+    #[test]
+    fn tied_differences_are_counted_not_approximated() {
+        let differences = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 4.0, 4.0, 4.0, 5.0, 5.0];
+        let pairs: Vec<(f64, f64)> = differences.iter().map(|one| (10.0 + one, 10.0)).collect();
+        let p = compared(&pairs, Statistic::Wilcoxon).part.p;
+        assert_eq!(p, Some(2.0 * 0.5_f64.powi(14)));
+    }
+
+    #[test]
+    fn no_effect_however_large_shows_by_fewer_signs_than_there_must_be() {
+        let two_sided = Alternative::TwoSided;
+        assert_eq!(Statistic::Wilcoxon.needed(50.0, 0.05, two_sided), Some(6));
+        assert_eq!(Statistic::Wilcoxon.needed(50.0, 0.05 / 16.0, two_sided), Some(10));
+        assert_eq!(Statistic::Wilcoxon.needed(1e-6, 0.05, two_sided), None);
     }
 }

@@ -3,6 +3,7 @@
 use ipcperf_stats::{Bootstrap, Course, Crossing, Lasting, Turn, crossing};
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::interval::Bounds;
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::sides::{Compares, Pair, compares};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
@@ -12,14 +13,16 @@ use crate::study::{Better, Key, Need, Takes};
 pub(super) const TEST: Test = Test {
     name: "crosses-over",
     about: "along the factor one line overtakes the other, for good; told with the place and its interval",
-    formula: "The place where the median over blocks of the paired ratio passes 1, interpolated between levels \
-              in logarithms, and its percentile interval over resamples of whole blocks. Supported where, on \
-              either side of it, the ratio differs from 1 in its direction at some level (paired Wilcoxon \
-              test, corrected over all levels) and, where `between` is given, the interval lies within. \
-              Rejected where no level differs the other way and both ends differ the same way, or the \
-              interval lies wholly outside.",
+    formula: "The place where the median over blocks of the paired ratio passes 1 for good, interpolated between \
+              levels in logarithms, and its percentile interval over resamples of whole blocks. Supported \
+              where the ratio differs from 1 in its direction at some level on either side of it (paired \
+              Wilcoxon test, corrected over all levels), the interval ends before the largest level and, where \
+              `between` is given, lies within. Rejected where the 1 - level interval of the ratio (t on \
+              logarithms) shows that the one said to win has no more than a negligible advantage at the \
+              largest level, or the other none at any level below it, or where the place lies wholly outside \
+              `between`.",
     assumptions: "The ratio changes steadily between neighbouring levels. Blocks are independent.",
-    source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979",
+    source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979; Berger 1982, Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WHO],
     find,
 };
@@ -60,25 +63,27 @@ fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>) -> (Part, String) {
         .map(|(point, sides)| compare(point.label.clone(), sides, statistic, &both.unit))
         .collect();
     correct(&mut all, claim.correction());
-    let sides: Vec<(f64, Side)> = levels
+    let stands: Vec<Stand> = levels
         .iter()
         .zip(&all)
-        .map(|((point, _), one)| (point.x, Side::of(claim, one, both.better)))
+        .map(|((point, _), one)| Stand::of(claim, (point.x, one), levels.len(), both.better))
         .collect();
     let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
     let mut part = Part::new(pair.name.clone(), n);
-    let curves = pair.first.curve().ok().zip(pair.second.curve().ok());
-    let found =
-        curves.and_then(|(first, second)| crossing(&first, &second, &Bootstrap::default()).ok());
-    let Some(found) = found else {
-        part.verdict = Verdict::NotTestable {
-            reason: "there are too few levels, or values that are not above 0".to_owned(),
-        };
-        return (part, String::new());
+    let curves = pair.curves().map_err(|why| why.to_string());
+    let found = curves.and_then(|(first, second)| {
+        crossing(&first, &second, &Bootstrap::default()).map_err(|why| why.to_string())
+    });
+    let found = match found {
+        Ok(found) => found,
+        Err(reason) => {
+            part.verdict = Verdict::NotTestable { reason };
+            return (part, String::new());
+        }
     };
     let lasting = lasting(&found);
     part.estimates.extend(lasting.map(place));
-    part.verdict = verdict(claim, lasting, &sides, both.better);
+    part.verdict = verdict(claim, lasting, (&stands, n), both.better);
     part.note = matches!(found.course, Course::Several { .. })
         .then(|| "it crosses several times; the last counts".to_owned());
     let ratios = found
@@ -108,96 +113,112 @@ fn place(lasting: &Lasting) -> Estimate {
     }
 }
 
-/// What a level says: who is the better there, if it can be told.
+/// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     First,
     Second,
-    /// Neither by more than is negligible.
-    Level,
-    Unknown,
 }
 
 impl Side {
-    fn of(claim: &Claim, compared: &Compared, better: Better) -> Self {
-        let first = match better {
-            Better::Higher => Lean::First,
-            Better::Lower => Lean::Second,
-        };
-        let negligible = claim.values.number("negligible").unwrap_or(0.01);
-        let is_level = compared
-            .ratio()
-            .is_some_and(|ratio| ratio.lies_within(1.0 / (1.0 + negligible), 1.0 + negligible));
-        match compared.lean {
-            Lean::Neither => Self::Level,
-            lean if compared.is_significant(claim.level()) => {
-                if lean == first {
-                    Self::First
-                } else {
-                    Self::Second
-                }
-            }
-            _ if is_level => Self::Level,
-            _ => Self::Unknown,
+    const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
         }
+    }
+}
+
+/// What a level says.
+#[derive(Clone, Debug)]
+struct Stand {
+    x: f64,
+    /// Who seems to be the better there.
+    leads: Option<Side>,
+    /// Whether that is more than chance.
+    is_significant: bool,
+    /// Those who are not the better there by more than is negligible.
+    beaten: Vec<Side>,
+    /// Repetitions at which the difference would show.
+    shows_at: Option<u64>,
+}
+
+impl Stand {
+    fn of(claim: &Claim, (x, compared): (f64, &Compared), others: usize, better: Better) -> Self {
+        let leads = match (compared.lean, better) {
+            (Lean::First, Better::Higher) | (Lean::Second, Better::Lower) => Some(Side::First),
+            (Lean::Second, Better::Higher) | (Lean::First, Better::Lower) => Some(Side::Second),
+            (Lean::Neither, _) => None,
+        };
+        let negligible = 1.0 + claim.values.number("negligible").unwrap_or(0.01);
+        let ratio = compared.ratio_at(1.0 - claim.level());
+        let ends = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
+        let is_no_more = |most: f64| ends.is_some_and(|(_, high)| high < most);
+        let is_no_less = |least: f64| ends.is_some_and(|(low, _)| low > least);
+        let (is_low, is_high) = (is_no_more(negligible), is_no_less(1.0 / negligible));
+        let beaten = match better {
+            Better::Higher => [(Side::First, is_low), (Side::Second, is_high)],
+            Better::Lower => [(Side::First, is_high), (Side::Second, is_low)],
+        };
+        Self {
+            x,
+            leads,
+            is_significant: leads.is_some() && compared.is_significant(claim.level()),
+            beaten: beaten.into_iter().filter(|(_, is)| *is).map(|(side, _)| side).collect(),
+            shows_at: compared.shows_at(claim, others),
+        }
+    }
+
+    fn wins(&self, side: Side) -> bool {
+        self.is_significant && self.leads == Some(side)
     }
 }
 
 fn verdict(
     claim: &Claim,
     lasting: Option<&Lasting>,
-    sides: &[(f64, Side)],
+    (stands, n): (&[Stand], usize),
     better: Better,
 ) -> Verdict {
-    let open = Verdict::Inconclusive { repetitions: None };
-    let has =
-        |side, range: &dyn Fn(f64) -> bool| sides.iter().any(|(x, one)| *one == side && range(*x));
     let claimed = match claim.values.word("who").unwrap_or("first") {
         "second" => vec![Side::Second],
         "either" => vec![Side::First, Side::Second],
         _ => vec![Side::First],
     };
-    for winner in claimed {
-        let loser = if winner == Side::First { Side::Second } else { Side::First };
-        let Some(lasting) = lasting.filter(|lasting| winner_of(lasting, better) == winner) else {
-            continue;
-        };
-        let at = lasting.place.level;
-        if has(loser, &|x| x < at) && has(winner, &|x| x > at) {
-            return within(claim, lasting);
-        }
+    let lasting = lasting.filter(|lasting| claimed.contains(&winner_of(lasting, better)));
+    if let Some(lasting) = lasting.filter(|lasting| is_shown(lasting, stands, better)) {
+        return within(claim, lasting, n);
     }
-    // Nowhere the other way round, and at both ends told apart: there is nothing left to be found.
-    let (ends_known, seen) = known(sides);
-    if ends_known && seen.len() <= 1 {
-        Verdict::Rejected
-    } else {
-        refuted(claim, sides).unwrap_or(open)
+    if claimed.iter().all(|winner| is_refuted(*winner, stands)) {
+        return Verdict::Rejected;
     }
+    let repetitions = lasting.and_then(|lasting| needed(lasting, stands, better));
+    Verdict::Inconclusive { repetitions }
 }
 
-/// Whether both ends say something, and which sides are seen anywhere.
-fn known(sides: &[(f64, Side)]) -> (bool, Vec<Side>) {
-    let ends = sides.first().zip(sides.last());
-    let is_known =
-        ends.is_some_and(|(first, last)| first.1 != Side::Unknown && last.1 != Side::Unknown);
-    let mut seen: Vec<Side> = Vec::new();
-    for (_, side) in sides.iter().filter(|(_, side)| matches!(side, Side::First | Side::Second)) {
-        if !seen.contains(side) {
-            seen.push(*side);
-        }
-    }
-    (is_known, seen)
+/// Whether each is the better on its side of the crossing, and that is one for good.
+fn is_shown(lasting: &Lasting, stands: &[Stand], better: Better) -> bool {
+    let (at, winner) = (lasting.place.level, winner_of(lasting, better));
+    stands.iter().any(|stand| stand.x < at && stand.wins(winner.other()))
+        && stands.iter().any(|stand| stand.x > at && stand.wins(winner))
+        && lasting.interval.is_some_and(|ends| ends.high.is_some())
 }
 
-/// Rejected where the one who is claimed to win in the end is beaten at the largest level.
-fn refuted(claim: &Claim, sides: &[(f64, Side)]) -> Option<Verdict> {
-    let loser = match claim.values.word("who").unwrap_or("first") {
-        "second" => Side::First,
-        "either" => return None,
-        _ => Side::Second,
+/// Whether `winner` is none at the largest level, or was never behind.
+fn is_refuted(winner: Side, stands: &[Stand]) -> bool {
+    let Some((last, before)) = stands.split_last() else { return false };
+    let was_never_behind = before.iter().all(|stand| stand.beaten.contains(&winner.other()));
+    last.beaten.contains(&winner) || !before.is_empty() && was_never_behind
+}
+
+/// Repetitions at which each would be seen to lead at one level on its side.
+fn needed(lasting: &Lasting, stands: &[Stand], better: Better) -> Option<u64> {
+    let (at, winner) = (lasting.place.level, winner_of(lasting, better));
+    let least = |side: Side, is_there: &dyn Fn(f64) -> bool| {
+        let leading = stands.iter().filter(|one| one.leads == Some(side) && is_there(one.x));
+        leading.filter_map(|one| one.shows_at).min()
     };
-    (sides.last()?.1 == loser).then_some(Verdict::Rejected)
+    Some(least(winner.other(), &|x| x < at)?.max(least(winner, &|x| x > at)?))
 }
 
 /// Who is the better beyond a crossing.
@@ -209,27 +230,96 @@ fn winner_of(lasting: &Lasting, better: Better) -> Side {
 }
 
 /// Whether the crossing lies where it is claimed to.
-fn within(claim: &Claim, lasting: &Lasting) -> Verdict {
-    let bounds: Vec<f64> = claim
-        .values
-        .levels("between")
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|word| {
-            #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
-            parse_size(word).ok().map(|bytes| bytes as f64)
-        })
-        .collect();
-    let [low, high] = bounds[..] else { return Verdict::Supported };
+fn within(claim: &Claim, lasting: &Lasting, n: usize) -> Verdict {
+    let Some((low, high)) = between(claim) else { return Verdict::Supported };
     let (from, to) = match lasting.interval {
-        Some(ends) => (ends.low.unwrap_or(f64::NEG_INFINITY), ends.high.unwrap_or(f64::INFINITY)),
+        Some(ends) => (ends.low.unwrap_or(0.0), ends.high.unwrap_or(f64::INFINITY)),
         None => return Verdict::Inconclusive { repetitions: None },
     };
     if from >= low && to <= high {
-        Verdict::Supported
-    } else if to < low || from > high {
-        Verdict::Rejected
-    } else {
-        Verdict::Inconclusive { repetitions: None }
+        return Verdict::Supported;
+    }
+    if to < low || from > high {
+        return Verdict::Rejected;
+    }
+    // Levels are far apart in proportions.
+    let place = place(lasting);
+    let place = Estimate {
+        value: place.value.ln(),
+        low: place.low.map(f64::ln),
+        high: place.high.map(f64::ln),
+        ..place
+    };
+    let bounds = Bounds { above: Some(low.ln()), below: Some(high.ln()) };
+    bounds.open(&place, n)
+}
+
+/// The levels between which it is claimed to lie.
+fn between(claim: &Claim) -> Option<(f64, f64)> {
+    let words = claim.values.levels("between")?.iter().flat_map(|word| word.split(','));
+    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
+    let sizes: Option<Vec<f64>> =
+        words.map(|word| parse_size(word.trim()).ok().map(|bytes| bytes as f64)).collect();
+    match sizes?[..] {
+        [one, other] => Some((one.min(other), one.max(other))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"crosses-over\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn made_of(values: &[f64; 5]) -> super::super::made::Made {
+        made(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 5])])
+    }
+
+    #[test]
+    fn who_is_behind_and_then_ahead_has_crossed() {
+        let crosses = made_of(&[1.4, 1.2, 0.9, 0.8, 0.7]);
+        assert_eq!(crosses.word(KEYS), "supported");
+        assert_eq!(crosses.word(&format!("{KEYS}who = \"either\"\n")), "supported");
+        assert_eq!(crosses.word(&format!("{KEYS}who = \"second\"\n")), "rejected");
+        assert_eq!(made_of(&[0.7, 0.8, 0.9, 1.2, 1.4]).word(KEYS), "rejected");
+    }
+
+    #[test]
+    fn who_was_never_behind_did_not_cross() {
+        assert_eq!(made_of(&[0.7, 0.8, 0.9, 0.8, 0.7]).word(KEYS), "rejected");
+        assert_eq!(made_of(&[1.0; 5]).word(KEYS), "inconclusive");
+        // Whether it was behind at one level in the middle is not known.
+        assert_eq!(made_of(&[0.7, 0.8, 1.0, 0.8, 0.7]).word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn what_ends_level_has_not_crossed_for_good() {
+        assert_ne!(made_of(&[1.4, 1.2, 0.8, 0.9, 0.999]).word(KEYS), "supported");
+    }
+
+    #[test]
+    fn the_place_must_lie_where_it_is_claimed_to() {
+        let crosses = made_of(&[1.4, 1.2, 0.9, 0.8, 0.7]);
+        let between = |levels: &str| crosses.word(&format!("{KEYS}between = [{levels}]\n"));
+        assert_eq!(between("\"1KiB\", \"2KiB\""), "supported");
+        assert_eq!(between("\"4KiB\", \"8KiB\""), "rejected");
+    }
+
+    #[test]
+    fn a_block_that_one_line_lacks_moves_no_other() {
+        let all = made(10, 0.02, &[("pipe", &[1.4, 0.8]), ("unix-stream", &[1.0; 2])]);
+        let lacks = made(10, 0.02, &[("pipe", &[1.4, 0.8]), ("unix-stream", &[1.0; 2])])
+            .without(|mechanism, _, block| mechanism == "pipe" && block == 1);
+        let both = lacks.found(KEYS).parts[0].estimates[0].value;
+        let neither = all.without(|_, _, block| block == 1).found(KEYS).parts[0].estimates[0].value;
+        assert!((both / neither - 1.0).abs() < 1e-12, "{both} {neither}");
+    }
+
+    #[test]
+    fn one_level_cannot_cross() {
+        let one = made(10, 0.02, &[("pipe", &[1.4]), ("unix-stream", &[1.0])]);
+        assert_eq!(one.word(KEYS), "not testable here");
     }
 }

@@ -2,17 +2,19 @@
 
 use super::compare::{Compared, Statistic, compare, correct};
 use super::faster_than::named;
+use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
 use super::sides::compares;
-use super::{Cells, Claim, Found, Part, Test, Verdict};
+use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
 use crate::study::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
     name: "differs",
     about: "the first cases differ from the second, whichever is the better",
     formula: "As faster-than, without a direction: supported where p lies below the level and, where `effect` \
-              is given, the amount of Hedges' g above it; rejected where the 95 % interval of the ratio lies \
-              within negligible of 1 or, where `effect` is given, that of g within it.",
+              is given, the 95 % interval of Hedges' g beyond it; rejected where the 1 - level interval of the \
+              ratio (1 - level/m for m parts) lies within negligible of 1 or, where `effect` is given, the 95 % \
+              interval of g within it.",
     assumptions: "As faster-than. Hedges' g supposes values that are roughly normal.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
@@ -65,21 +67,60 @@ fn part(claim: &Claim, compared: Compared, others: usize) -> Part {
         return compared.part;
     }
     let effect = claim.values.number("effect");
-    let (g, ratio) = (compared.hedges(), compared.ratio());
-    let is_large = effect.is_none_or(|least| g.is_some_and(|g| g.value.abs() > least));
-    let negligible = claim.values.number("negligible").unwrap_or(0.01);
+    let g = compared.hedges();
+    let is_large = effect.is_none_or(|least| g.is_some_and(|g| g.lies_beyond(least)));
+    let negligible = Bounds::around_one(claim.values.number("negligible").unwrap_or(0.01));
+    let sure = Sure::of(claim, others, claim.level());
     let is_small = match effect {
         Some(least) => g.is_some_and(|g| g.lies_within(-least, least)),
-        None => ratio.map_or(compared.part.p == Some(1.0), |ratio| {
-            ratio.lies_within(1.0 / (1.0 + negligible), 1.0 + negligible)
-        }),
+        None => compared.ratio_at(sure.rejects).is_some_and(|ratio| negligible.holds(&ratio)),
     };
     let verdict = if compared.is_significant(claim.level()) && is_large {
         Verdict::Supported
-    } else if is_small {
+    } else if is_small || compared.is_identical() {
         Verdict::Rejected
+    } else if let Some((least, g)) = effect.zip(g) {
+        Bounds { above: Some(-least), below: Some(least) }.open(g, compared.part.n)
     } else {
-        compared.open(claim.level(), others, claim.correction())
+        compared.open(claim, others, Some(negligible))
     };
     Part { verdict, ..compared.part }
+}
+
+impl Estimate {
+    /// Whether all of its interval is farther from 0 than `least`.
+    fn lies_beyond(&self, least: f64) -> bool {
+        self.low.is_some_and(|low| low > least) || self.high.is_some_and(|high| high < -least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"differs\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn ratio(first: f64, noise: f64) -> super::super::made::Made {
+        made(12, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
+    }
+
+    #[test]
+    fn either_way_is_a_difference_and_none_beyond_negligible_is_none() {
+        assert_eq!(ratio(0.9, 0.02).word(KEYS), "supported");
+        assert_eq!(ratio(1.1, 0.02).word(KEYS), "supported");
+        assert_eq!(ratio(1.0, 0.005).word(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 0.1).word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn an_effect_must_lie_beyond_the_one_named_with_its_interval() {
+        let keys = |effect: f64| format!("{KEYS}effect = {effect}\n");
+        assert_eq!(ratio(0.9, 0.02).word(&keys(0.8)), "supported");
+        let g = ratio(0.9, 0.02).found(KEYS).parts[0].estimates[1].clone();
+        assert_eq!(g.name, "Hedges' g");
+        let between = g.value.abs().midpoint(g.high.unwrap().abs());
+        assert_eq!(ratio(0.9, 0.02).word(&keys(between)), "inconclusive");
+        assert_eq!(ratio(0.9, 0.02).word(&keys(100.0)), "rejected");
+    }
 }

@@ -3,7 +3,7 @@
 use super::compare::Compared;
 use super::compare::correct;
 use super::differs::{EFFECT, comparisons};
-use super::interval::Bounds;
+use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, SECOND, STATISTIC};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
 use crate::study::{Key, Need, Takes};
@@ -12,8 +12,8 @@ pub(super) const TEST: Test = Test {
     name: "equivalent",
     about: "the first cases and the second are alike, within a margin: few samples show nothing",
     formula: "Two one-sided tests (TOST) of the ratio on a logarithmic scale at the level, which is the same \
-              as its 1 - 2 level interval within 1/(1 + margin) to 1 + margin: supported. Rejected where that \
-              interval lies wholly outside. With `effect`, by Hedges' g instead: supported where its 95 % \
+              as its 1 - 2 level interval within 1/(1 + margin) to 1 + margin: supported. Rejected where the \
+              1 - 2 level/m interval, for m parts, lies wholly outside. With `effect`, by Hedges' g instead: supported where its 95 % \
               interval lies within, rejected where the two differ with p below the level and |g| above it.",
     assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",
@@ -36,25 +36,24 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         Err(found) => return found,
     };
     correct(&mut all, claim.correction());
+    let sure = Sure::of(claim, all.len(), 2.0 * claim.level());
     let parts = all.into_iter().map(|one| match claim.values.number("effect") {
         Some(effect) => by_effect(claim, one, effect),
-        None => by_margin(claim, one),
+        None => by_margin(claim, one, sure),
     });
     Found::of(parts.collect(), claim.need())
 }
 
-fn by_margin(claim: &Claim, mut compared: Compared) -> Part {
-    let margin = claim.values.number("margin").unwrap_or(0.1);
-    let bounds = Bounds { above: Some(1.0 / (1.0 + margin)), below: Some(1.0 + margin) };
-    let n = compared.part.n;
-    let estimate = compared.ratio_at(1.0 - 2.0 * claim.level());
-    let verdict = match &estimate {
-        Some(ratio) => bounds.judge(ratio, n),
-        None if compared.part.p == Some(1.0) && n > 1 => Verdict::Supported,
+fn by_margin(claim: &Claim, mut compared: Compared, sure: Sure) -> Part {
+    let bounds = Bounds::around_one(claim.values.number("margin").unwrap_or(0.1));
+    let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
+    let verdict = match &ratio {
+        Some(_) => verdict,
+        None if compared.is_identical() => Verdict::Supported,
         None => Verdict::NotTestable { reason: "too few values have a ratio".to_owned() },
     };
     compared.part.estimates.retain(|one| one.name != "ratio");
-    compared.part.estimates.extend(estimate);
+    compared.part.estimates.extend(ratio);
     Part { verdict, ..compared.part }
 }
 
@@ -66,7 +65,7 @@ fn by_effect(claim: &Claim, compared: Compared, effect: f64) -> Part {
             Verdict::Rejected
         }
         Some(g) => Bounds { above: Some(-effect), below: Some(effect) }.open(g, compared.part.n),
-        None if compared.part.p == Some(1.0) => Verdict::Supported,
+        None if compared.is_identical() => Verdict::Supported,
         None => Verdict::NotTestable { reason: "too few values have an effect size".to_owned() },
     };
     Part { verdict, ..compared.part }
@@ -76,5 +75,32 @@ impl Estimate {
     /// Whether its interval lies between `low` and `high`.
     pub(super) fn lies_within(&self, low: f64, high: f64) -> bool {
         self.low.is_some_and(|end| end > low) && self.high.is_some_and(|end| end < high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"equivalent\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn ratio(first: f64, blocks: u32) -> super::super::made::Made {
+        made(blocks, 0.02, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
+    }
+
+    #[test]
+    fn alike_within_the_margin_is_supported_and_beyond_it_rejected() {
+        assert_eq!(ratio(1.03, 10).word(KEYS), "supported");
+        assert_eq!(ratio(1.2, 10).word(KEYS), "rejected");
+        assert_eq!(ratio(1.1, 10).word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn few_repetitions_show_no_sameness() {
+        assert_eq!(ratio(1.0, 1).word(KEYS), "inconclusive");
+        let same = |blocks| made(blocks, 0.0, &[("pipe", &[1.0; 3]), ("unix-stream", &[1.0; 3])]);
+        assert_eq!(same(4).word(KEYS), "inconclusive");
+        assert_eq!(same(5).word(KEYS), "supported");
     }
 }

@@ -1,6 +1,7 @@
 //! faster-than: one line of cases is better than another.
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::sides::{Compares, Pair, compares};
 use super::{Cells, Claim, Found, Part, Point, Test, Verdict};
@@ -12,8 +13,8 @@ pub(super) const TEST: Test = Test {
     formula: "In each block the geometric mean over levels of the first and of the second, or at each level \
               the value itself; the paired Wilcoxon test by block (or the statistic named), two-sided, \
               corrected over the parts. Supported where p lies below the level and the first is better, \
-              rejected where the second is, or where the 95 % interval of the ratio (t on logarithms of \
-              paired ratios) shows less than a negligible advantage.",
+              rejected where the second is, or where the 1 - level interval of the ratio (t on logarithms of \
+              paired ratios; 1 - level/m for m parts) shows less than a negligible advantage.",
     assumptions: "Blocks are independent; within a block the machine was the same for both. Wilcoxon's test \
                   supposes that differences lie evenly around their middle.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
@@ -30,7 +31,8 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
             let one = |pair: &Pair<'_>| {
                 compare(pair.name.clone(), &pair.by_block(), statistic, &both.unit)
             };
-            let mut found = judged(claim, both.pairs.iter().map(one).collect(), both.better);
+            let mut found =
+                judged(claim, (both.pairs.iter().map(one).collect(), Vec::new()), both.better);
             found.told = both.pairs.iter().map(|pair| by_level(pair, &both)).collect();
             found
         }
@@ -44,14 +46,18 @@ pub(super) fn at_levels(
     is_meant: impl Fn(&Point) -> bool,
 ) -> Found {
     let statistic = Statistic::of(claim);
-    let mut all = Vec::new();
+    let (mut all, mut missing) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
         for (point, sides) in pair.by_level().into_iter().filter(|(point, _)| is_meant(point)) {
             let what = named(both, pair, point);
             all.push(compare(what, &sides, statistic, &both.unit));
         }
+        for point in pair.unpaired().into_iter().filter(|point| is_meant(point)) {
+            let why = "only one of the two has values there that count";
+            missing.push(Part::untestable(named(both, pair, point), why));
+        }
     }
-    judged(claim, all, both.better)
+    judged(claim, (all, missing), both.better)
 }
 
 /// A level, and which pair it is of where there are several.
@@ -63,12 +69,12 @@ pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> Stri
     }
 }
 
-/// The verdict that comparisons come to.
-fn judged(claim: &Claim, mut all: Vec<Compared>, better: Better) -> Found {
+/// The verdict that comparisons come to, beside those that could not be made.
+fn judged(claim: &Claim, (mut all, missing): (Vec<Compared>, Vec<Part>), better: Better) -> Found {
     correct(&mut all, claim.correction());
     let count = all.len();
-    let parts = all.into_iter().map(|one| part(claim, one, count, better)).collect();
-    Found::of(parts, claim.need())
+    let parts = all.into_iter().map(|one| part(claim, one, count, better));
+    Found::of(missing.into_iter().chain(parts).collect(), claim.need())
 }
 
 fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Part {
@@ -83,27 +89,32 @@ fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Par
     let verdict = if is_significant && compared.lean == wins {
         Verdict::Supported
     } else if is_significant && compared.lean != Lean::Neither
-        || is_negligible(claim, &compared, better)
+        || compared.is_no_better(claim, others, better)
     {
         Verdict::Rejected
     } else {
-        compared.open(claim.level(), others, claim.correction())
+        compared.open(claim, others, Some(no_advantage(claim, better)))
     };
     Part { verdict, ..compared.part }
 }
 
-/// Whether all of the interval of the advantage lies below what matters.
-fn is_negligible(claim: &Claim, compared: &Compared, better: Better) -> bool {
-    let negligible = claim.values.number("negligible").unwrap_or(0.01);
-    let Some((low, high)) = compared.ratio().and_then(|ratio| ratio.low.zip(ratio.high)) else {
-        // All pairs alike, to the last bit.
-        return compared.part.p == Some(1.0) && compared.part.n > 1;
-    };
-    let most = match better {
-        Better::Higher => high,
-        Better::Lower => 1.0 / low,
-    };
-    most < 1.0 + negligible
+/// Ratios of first over second that are no advantage worth the name.
+fn no_advantage(claim: &Claim, better: Better) -> Bounds {
+    let most = 1.0 + claim.values.number("negligible").unwrap_or(0.01);
+    match better {
+        Better::Higher => Bounds { above: None, below: Some(most) },
+        Better::Lower => Bounds { above: Some(1.0 / most), below: None },
+    }
+}
+
+impl Compared {
+    /// Whether all of the interval, sure enough for one of `others` parts, lies where the first has no
+    /// advantage over the second.
+    pub(super) fn is_no_better(&self, claim: &Claim, others: usize, better: Better) -> bool {
+        let sure = Sure::of(claim, others, claim.level());
+        let ratio = self.ratio_at(sure.rejects);
+        self.is_identical() || ratio.is_some_and(|ratio| no_advantage(claim, better).holds(&ratio))
+    }
 }
 
 /// The ratio at each level, in words.
@@ -115,4 +126,55 @@ fn by_level(pair: &Pair<'_>, both: &Compares<'_>) -> String {
     let words: Vec<String> = words.collect();
     let what = if both.unit == "ns" { "times" } else { "ratios" };
     format!("{what} of {} by level: {}", pair.name, words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"faster-than\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn ratio(first: f64, blocks: u32, noise: f64) -> super::super::made::Made {
+        made(blocks, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
+    }
+
+    #[test]
+    fn faster_is_supported_slower_rejected_and_as_fast_too() {
+        assert_eq!(ratio(0.9, 10, 0.02).word(KEYS), "supported");
+        assert_eq!(ratio(1.1, 10, 0.02).word(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 10, 0.005).word(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 10, 0.1).word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn few_repetitions_say_nothing_and_how_many_would() {
+        for blocks in [1, 2, 5] {
+            assert_eq!(ratio(0.9, blocks, 0.02).word(KEYS), "inconclusive", "{blocks}");
+        }
+        assert_eq!(ratio(0.9, 5, 0.02).repetitions(KEYS), Some(6));
+        assert_eq!(ratio(0.9, 1, 0.02).repetitions(KEYS), None);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_testable() {
+        let made = ratio(0.9, 10, 0.02).without(|mechanism, _, _| mechanism == "pipe");
+        let found = made.found(KEYS);
+        assert_eq!(found.verdict.word(), "not testable here");
+        assert!(found.verdict.words().contains("30 are set aside"), "{:?}", found.verdict);
+        let keys = format!("{KEYS}where = {{ instrument = \"counters\" }}\n");
+        let words = ratio(0.9, 10, 0.02).found(&keys).verdict.words();
+        assert!(words.contains("there is no PMU (measure on hardware)"), "{words}");
+    }
+
+    #[test]
+    fn only_what_lies_equally_far_apart_is_compared() {
+        // Of the pipe most runs were near, of the socket most were far: far has more of both.
+        let class = |mechanism: &str, block| match (mechanism, block) {
+            ("pipe", 1..=11) | ("unix-stream", 1..=6) => "far",
+            _ => "near",
+        };
+        let found = ratio(0.9, 20, 0.02).classed(class).found(KEYS);
+        assert_eq!(found.parts[0].n, 6);
+    }
 }

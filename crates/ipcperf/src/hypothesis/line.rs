@@ -7,7 +7,7 @@ use ipcperf_stats::{Curve, CurveError};
 use super::cells::{Cell, Cells};
 use crate::plan::Bytes;
 use crate::results::Sample;
-use crate::study::{Levels, Metric, Selection};
+use crate::study::{Better, Levels, Metric, Selection};
 
 /// Cases along one factor.
 #[derive(Clone)]
@@ -54,12 +54,18 @@ pub(crate) fn lines<'a>(
 }
 
 fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<Point> {
-    let cells = cells.into_iter().enumerate();
-    let mut points: Vec<Point> = cells
-        .map(|(place, (level, cell))| {
+    // Of one level there are several cells where some of its runs were not told how far their CPUs are apart.
+    let mut by_level: BTreeMap<String, BTreeMap<u32, f64>> = BTreeMap::new();
+    for (level, cell) in cells {
+        by_level.entry(level).or_default().extend(cell.values(metric));
+    }
+    let levels = by_level.into_iter().enumerate();
+    let mut points: Vec<Point> = levels
+        .map(|(place, (level, values))| {
+            // From 1: curves are over levels above 0.
             #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
-            let x = level.parse().unwrap_or(place as f64);
-            Point { x, label: label(over, &level), values: cell.values(metric) }
+            let x = level.parse().unwrap_or((place + 1) as f64);
+            Point { x, label: label(over, &level), values }
         })
         .filter(|point| !point.values.is_empty())
         .collect();
@@ -74,6 +80,22 @@ fn label(over: &str, level: &str) -> String {
         }
         _ => level.to_owned(),
     }
+}
+
+/// `lines` of several selections together, each once, with names that tell them apart.
+pub(super) fn together(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
+    let mut all: Vec<Levels> = Vec::new();
+    lines.retain(|line| {
+        let is_new = !all.contains(&line.levels);
+        if is_new {
+            all.push(line.levels.clone());
+        }
+        is_new
+    });
+    for line in &mut lines {
+        line.name = name(&line.levels, &all);
+    }
+    lines
 }
 
 /// The mechanism, and what else tells `levels` from some of `all`.
@@ -104,10 +126,48 @@ impl Line<'_> {
         })
     }
 
+    /// At each level and in each block the better of both; what only one has is taken from it.
+    pub(crate) fn or_better(mut self, other: &Line<'_>, better: Better) -> Self {
+        for point in &other.points {
+            let Some(own) = self.points.iter_mut().find(|own| own.label == point.label) else {
+                self.points.push(point.clone());
+                continue;
+            };
+            for (block, value) in &point.values {
+                let best = own.values.entry(*block).or_insert(*value);
+                *best = match better {
+                    Better::Higher => best.max(*value),
+                    Better::Lower => best.min(*value),
+                };
+            }
+        }
+        self.points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        self
+    }
+
+    /// It divided by `other`, at each level and in each block that both have.
+    pub(crate) fn over(&self, other: &Line<'_>) -> Self {
+        let points = self.common(other).into_iter().map(|(point, whole)| {
+            let ratio = |(block, value): (&u32, &f64)| {
+                let whole = whole.values.get(block).filter(|whole| **whole > 0.0)?;
+                Some((*block, value / whole))
+            };
+            Point { values: point.values.iter().filter_map(ratio).collect(), ..point.clone() }
+        });
+        let points = points.filter(|point| !point.values.is_empty()).collect();
+        Self { points, ..self.clone() }
+    }
+
     /// The points of both that have a level in common.
     pub(crate) fn common<'p>(&'p self, other: &'p Line<'_>) -> Vec<(&'p Point, &'p Point)> {
-        let at = |x: f64| other.points.iter().find(|point| point.x.total_cmp(&x).is_eq());
-        self.points.iter().filter_map(|point| Some((point, at(point.x)?))).collect()
+        // Not by place: of levels that are words, the places of two lines need not be the same.
+        let at = |label: &str| other.points.iter().find(|point| point.label == label);
+        self.points.iter().filter_map(|point| Some((point, at(&point.label)?))).collect()
+    }
+
+    /// The blocks in which it has a value.
+    pub(crate) fn blocks(&self) -> BTreeSet<u32> {
+        self.points.iter().flat_map(|point| point.values.keys().copied()).collect()
     }
 
     /// As a curve: a block for each repetition.
@@ -115,14 +175,20 @@ impl Line<'_> {
     /// # Errors
     /// What keeps it from being one.
     pub(crate) fn curve(&self) -> Result<Curve, CurveError> {
-        let blocks: BTreeSet<u32> =
-            self.points.iter().flat_map(|point| point.values.keys().copied()).collect();
-        let row = |block: u32| {
-            self.points.iter().map(|point| point.values.get(&block).copied()).collect()
+        self.curve_over(&self.blocks())
+    }
+
+    /// As a curve of `blocks`, so that those of two lines lie beside one another.
+    ///
+    /// # Errors
+    /// What keeps it from being one.
+    pub(crate) fn curve_over(&self, blocks: &BTreeSet<u32>) -> Result<Curve, CurveError> {
+        let row = |block: &u32| {
+            self.points.iter().map(|point| point.values.get(block).copied()).collect()
         };
         Curve::new(
             self.points.iter().map(|point| point.x).collect(),
-            blocks.into_iter().map(row).collect(),
+            blocks.iter().map(row).collect(),
         )
     }
 }

@@ -18,21 +18,24 @@ mod faster_than;
 mod interval;
 mod keys;
 mod line;
+#[cfg(test)]
+mod made;
 mod plateaus_at;
 mod ratio_within;
 mod rises_then_falls;
 mod same_shape;
 mod share_at_least;
+mod shown;
 mod sides;
 mod slope;
 mod verdict;
 
-use cells::Cells;
-pub(crate) use claim::Claim;
+pub(crate) use cells::Cells;
+pub(crate) use claim::{Claim, check_cases};
 pub(crate) use evidence::{Estimate, Part};
-use line::{Line, Point};
-use verdict::Correction;
-pub(crate) use verdict::{Found, Judged, Verdict, judge};
+pub(crate) use line::{Line, Point, lines};
+pub(crate) use shown::{Shown, shown};
+pub(crate) use verdict::{Correction, Found, Judged, Verdict, judge};
 
 use crate::study::Key;
 

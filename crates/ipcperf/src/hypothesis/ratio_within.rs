@@ -1,8 +1,8 @@
 //! ratio-within: the ratio of two lines of cases lies within bounds.
 
-use super::compare::{Sides, Statistic, compare};
+use super::compare::{Compared, Statistic, compare};
 use super::faster_than::named;
-use super::interval::Bounds;
+use super::interval::{Bounds, Sure};
 use super::keys::{ABOVE, AT, BELOW, FIRST, SECOND, STATISTIC};
 use super::sides::compares;
 use super::{Cells, Claim, Found, Part, Test, Verdict};
@@ -10,9 +10,9 @@ use super::{Cells, Claim, Found, Part, Test, Verdict};
 pub(super) const TEST: Test = Test {
     name: "ratio-within",
     about: "the metric of the first cases over that of the second lies above, below or between bounds",
-    formula: "The geometric mean over blocks of the paired ratio, with the 95 % interval of Student's t on its \
-              logarithms. Supported where the interval lies within the bounds, rejected where it lies wholly \
-              outside.",
+    formula: "The geometric mean over blocks of the paired ratio, with the 1 - level interval of Student's t on \
+              its logarithms. Supported where the interval lies within the bounds, rejected where that of \
+              1 - level/m, for m parts, lies wholly outside.",
     assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
     source: "Student 1908, Biometrika 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],
@@ -26,27 +26,54 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     };
     let bounds =
         Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
-    let mut parts = Vec::new();
+    let mut all = Vec::new();
     for pair in &both.pairs {
         if claim.values.word("at") == Some("levels") {
             let levels = pair.by_level();
-            parts.extend(levels.iter().map(|(point, sides)| {
-                part(claim, named(&both, pair, point), sides, bounds, &both.unit)
-            }));
+            all.extend(levels.into_iter().map(|(point, sides)| (named(&both, pair, point), sides)));
         } else {
-            parts.push(part(claim, pair.name.clone(), &pair.by_block(), bounds, &both.unit));
+            all.push((pair.name.clone(), pair.by_block()));
         }
     }
-    let mut found = Found::of(parts, claim.need());
+    let sure = Sure::of(claim, all.len(), claim.level());
+    let part =
+        |(what, sides)| part(compare(what, &sides, Statistic::of(claim), &both.unit), bounds, sure);
+    let mut found = Found::of(all.into_iter().map(part).collect(), claim.need());
     found.told.push(format!("the ratio must lie {}", bounds.words()));
     found
 }
 
-fn part(claim: &Claim, what: String, sides: &Sides, bounds: Bounds, unit: &str) -> Part {
-    let compared = compare(what, sides, Statistic::of(claim), unit);
-    let verdict = match compared.ratio() {
-        Some(ratio) => bounds.judge(ratio, compared.part.n),
+fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {
+    let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
+    let verdict = match &ratio {
+        Some(_) => verdict,
         None => Verdict::NotTestable { reason: "too few values have a ratio".to_owned() },
     };
+    compared.part.estimates.retain(|one| one.name != "ratio");
+    compared.part.estimates.extend(ratio);
     Part { verdict, p: None, statistic: None, ..compared.part }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"ratio-within\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    #[test]
+    fn the_whole_interval_must_lie_within() {
+        let made = made(10, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
+        let word = |bounds: &str| made.word(&format!("{KEYS}{bounds}\n"));
+        assert_eq!(word("above = 1.5\nbelow = 3"), "supported");
+        assert_eq!(word("above = 1.5"), "supported");
+        assert_eq!(word("above = 2.5"), "rejected");
+        assert_eq!(word("above = 2.0"), "inconclusive");
+    }
+
+    #[test]
+    fn one_repetition_has_no_ratio_to_judge() {
+        let made = made(1, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
+        assert_eq!(made.word(&format!("{KEYS}above = 1.5\n")), "not testable here");
+    }
 }

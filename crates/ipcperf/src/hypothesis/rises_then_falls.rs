@@ -1,5 +1,7 @@
 //! rises-then-falls: a line of cases has its peak inside.
 
+use std::collections::BTreeSet;
+
 use ipcperf_stats::{Alternative, Blocks, Bootstrap, Peak};
 
 use super::compare::{Sides, Statistic};
@@ -10,12 +12,13 @@ use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test, Verdict};
 pub(super) const TEST: Test = Test {
     name: "rises-then-falls",
     about: "each line rises up to a level between its ends, and then falls",
-    formula: "The level of the peak is chosen by the medians over the even blocks. On the odd blocks the paired \
-              Wilcoxon test, one-sided, of the smallest level below the peak and of the largest below it. \
-              Supported where the peak is inner and both p lie below the level. Rejected where the peak is an \
-              end in every resample, where one of the two differs the other way with p below the level, or \
-              where the 95 % interval of their ratio shows less than a negligible difference.",
-    assumptions: "Blocks are independent. Both tests must hold, so neither is corrected.",
+    formula: "The level of the peak is chosen by the medians over every other block, from the first on. On the \
+              other blocks the paired Wilcoxon test, one-sided, of the smallest level below the peak and of the \
+              largest below it. Supported where the peak is inner and both p lie below the level. Rejected \
+              where one of the ends lies below no inner level by more than is negligible: the 1 - level \
+              interval of its ratio (t on logarithms of paired ratios, all blocks) says so of each of them.",
+    assumptions: "Blocks are independent. Both tests must hold to support, and all intervals to reject, so none is \
+                  corrected.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection of tests)",
     keys: &[STATISTIC, NEGLIGIBLE],
     find,
@@ -33,15 +36,15 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 
 fn part(claim: &Claim, line: &Line<'_>, unit: &str) -> Part {
     let name = line.name.clone();
-    let peak = match line.curve() {
-        Ok(curve) => curve.peak(Blocks::Even, &Bootstrap::default()),
-        Err(why) => return Part::untestable(name, why.to_string()),
-    };
+    if line.points.len() < 3 {
+        return Part::untestable(name, "a line of three levels or more has an inside");
+    }
+    let peak = line.curve().map_err(|why| why.to_string());
+    let peak = peak.and_then(|curve| {
+        curve.peak(Blocks::Even, &Bootstrap::default()).map_err(|why| why.to_string())
+    });
     match peak {
-        Err(why) => Part::untestable(name, why.to_string()),
-        Ok(_) if line.points.len() < 3 => {
-            Part::untestable(name, "a line of three levels or more has an inside")
-        }
+        Err(why) => Part::untestable(name, why),
         Ok(peak) => held(claim, line, &peak, unit),
     }
 }
@@ -50,8 +53,12 @@ fn part(claim: &Claim, line: &Line<'_>, unit: &str) -> Part {
 fn held(claim: &Claim, line: &Line<'_>, peak: &Peak, unit: &str) -> Part {
     let top = &line.points[peak.index];
     let ends = [&line.points[0], &line.points[line.points.len() - 1]];
-    let sides = ends.map(|end| Sides::of(&odd(end), &odd(top)));
-    let mut part = Part::new(line.name.clone(), sides[0].second.len().min(sides[1].second.len()));
+    let odd: BTreeSet<u32> = line.blocks().into_iter().skip(1).step_by(2).collect();
+    let of_odd = |point: &Point| only(point, &odd);
+    let sides = ends.map(|end| Sides::of(&of_odd(end), &of_odd(top)));
+    let statistic = Statistic::of(claim);
+    let n = sides.each_ref().map(|sides| sides.n(statistic));
+    let mut part = Part::new(line.name.clone(), n[0].min(n[1]));
     part.unit = unit.to_owned();
     part.medians = ipcperf_stats::median(&top.all()).into_iter().collect();
     part.estimates.push(place(peak));
@@ -62,8 +69,19 @@ fn held(claim: &Claim, line: &Line<'_>, peak: &Peak, unit: &str) -> Part {
     }
     part.p = results[0].p.zip(results[1].p).map(|(one, other)| one.max(other));
     part.p_corrected = part.p;
-    part.verdict = verdict(peak, &results);
+    let is_refuted = ends.iter().any(|end| is_nowhere_below(claim, end, line));
+    part.verdict = verdict(peak, &results, is_refuted);
     part
+}
+
+/// Whether `end` lies below no inner level of `line` by more than is negligible.
+fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>) -> bool {
+    let least = 1.0 / (1.0 + claim.values.number("negligible").unwrap_or(0.01));
+    let mut inner = line.points[1..line.points.len() - 1].iter();
+    inner.all(|point| {
+        let ratio = Sides::of(end, point).ratio(Statistic::of(claim), 1.0 - claim.level());
+        ratio.and_then(|ratio| ratio.low).is_some_and(|low| low > least)
+    })
 }
 
 fn place(peak: &Peak) -> Estimate {
@@ -78,9 +96,9 @@ fn place(peak: &Peak) -> Estimate {
     }
 }
 
-/// The values of the odd blocks, counted from 0 among those that the line has.
-fn odd(point: &Point) -> Point {
-    let values = point.values.iter().filter(|(block, _)| **block % 2 == 1);
+/// The values of `blocks`.
+fn only(point: &Point, blocks: &BTreeSet<u32>) -> Point {
+    let values = point.values.iter().filter(|(block, _)| blocks.contains(block));
     Point { values: values.map(|(block, value)| (*block, *value)).collect(), ..point.clone() }
 }
 
@@ -90,45 +108,70 @@ struct Step {
     p: Option<f64>,
     ratio: Option<Estimate>,
     is_below: bool,
-    is_above: bool,
-    is_negligible: bool,
+    /// Blocks, of those that are tested, at which it would show that it lies below.
+    shows_at: Option<usize>,
 }
 
 impl Step {
     fn of(claim: &Claim, sides: &Sides) -> Self {
-        let statistic = Statistic::of(claim);
-        let p = |alternative| statistic.test(sides, alternative).ok().map(|tested| tested.p_value);
-        let (below, above) = (p(Alternative::Less), p(Alternative::Greater));
-        let ratio = sides.ratio(statistic, 0.95);
-        let negligible = claim.values.number("negligible").unwrap_or(0.01);
-        let level = claim.level();
+        let (statistic, level) = (Statistic::of(claim), claim.level());
+        let p = statistic.test(sides, Alternative::Less).ok().map(|tested| tested.p_value);
+        let effect = sides.hedges(statistic).map(|g| g.value).filter(|g| *g < 0.0);
         Self {
-            is_below: below.is_some_and(|p| p < level),
-            is_above: above.is_some_and(|p| p < level),
-            is_negligible: ratio
-                .as_ref()
-                .and_then(|ratio| ratio.low)
-                .is_some_and(|low| low > 1.0 / (1.0 + negligible)),
-            p: below,
-            ratio,
+            is_below: p.is_some_and(|p| p < level),
+            shows_at: effect.and_then(|g| statistic.needed(g, level, Alternative::Greater)),
+            ratio: sides.ratio(statistic, 0.95),
+            p,
         }
     }
 }
 
-fn verdict(peak: &Peak, steps: &[Step; 2]) -> Verdict {
-    if !peak.is_inner {
-        let is_certain = peak.share.is_some_and(|share| share > 0.95);
-        return if is_certain {
-            Verdict::Rejected
-        } else {
-            Verdict::Inconclusive { repetitions: None }
-        };
-    }
-    if steps.iter().all(|step| step.is_below) {
+fn verdict(peak: &Peak, steps: &[Step; 2], is_refuted: bool) -> Verdict {
+    if peak.is_inner && steps.iter().all(|step| step.is_below) {
         Verdict::Supported
-    } else if steps.iter().any(|step| step.is_above || step.is_negligible) {
+    } else if is_refuted {
         Verdict::Rejected
     } else {
-        Verdict::Inconclusive { repetitions: None }
+        let needed = steps[0].shows_at.zip(steps[1].shows_at).map(|(one, other)| one.max(other));
+        // Half of the blocks choose the peak.
+        let needed = needed.filter(|_| peak.is_inner).map(|needed| 2 * needed as u64);
+        Verdict::Inconclusive { repetitions: needed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"rises-then-falls\"\nwhere = { mechanism = \"pipe\" }\n";
+
+    #[test]
+    fn a_peak_inside_is_supported_and_at_an_end_rejected() {
+        let of = |values: &[f64; 5]| made(12, 0.02, &[("pipe", values)]).word(KEYS);
+        assert_eq!(of(&[1.0, 1.5, 2.0, 1.5, 1.0]), "supported");
+        assert_eq!(of(&[1.0, 1.5, 2.0, 2.5, 3.0]), "rejected");
+        assert_eq!(of(&[3.0, 2.5, 2.0, 1.5, 1.0]), "rejected");
+        assert_eq!(of(&[1.0, 1.5, 2.0, 2.0, 2.0]), "inconclusive");
+    }
+
+    #[test]
+    fn the_peak_is_not_tested_on_the_blocks_that_chose_it() {
+        let made = made(12, 0.02, &[("pipe", &[1.0, 1.5, 2.0, 1.5, 1.0])]);
+        // Blocks 1, 3, 5 and so on chose it: without the others there is nothing left to test it on, and
+        // without them every other one of the rest is.
+        assert_eq!(made.found(KEYS).parts[0].n, 6);
+        let wrong_way = made.without(|_, level, block| block % 2 == 0 && level == 4);
+        assert_eq!(wrong_way.found(KEYS).parts[0].n, 0);
+        assert_eq!(wrong_way.word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn two_levels_have_no_inside_and_few_blocks_say_nothing() {
+        assert_eq!(made(12, 0.02, &[("pipe", &[1.0, 2.0])]).word(KEYS), "not testable here");
+        for blocks in [1, 2, 5] {
+            let few = made(blocks, 0.02, &[("pipe", &[1.0, 2.0, 1.0])]);
+            assert_eq!(few.word(KEYS), "inconclusive", "{blocks}");
+        }
+        assert_eq!(made(8, 0.02, &[("pipe", &[1.0, 2.0, 1.0])]).repetitions(KEYS), Some(10));
     }
 }

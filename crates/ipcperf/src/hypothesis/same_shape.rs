@@ -4,21 +4,21 @@ use ipcperf_stats::{Bootstrap, LevelShape, shapes};
 
 use super::compare::{Compared, Sides, Statistic, compare, correct};
 use super::equivalent::MARGIN;
-use super::interval::Bounds;
+use super::interval::{Bounds, Sure, median_of};
 use super::keys::{FIRST, SECOND, STATISTIC};
 use super::sides::{Pair, compares};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
-use crate::plan::Bytes;
 use crate::study::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
     name: "same-shape",
     about: "the first line and the second rise and fall alike, whatever their heights",
     formula: "In each block each line is divided by its mean over levels. By `equivalence`, at each level the \
-              interval of the median ratio of the two, by order statistics at 1 - 2 level: supported where it \
-              lies within the margin, rejected where it lies wholly outside. By `difference`, the rule of the \
-              documents: the paired test at each level, supported where p is not below the level. All but \
-              `most` levels must hold.",
+              interval of the median ratio of the two, by order statistics at 1 - level, which fewer than six \
+              blocks do not have: supported where it lies within the margin, rejected where that of \
+              1 - level/m, for m levels, lies wholly outside (where `most` is above 0 it is this one that \
+              supports, too). By `difference`, the rule of the documents: the paired test at each level, \
+              supported where p is not below the level. All but `most` levels must hold.",
     assumptions: "Blocks are independent. That no difference is seen shows no sameness: few samples always \
                   pass the rule of the documents.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
@@ -69,20 +69,19 @@ fn level_words((_, levels): &(Part, Vec<Part>)) -> String {
 /// One pair of lines, and what its levels come to.
 fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
     let untestable = |why: String| (Part::untestable(pair.name.clone(), why), Vec::new());
-    let curves = match (pair.first.curve(), pair.second.curve()) {
-        (Ok(first), Ok(second)) => (first, second),
-        (Err(why), _) | (_, Err(why)) => return untestable(why.to_string()),
+    let curves = match pair.curves() {
+        Ok(curves) => curves,
+        Err(why) => return untestable(why.to_string()),
     };
-    let bootstrap = Bootstrap { level: 1.0 - 2.0 * claim.level(), ..Bootstrap::default() };
-    let shapes = match shapes(&curves.0, &curves.1, &bootstrap) {
+    let shapes = match shapes(&curves.0, &curves.1, &Bootstrap::default()) {
         Ok(shapes) => shapes,
         Err(why) => return untestable(why.to_string()),
     };
-    let levels = match claim.values.word("rule") {
-        Some("difference") => by_difference(claim, &shapes),
-        _ => shapes.iter().map(|shape| by_equivalence(claim, shape)).collect(),
-    };
     let most = usize::try_from(claim.values.whole("most").unwrap_or(0)).unwrap_or(usize::MAX);
+    let levels = match claim.values.word("rule") {
+        Some("difference") => by_difference(claim, pair, &shapes),
+        _ => by_equivalence(claim, pair, &shapes, most),
+    };
     #[allow(clippy::cast_precision_loss, reason = "a few levels")]
     let need = levels.len().saturating_sub(most) as f64 / levels.len().max(1) as f64;
     let found = Found::of(levels, need);
@@ -104,39 +103,73 @@ fn widest(levels: &[Part]) -> Option<Estimate> {
     Some(Estimate { name: format!("farthest at {what}"), ..most.clone() })
 }
 
-fn label(shape: &LevelShape) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a level, above 0")]
-    let level = shape.level.round() as u64;
-    Bytes(level).to_string()
+fn label(pair: &Pair<'_>, shape: &LevelShape) -> String {
+    let point = pair.first.points.iter().find(|point| point.x.total_cmp(&shape.level).is_eq());
+    point.map_or_else(String::new, |point| point.label.clone())
 }
 
-fn by_equivalence(claim: &Claim, shape: &LevelShape) -> Part {
-    let margin = claim.values.number("margin").unwrap_or(0.1);
-    let bounds = Bounds { above: Some(1.0 / (1.0 + margin)), below: Some(1.0 + margin) };
-    let mut part = Part::new(label(shape), shape.pairs.len());
-    let ratio = Estimate {
-        name: "ratio".to_owned(),
-        value: shape.ratio,
-        low: shape.interval.map(|ends| ends.low),
-        high: shape.interval.map(|ends| ends.high),
-        level: 1.0 - 2.0 * claim.level(),
-        unit: String::new(),
+fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], most: usize) -> Vec<Part> {
+    let bounds = Bounds::around_one(claim.values.number("margin").unwrap_or(0.1));
+    let sure = Sure::of(claim, shapes.len(), claim.level());
+    let sure = if most > 0 { sure.of_some() } else { sure };
+    let judged = |shape: &LevelShape| {
+        let ratios: Vec<f64> = shape.pairs.iter().map(|(first, second)| first / second).collect();
+        let mut part = Part::new(label(pair, shape), ratios.len());
+        let at = |level| median_of("ratio", &ratios, level);
+        let (verdict, ratio) = bounds.judge(at, sure, part.n);
+        part.verdict = verdict;
+        part.estimates.extend(ratio);
+        part
     };
-    part.verdict = bounds.judge(&ratio, part.n);
-    part.estimates.push(ratio);
-    part
+    shapes.iter().map(judged).collect()
 }
 
-fn by_difference(claim: &Claim, shapes: &[LevelShape]) -> Vec<Part> {
+fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape]) -> Vec<Part> {
     let statistic = Statistic::of(claim);
-    let compared =
-        |shape: &LevelShape| compare(label(shape), &Sides::of_pairs(&shape.pairs), statistic, "");
+    let compared = |shape: &LevelShape| {
+        compare(label(pair, shape), &Sides::of_pairs(&shape.pairs), statistic, "")
+    };
     let mut all: Vec<Compared> = shapes.iter().map(compared).collect();
     correct(&mut all, claim.correction());
     let judged = |one: Compared| {
-        let verdict =
-            if one.is_significant(claim.level()) { Verdict::Rejected } else { Verdict::Supported };
+        let verdict = match one.part.verdict {
+            Verdict::NotTestable { .. } => one.part.verdict.clone(),
+            _ if one.is_significant(claim.level()) => Verdict::Rejected,
+            _ => Verdict::Supported,
+        };
         Part { verdict, ..one.part }
     };
     all.into_iter().map(judged).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"same-shape\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn made_of(blocks: u32, values: &[f64; 4]) -> super::super::made::Made {
+        made(blocks, 0.02, &[("pipe", values), ("unix-stream", &[1.0, 2.0, 3.0, 2.0])])
+    }
+
+    #[test]
+    fn height_is_no_part_of_a_shape() {
+        assert_eq!(made_of(10, &[5.0, 10.0, 15.0, 10.0]).word(KEYS), "supported");
+        assert_eq!(made_of(10, &[1.0, 2.0, 3.0, 4.0]).word(KEYS), "rejected");
+    }
+
+    #[test]
+    fn five_blocks_never_show_sameness_but_by_the_rule_of_the_documents() {
+        let five = made(5, 0.0, &[("pipe", &[1.0, 2.0]), ("unix-stream", &[1.0, 2.0])]);
+        assert_eq!(five.word(KEYS), "inconclusive");
+        assert_eq!(five.word(&format!("{KEYS}rule = \"difference\"\n")), "supported");
+    }
+
+    #[test]
+    fn so_many_levels_may_differ_as_are_named() {
+        let one_off = made_of(20, &[1.0, 2.0, 3.0, 2.6]);
+        let most = |levels: u32| one_off.word(&format!("{KEYS}margin = 0.12\nmost = {levels}\n"));
+        assert_eq!((most(0), most(1)), ("rejected", "supported"));
+    }
 }

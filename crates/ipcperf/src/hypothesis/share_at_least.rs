@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_stats::{Bootstrap, median};
-
-use super::interval::Bounds;
+use super::interval::{Bounds, Sure, median_of};
 use super::sides::alone;
-use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test};
+use super::{Cells, Claim, Found, Line, Part, Point, Test};
 use crate::study::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
     name: "share-at-least",
     about: "the metric, or its part of another one, is at least a share",
-    formula: "At each level the median over blocks of the metric over the whole, with its interval by order \
-              statistics. Supported where the interval lies above the share, rejected where it lies below.",
+    formula: "At each level the median over blocks of the metric over the whole, with its 1 - level interval \
+              by order statistics. Supported where the interval lies above the share, rejected where that of \
+              1 - level/m, for m levels, lies below.",
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[SHARE, WHOLE, FROM],
@@ -57,7 +56,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     };
     #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
     let from = claim.values.whole("from").unwrap_or(0) as f64;
-    let mut parts = Vec::new();
+    let mut all = Vec::new();
     for line in &lines {
         let whole =
             wholes.as_ref().map(|wholes| wholes.iter().find(|whole| whole.levels == line.levels));
@@ -67,13 +66,15 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
             } else {
                 format!("{}, {}", line.name, point.label)
             };
-            parts.push(part(claim, what, &shares(point, whole)));
+            all.push((what, shares(point, whole)));
         }
     }
-    if parts.is_empty() {
+    if all.is_empty() {
         return Found::untestable("no level from there on was measured");
     }
-    Found::of(parts, claim.need())
+    let sure = Sure::of(claim, all.len(), claim.level());
+    let part = |(what, shares): (String, Vec<f64>)| part(claim, what, &shares, sure);
+    Found::of(all.into_iter().map(part).collect(), claim.need())
 }
 
 /// The share by block.
@@ -89,20 +90,46 @@ fn shares(point: &Point, whole: Option<Option<&Line<'_>>>) -> Vec<f64> {
     point.values.iter().filter_map(share).collect()
 }
 
-fn part(claim: &Claim, what: String, shares: &[f64]) -> Part {
-    let Some(middle) = median(shares) else { return Part::untestable(what, "no run has a share") };
-    let interval = Bootstrap::default().median(shares);
-    let estimate = Estimate {
-        name: "share".to_owned(),
-        value: middle,
-        low: interval.map(|ends| ends.low),
-        high: interval.map(|ends| ends.high),
-        level: 0.95,
-        unit: String::new(),
-    };
+fn part(claim: &Claim, what: String, shares: &[f64], sure: Sure) -> Part {
+    if shares.is_empty() {
+        return Part::untestable(what, "no run has a share");
+    }
+    let bounds = Bounds { above: claim.values.number("share"), below: None };
     let mut part = Part::new(what, shares.len());
-    part.verdict =
-        Bounds { above: claim.values.number("share"), below: None }.judge(&estimate, part.n);
-    part.estimates.push(estimate);
+    let (verdict, share) = bounds.judge(|level| median_of("share", shares, level), sure, part.n);
+    part.verdict = verdict;
+    part.estimates.extend(share);
     part
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str =
+        "test = \"share-at-least\"\nwhere = { mechanism = \"pipe\" }\nof = \"elapsed\"\n";
+
+    #[test]
+    fn all_of_the_interval_must_lie_above_the_share() {
+        let made = made(10, 0.02, &[("pipe", &[1.0; 3])]);
+        let word = |share: f64| made.word(&format!("{KEYS}share = {share}\n"));
+        // All is 1 of itself.
+        assert_eq!(word(0.9), "supported");
+        assert_eq!(word(1.0), "inconclusive");
+    }
+
+    #[test]
+    fn levels_before_the_one_named_do_not_count() {
+        let made = made(10, 0.02, &[("pipe", &[1.0; 3])]);
+        let from = |level: &str| made.found(&format!("{KEYS}share = 0.5\nfrom = \"{level}\"\n"));
+        assert_eq!(from("1KiB").parts.len(), 2);
+        assert_eq!(from("4KiB").verdict.word(), "not testable here");
+    }
+
+    #[test]
+    fn without_the_whole_there_is_no_share() {
+        let made = made(10, 0.02, &[("pipe", &[1.0; 3])]);
+        let keys = KEYS.replace("elapsed", "cpu") + "share = 0.5\n";
+        assert_eq!(made.word(&keys), "not testable here");
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ipcperf_stats::{Curve, CurveError};
+
 use super::compare::Sides;
 use super::line::{lines, name};
 use super::{Cells, Claim, Found, Line, Point};
@@ -74,7 +76,8 @@ fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
     factors.iter().filter(is_apart).map(|factor| (*factor).clone()).collect()
 }
 
-/// At each level and in each block the best of `lines`, those that share all but their mechanism.
+/// At each level and in each block the best of `lines`, those that share all but their mechanism. A block that
+/// one of them lacks is left out: the best of the others is not the best.
 fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
     let better_of = |one: f64, other: f64| match better {
         Better::Higher => one.max(other),
@@ -95,9 +98,9 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
         for point in line.points {
             match known.points.iter_mut().find(|there| there.x.total_cmp(&point.x).is_eq()) {
                 Some(there) => {
-                    for (block, value) in point.values {
-                        let best = there.values.entry(block).or_insert(value);
-                        *best = better_of(*best, value);
+                    there.values.retain(|block, _| point.values.contains_key(block));
+                    for (block, best) in &mut there.values {
+                        *best = point.values.get(block).map_or(*best, |one| better_of(*best, *one));
                     }
                 }
                 None => known.points.push(point),
@@ -126,6 +129,25 @@ impl Pair<'_> {
             .map(|(first, second, n)| ((first / n).exp(), (second / n).exp()))
             .collect();
         Sides::of_pairs(&pairs)
+    }
+
+    /// Both as curves, block beside block: a block that one of them lacks is missing there, and moves no
+    /// other.
+    ///
+    /// # Errors
+    /// What keeps one from being a curve.
+    pub(super) fn curves(&self) -> Result<(Curve, Curve), CurveError> {
+        let blocks = self.first.blocks().union(&self.second.blocks()).copied().collect();
+        Ok((self.first.curve_over(&blocks)?, self.second.curve_over(&blocks)?))
+    }
+
+    /// The levels that one of them alone has.
+    pub(super) fn unpaired(&self) -> Vec<&Point> {
+        let lacks = |line: &Line<'_>, point: &Point| {
+            !line.points.iter().any(|other| other.x.total_cmp(&point.x).is_eq())
+        };
+        let first = self.first.points.iter().filter(|point| lacks(&self.second, point));
+        first.chain(self.second.points.iter().filter(|point| lacks(&self.first, point))).collect()
     }
 
     /// By level.

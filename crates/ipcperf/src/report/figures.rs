@@ -11,20 +11,26 @@ pub(super) fn section(charts: &[Chart], names: &Names) -> Markup {
              are switched on and off by their boxes. Axes of sizes, rates and times are logarithmic; \
              the panels of a figure share theirs, those of distributions only where the same was asked."
         }
-        svg width="0" height="0" aria-hidden="true" style="position:absolute" { (marks()) }
         @if charts.is_empty() { p { "Nothing was measured that a figure could show." } }
         @for chart in charts { (figure(chart, names)) }
     }
 }
 
-fn figure(chart: &Chart, names: &Names) -> Markup {
+/// What the marks of all figures look like, once for the page.
+pub(super) fn outlines() -> Markup {
     html! {
-        figure.chart id={ "figure-" (chart.description.name) } {
+        svg width="0" height="0" aria-hidden="true" style="position:absolute" { (marks()) }
+    }
+}
+
+pub(super) fn figure(chart: &Chart, names: &Names) -> Markup {
+    html! {
+        figure.chart id={ "figure-" (chart.name) } {
             h3 { (chart.title) }
             (legend(chart, names))
             div.panels.pairs[!chart.panels.len().is_multiple_of(3)] {
                 @for one in &chart.panels {
-                    div.panel-box { h4 { (one.title) } (panel(chart, one, names, Standing::Page)) }
+                    div.panel-box { @if !one.title.is_empty() { h4 { (one.title) } } (panel(chart, one, names, Standing::Page)) }
                 }
             }
             figcaption { (chart.notes.join(" ")) }

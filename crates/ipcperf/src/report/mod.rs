@@ -5,17 +5,22 @@
 //! ```
 
 mod advice;
+mod claims;
 mod doubts;
 mod figures;
 mod machine;
 mod repeat;
 mod shares;
 mod side_by_side;
+mod study;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod watched;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::exhibit::{Asked, Exhibits};
 use crate::figure::{Chart, DARK, DARK_GROUND, FIGURES, LIGHT, Names, counted};
 use crate::results::Header;
 use crate::summary::Summarised;
@@ -28,22 +33,36 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// Everything a report shows of results files.
 pub(crate) struct Report<'a> {
     files: &'a [Summarised],
+    /// The study that they were measured for, and what it shows of them.
+    study: Option<(&'a Asked, Exhibits<'a>)>,
     pub(crate) names: Names,
-    pub(crate) charts: Vec<Chart>,
+    charts: Vec<Chart>,
 }
 
 impl<'a> Report<'a> {
-    /// Draws up what there is to show of `files`.
-    pub(crate) fn on(files: &'a [Summarised]) -> Self {
-        let names = Names::of(files);
+    /// Draws up what there is to show of `files`, and what a study shows of them.
+    pub(crate) fn on(files: &'a [Summarised], asked: Option<&'a Asked>) -> Self {
+        let mut names = Names::default();
+        // What is claimed comes first, and has the looks that are easiest told apart.
+        let study = asked.map(|asked| (asked, Exhibits::of(asked, files, &mut names)));
+        names.add(files);
         let figures = FIGURES.iter().copied().chain(counted(files));
         let charts = figures.filter_map(|figure| Chart::of(&figure, files, &names));
-        Self { files, charts: charts.collect(), names }
+        Self { files, study, charts: charts.collect(), names }
+    }
+
+    /// All figures, in the order of the page.
+    pub(crate) fn charts(&self) -> impl Iterator<Item = &Chart> {
+        let study = self.study.iter().flat_map(|(_, exhibits)| exhibits.charts());
+        study.chain(&self.charts)
     }
 
     /// The page.
     pub(crate) fn page(&self) -> String {
-        let title = title(self.files);
+        let title = match &self.study {
+            Some((asked, _)) => asked.study.title.clone(),
+            None => title(self.files),
+        };
         let sections = self.sections();
         let page = html! {
             (DOCTYPE)
@@ -56,8 +75,10 @@ impl<'a> Report<'a> {
                     style { (PreEscaped(STYLE)) (PreEscaped(colours())) }
                 }
                 body {
+                    (figures::outlines())
                     header {
                         h1 { (title) }
+                        @if let Some((asked, _)) = &self.study { (study::heading(asked)) }
                         @for (file, letter) in lettered(self.files) { (origin(file, letter)) }
                     }
                     nav { @for (id, name, _) in &sections { a href={ "#" (id) } { (name) } " " } }
@@ -77,7 +98,11 @@ impl<'a> Report<'a> {
     /// The sections that have something to say, each with its link and its name.
     fn sections(&self) -> Vec<(&'static str, &'static str, Markup)> {
         let files = self.files;
-        let mut sections = vec![("short", "In short", advice::section(files))];
+        let mut sections = Vec::new();
+        if let Some((_, exhibits)) = &self.study {
+            sections.extend(study::sections(exhibits, &self.names));
+        }
+        sections.push(("short", "In short", advice::section(files)));
         if files.len() > 1 {
             sections.push(("side-by-side", "Side by side", side_by_side::section(files)));
         }
@@ -151,6 +176,6 @@ fn colours() -> String {
     format!(
         ":root{{{light}}}{classes}@media screen and (prefers-color-scheme:dark){{:root{{{dark}\
          --ground:{DARK_GROUND};--text:#e8eaed;--quiet:#a8aeb6;--rule:#3a4047;--raised:#1f242a;\
-         --grave:#ff9a80}}}}@media print{{:root{{color-scheme:light}}}}"
+         --grave:#ff9a80;--yes:#7fd8a0}}}}@media print{{:root{{color-scheme:light}}}}"
     )
 }

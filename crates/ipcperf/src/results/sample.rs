@@ -32,6 +32,15 @@ impl SetAside {
             Self::Disturbed | Self::ProbeDisagrees => true,
         }
     }
+
+    /// In words, as of many.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::First => "of the first block",
+            Self::Disturbed => "held up by the machine",
+            Self::ProbeDisagrees => "whose CPUs moved apart",
+        }
+    }
 }
 
 /// What one run yielded. Each role of the run adds keys of its own, such as `sender_user_ns`;

@@ -45,10 +45,16 @@ pub(crate) enum Takes {
     Cases,
     /// What is compared: the name of a metric, or a table that says which numbers of an instrument.
     Metric,
+    /// One such or several.
+    Metrics,
+    /// One of these words or several.
+    Words(&'static [&'static str]),
     /// A table with keys of its own.
     Table(&'static [Key]),
     /// A table with keys of the test that the hypothesis names: read where that is known.
     Judgement,
+    /// Several such, each as `[[name]]`.
+    Tables(&'static [Key]),
 }
 
 impl Takes {
@@ -78,7 +84,10 @@ impl Takes {
             Self::Metric => {
                 "the name of a metric, or a table { instrument = ..., field = ... }".to_owned()
             }
+            Self::Metrics => "the name of a metric, or a list of metrics".to_owned(),
+            Self::Words(words) => format!("one or several of {}", words.join(", ")),
             Self::Table(_) | Self::Judgement => "a table".to_owned(),
+            Self::Tables(_) => "a list of tables".to_owned(),
         }
     }
 }
@@ -95,5 +104,8 @@ pub(crate) enum Value {
     Bytes(u64),
     Cases(Selection),
     Metric(Metric),
+    Metrics(Vec<Metric>),
+    Words(Vec<&'static str>),
     Table(super::values::Values),
+    Tables(Vec<super::values::Values>),
 }

@@ -46,6 +46,8 @@ pub(crate) struct Seen {
     per: Per,
     unit: String,
     better: Better,
+    /// What it is called, where that is said.
+    called: Option<String>,
 }
 
 /// What a sum is divided by.
@@ -282,7 +284,7 @@ impl Metric {
 }
 
 /// Keys of the table that are not what rows must have.
-const OWN_KEYS: [&str; 5] = ["instrument", "field", "per", "unit", "better"];
+const OWN_KEYS: [&str; 6] = ["instrument", "field", "per", "unit", "better", "called"];
 
 impl Seen {
     fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
@@ -332,7 +334,8 @@ impl Seen {
             }
         };
         let unit = plain.remove("unit").unwrap_or_default();
-        Some(Self { instrument, rows: plain, field, per, unit, better })
+        let called = plain.remove("called");
+        Some(Self { instrument, rows: plain, field, per, unit, better, called })
     }
 
     fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
@@ -367,6 +370,9 @@ impl Seen {
     }
 
     fn words(&self) -> String {
+        if let Some(called) = &self.called {
+            return called.clone();
+        }
         let rows: Vec<&str> = self.rows.values().map(String::as_str).collect();
         let per = match &self.per {
             Per::Run => String::new(),

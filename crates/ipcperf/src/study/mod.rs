@@ -8,6 +8,7 @@
 
 mod coherence;
 mod document;
+mod exhibit;
 #[cfg(test)]
 mod hostile;
 mod key;
@@ -31,6 +32,7 @@ use ipcperf_engine::placement::Topology;
 use sha2::{Digest, Sha256};
 
 pub(crate) use document::{Entry, Table};
+pub(crate) use exhibit::{Columned, StudyFigure, StudyTable};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
 pub(crate) use matrix::{Length, Matrix};
@@ -50,7 +52,7 @@ use crate::error::Error;
 use crate::hypothesis;
 use crate::plan::Plan;
 use document::Document;
-use sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TOP};
+use sections::{FIGURE, HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TABLE, TOP};
 
 /// More matrices, or hypotheses, than this are a slip, not a study.
 const MOST_TABLES: usize = 200;
@@ -64,6 +66,8 @@ pub(crate) struct Study {
     pub(crate) source: Option<String>,
     pub(crate) matrices: Vec<Matrix>,
     pub(crate) hypotheses: Vec<hypothesis::Claim>,
+    pub(crate) figures: Vec<StudyFigure>,
+    pub(crate) tables: Vec<StudyTable>,
     sampling: Values,
     /// The hypotheses that it was narrowed down to; none where it is whole.
     pub(crate) only: Vec<String>,
@@ -108,6 +112,8 @@ impl Study {
             source: top.text("source").map(str::to_owned),
             matrices: parts.matrices,
             hypotheses: parts.hypotheses,
+            figures: parts.figures,
+            tables: parts.tables,
             sampling: parts.sampling,
             only: Vec::new(),
             text: text.to_owned(),
@@ -229,6 +235,8 @@ struct Parts {
     sampling: Values,
     matrices: Vec<Matrix>,
     hypotheses: Vec<hypothesis::Claim>,
+    figures: Vec<StudyFigure>,
+    tables: Vec<StudyTable>,
 }
 
 impl Parts {
@@ -272,6 +280,12 @@ impl Parts {
                 Matrix::options(entry, &mut options, mistakes)
             });
             self.matrices.push(Matrix::new(values, options, number));
+        } else if section == FIGURE.name {
+            let values = Values::read(table, &[FIGURE.keys], mistakes, |_, _| false);
+            self.figures.extend(StudyFigure::of(values));
+        } else if section == TABLE.name {
+            let values = Values::read(table, &[TABLE.keys], mistakes, |_, _| false);
+            self.tables.extend(StudyTable::of(values, mistakes));
         } else {
             self.hypotheses.extend(hypothesis::Claim::read(table, HYPOTHESIS.keys, mistakes));
         }
@@ -295,6 +309,16 @@ impl Parts {
         for claim in claims.collect::<Vec<_>>() {
             claim.check(&self.matrices, mistakes);
             coherence::check(claim, &self.matrices, mistakes);
+        }
+        let figures = self.figures.iter().map(|one| (one.number(), one.line()));
+        twice(figures, "figure", mistakes);
+        for figure in &self.figures {
+            figure.check(&self.matrices, mistakes);
+        }
+        let tables = self.tables.iter().map(|one| (one.number(), one.line()));
+        twice(tables, "table", mistakes);
+        for table in &self.tables {
+            table.check(&self.matrices, mistakes);
         }
     }
 }

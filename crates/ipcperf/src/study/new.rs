@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 use super::key::{Key, Need};
-use super::sections::{HYPOTHESIS, MATRIX, SAMPLING, Section, TOP};
+use super::sections::{FIGURE, HYPOTHESIS, MATRIX, SAMPLING, Section, TABLE, TOP};
 use crate::hypothesis::TESTS;
 
 /// Columns of its lines.
@@ -32,6 +32,8 @@ pub(crate) fn scaffold(name: &str) -> String {
         top,
         section(&SAMPLING, &[], SAMPLING.keys),
         section(&MATRIX, &[], MATRIX.keys),
+        section(&TABLE, &[], TABLE.keys),
+        section(&FIGURE, &[], FIGURE.keys),
         section(&HYPOTHESIS, &[], HYPOTHESIS.keys) + &own_keys(),
         tests(),
     ];

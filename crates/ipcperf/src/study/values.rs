@@ -143,6 +143,28 @@ impl Values {
         }
     }
 
+    pub(crate) fn metrics(&self, key: &str) -> Option<&[Metric]> {
+        match self.get(key)? {
+            Value::Metrics(metrics) => Some(metrics),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn words(&self, key: &str) -> &[&'static str] {
+        match self.get(key) {
+            Some(Value::Words(words)) => words,
+            _ => &[],
+        }
+    }
+
+    /// The tables of a list; none where it is not there.
+    pub(crate) fn tables(&self, key: &str) -> &[Self] {
+        match self.get(key) {
+            Some(Value::Tables(tables)) => tables,
+            _ => &[],
+        }
+    }
+
     pub(crate) fn table(&self, key: &str) -> Option<&Self> {
         match self.get(key)? {
             Value::Table(values) => Some(values),
@@ -181,6 +203,22 @@ fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Val
     let value = match key.takes {
         Takes::Cases => return Selection::read(entry, mistakes).map(Value::Cases),
         Takes::Metric => return Metric::read(entry, mistakes).map(Value::Metric),
+        Takes::Metrics => {
+            let items = entry.items();
+            let metrics: Option<Vec<Metric>> =
+                items.iter().map(|item| Metric::read(item, mistakes)).collect();
+            return metrics.filter(|metrics| !metrics.is_empty()).map(Value::Metrics);
+        }
+        Takes::Tables(keys) => {
+            let one = |item: &Entry<'_, '_>, mistakes: &mut Mistakes| {
+                let table = (item.table()?, item.path.as_str());
+                Some(Values::read(table, &[keys], mistakes, |_, _| false))
+            };
+            let items = entry.items();
+            let tables: Option<Vec<Values>> =
+                items.iter().map(|item| one(item, mistakes)).collect();
+            tables.map(Value::Tables)
+        }
         Takes::Table(keys) => {
             let table = entry.table().map(|table| (table, entry.path.as_str()));
             table.map(|table| Value::Table(Values::read(table, &[keys], mistakes, |_, _| false)))
@@ -193,7 +231,9 @@ fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Val
             None => format!("it cannot be {}", entry.kind()),
         };
         let near = match (key.takes, entry.text()) {
-            (Takes::OneOf(words), Some(text)) => nearest(&text, words.iter().copied()),
+            (Takes::OneOf(words) | Takes::Words(words), Some(text)) => {
+                nearest(&text, words.iter().copied())
+            }
             _ => None,
         };
         let remedy = match near {
@@ -225,7 +265,18 @@ fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
             words.iter().find(|word| **word == text).map(|word| Value::Word(word))
         }
         Takes::Bytes => entry.text().and_then(|text| parse_size(&text).ok()).map(Value::Bytes),
-        Takes::Cases | Takes::Metric | Takes::Table(_) | Takes::Judgement => None,
+        Takes::Words(words) => {
+            let given: Option<Vec<String>> = entry.items().iter().map(Entry::text).collect();
+            let known = |one: &String| words.iter().find(|word| *word == one).copied();
+            let known: Option<Vec<&'static str>> = given?.iter().map(known).collect();
+            known.filter(|words| !words.is_empty()).map(Value::Words)
+        }
+        Takes::Cases
+        | Takes::Metric
+        | Takes::Metrics
+        | Takes::Table(_)
+        | Takes::Tables(_)
+        | Takes::Judgement => None,
     }
 }
 

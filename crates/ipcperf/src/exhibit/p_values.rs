@@ -1,0 +1,137 @@
+//! The p-values of a claim that is judged at levels, by level: capped, with the level as a line.
+
+use super::Source;
+use super::claims::Judgement;
+use super::measured::axis_over;
+use crate::figure::{Along, Finding, Plot, Quantity, Scale, Sketch, Trace, Traced};
+use crate::hypothesis::{Claim, Found, Line, Part, Point, Shown};
+use crate::output::p_value;
+use crate::summary::Spread;
+
+/// Above this, how large a p-value is says nothing more: they are drawn here.
+const CAP: f64 = 0.1;
+/// Fewer levels are a table, not a curve.
+const LEAST_LEVELS: usize = 3;
+
+/// The p-values of `claim`, a panel for each file and pair of lines; `None` where it is not judged at levels.
+pub(super) fn sketch<'a>(
+    claim: &Claim,
+    sources: &[Source<'a>],
+    judgements: &[Judgement],
+    lines: &[Vec<Shown<'a>>],
+) -> Option<Sketch<'a>> {
+    let mut plots = Vec::new();
+    for ((source, judgement), shown) in sources.iter().zip(judgements).zip(lines) {
+        let lines: Vec<Line<'a>> = shown.iter().flat_map(|one| one.lines.iter().cloned()).collect();
+        plots.extend(plots_of(claim, source, judgement, &lines));
+    }
+    let cap = p_value(CAP);
+    let notes = format!(
+        "p-values of each level, drawn no higher than {cap}: beyond the level of the test (dashed) their size \
+         says nothing. Corrected are those that the verdict rests on."
+    );
+    (!plots.is_empty()).then(|| Sketch {
+        name: format!("p-values-{}", claim.id),
+        title: format!("{}: p-values by level", claim.id),
+        notes: vec![notes],
+        plots,
+    })
+}
+
+fn plots_of<'a>(
+    claim: &Claim,
+    source: &Source<'a>,
+    judgement: &Judgement,
+    lines: &[Line<'a>],
+) -> Vec<Plot<'a>> {
+    let parts = placed(&judgement.found, lines);
+    let mut pairs: Vec<&str> = parts.iter().map(|one| one.pair).collect();
+    pairs.dedup();
+    let beside = judgement.beside.as_ref().map(|found| placed(found, lines)).unwrap_or_default();
+    let of = |pair: &str, parts: &[Placed<'_>], name: &str, p: fn(&Part) -> Option<f64>| Trace {
+        name: name.to_owned(),
+        points: parts
+            .iter()
+            .filter(|one| one.pair == pair)
+            .filter_map(|one| one.traced(p))
+            .collect(),
+    };
+    let plot = |pair: &str| {
+        let traces = vec![
+            of(pair, &parts, "p", |part| part.p),
+            of(pair, &parts, "p, corrected", |part| part.p_corrected),
+            of(pair, &beside, "p by the document's test", |part| part.p),
+        ];
+        Plot {
+            title: source.heading(&[pair]),
+            x: axis_over(claim.over(), lines),
+            y: Quantity::studied("p", "", Scale::Even),
+            found: vec![(None, level(claim))],
+            caches_of: None,
+            limits_of: Vec::new(),
+            ends: Some([-0.004, CAP * 1.04]),
+            traces: corrected_alone(traces),
+        }
+    };
+    let plots = pairs.into_iter().map(plot);
+    plots.filter(|plot| plot.x != Quantity::Case && has_levels(plot)).collect()
+}
+
+/// Where nothing was corrected, one line of the two is enough.
+fn corrected_alone(mut traces: Vec<Trace>) -> Vec<Trace> {
+    if traces[0].points.iter().zip(&traces[1].points).all(|(plain, corrected)| {
+        plain.spread == corrected.spread && plain.x.total_cmp(&corrected.x).is_eq()
+    }) {
+        traces.remove(1);
+    }
+    traces.retain(|trace| !trace.points.is_empty());
+    traces
+}
+
+fn has_levels(plot: &Plot<'_>) -> bool {
+    plot.traces.iter().any(|trace| trace.points.len() >= LEAST_LEVELS)
+}
+
+fn level(claim: &Claim) -> Finding {
+    let words = format!("level {}", claim.level());
+    Finding { along: Along::Up, at: claim.level(), interval: None, words, series: None }
+}
+
+/// A part that is of one level.
+struct Placed<'p> {
+    part: &'p Part,
+    /// The pair it is of; empty where there is only one.
+    pair: &'p str,
+    point: &'p Point,
+}
+
+/// The parts of `found` that are of one level of `lines`.
+fn placed<'p>(found: &'p Found, lines: &'p [Line<'_>]) -> Vec<Placed<'p>> {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let place = |part: &'p Part| {
+        let rest = |point: &Point| part.what.strip_suffix(point.label.as_str());
+        let pair_of = |rest: &'p str| match rest {
+            "" => Some(""),
+            rest => rest.strip_suffix(", "),
+        };
+        let mut found = points().filter_map(|point| Some((point, rest(point).and_then(pair_of)?)));
+        let (point, pair) = found.next()?;
+        Some(Placed { part, pair, point })
+    };
+    found.parts.iter().filter_map(place).collect()
+}
+
+impl Placed<'_> {
+    /// Its p-value as it is drawn.
+    fn traced(&self, p: fn(&Part) -> Option<f64>) -> Option<Traced> {
+        let p = p(self.part)?;
+        let drawn = p.min(CAP);
+        let Point { x, label, .. } = self.point;
+        Some(Traced {
+            x: *x,
+            label: label.clone(),
+            spread: Spread { median: drawn, q1: drawn, q3: drawn, n: self.part.n },
+            words: Some(format!("{label}: p = {} (n = {})", p_value(p), self.part.n)),
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Results made up in memory, for tests of what each test finds.
+
+use ipcperf_engine::workload::Kind;
+use serde_json::json;
+
+use super::{Found, Verdict, judge};
+use crate::machine::Environment;
+use crate::results::{Results, Sample, SetAside, parse, sample};
+use crate::study::Study;
+
+/// The smallest level.
+const SMALLEST: u64 = 512;
+
+/// Lines of cases, each of a mechanism, with its values by level.
+pub(super) struct Made {
+    samples: Vec<Sample>,
+}
+
+/// `blocks` values about 1e9 times each of `lines`, in each block and at each level a little off: by up to
+/// `noise`, a share.
+pub(super) fn made(blocks: u32, noise: f64, lines: &[(&str, &[f64])]) -> Made {
+    let mut samples = Vec::new();
+    for block in 1..=blocks {
+        for (place, (mechanism, values)) in lines.iter().enumerate() {
+            for (level, value) in values.iter().enumerate() {
+                let off = 1.0 + noise * wobble(block, place, level);
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "about a second, in nanoseconds"
+                )]
+                let elapsed_ns = (1e9 * value * off) as u64;
+                samples.push(sample(mechanism, Kind::Stream, SMALLEST << level, block, elapsed_ns));
+            }
+        }
+    }
+    Made { samples }
+}
+
+/// From -1 to 1, without a pattern that two lines share.
+fn wobble(block: u32, place: usize, level: usize) -> f64 {
+    let seed = u64::from(block) * 7_919 + place as u64 * 104_729 + level as u64 * 1_299_709;
+    let mixed = (seed ^ (seed >> 7)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    f64::from(u32::try_from(mixed).unwrap_or_default()) / f64::from(1_u32 << 23) - 1.0
+}
+
+impl Made {
+    /// Sets the samples aside of which `is_meant` holds: mechanism, level's place and block.
+    pub(super) fn without(mut self, is_meant: impl Fn(&str, u64, u32) -> bool) -> Self {
+        for one in &mut self.samples {
+            let place = one.run.case.buffer_bytes.ilog2() - SMALLEST.ilog2();
+            if is_meant(&one.run.case.mechanism, u64::from(place), one.run.block) {
+                one.set_aside = Some(SetAside::Disturbed);
+            }
+        }
+        self
+    }
+
+    /// Puts the samples of which `is_meant` holds into a class of CPU pair.
+    pub(super) fn classed(mut self, class: impl Fn(&str, u32) -> &'static str) -> Self {
+        for one in &mut self.samples {
+            one.cpu_pair_class = Some(class(&one.run.case.mechanism, one.run.block).to_owned());
+        }
+        self
+    }
+
+    /// What a claim with `keys` comes to: the time is compared, less is better.
+    pub(super) fn found(&self, keys: &str) -> Found {
+        let text = format!(
+            "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n\
+             mechanism = [\"pipe\", \"unix-stream\", \"fifo\"]\nbuffer = \"512..16MiB\"\n\
+             [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
+        );
+        let study = Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+        let results = Results { samples: self.samples.clone(), ..nothing() };
+        judge(&study, &results).remove(0).found
+    }
+
+    /// The word for it.
+    pub(super) fn word(&self, keys: &str) -> &'static str {
+        self.found(keys).verdict.word()
+    }
+
+    /// The repetitions told where it is open.
+    pub(super) fn repetitions(&self, keys: &str) -> Option<u64> {
+        match self.found(keys).verdict {
+            Verdict::Inconclusive { repetitions } => repetitions,
+            other => panic!("{other:?} is not open"),
+        }
+    }
+}
+
+fn nothing() -> Results {
+    let header = json!({
+        "kind": "header", "schema": 1, "command": [], "quick": false, "study": null,
+        "study_hash": null, "study_text": null, "seed": 1, "started": "2026-01-01T00:00:00Z",
+        "plan": {
+            "repetitions": 10, "deadline_s": 10.0, "cases": [], "refused": [], "unavailable": [],
+            "unwatched": [{
+                "instrument": "counters", "watches": false, "reason": "there is no PMU",
+                "remedy": "measure on hardware"
+            }]
+        },
+        "environment": Environment::default(), "limits": null
+    });
+    parse(format!("{header}\n").as_bytes()).unwrap()
+}

@@ -1,0 +1,83 @@
+//! Results files of which the answers are known, judged by the real command: whether each test says so
+//! what is clear, keeps silent where nothing can be told, and supports what is not so no more often than
+//! its level allows.
+//!
+//! `IPCPERF_WRITE_DOCS=1` writes what came out into `docs/planted.md`, which is else only compared.
+
+mod file;
+mod tally;
+mod truths;
+
+#[allow(dead_code, reason = "each test takes what it needs")]
+#[path = "../support/laboratory.rs"]
+mod laboratory;
+#[allow(dead_code, reason = "each test takes what it needs")]
+#[path = "../support/processes.rs"]
+mod processes;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use laboratory::Laboratory;
+use serde_json::Value;
+use tally::Tally;
+use truths::{Setting, Truth, truths};
+
+const FILES: usize = 200;
+const THREADS: usize = 4;
+
+/// Ten and thirty repetitions, 1 to 5 % of noise, 8 to 16 levels, in all combinations of their halves.
+fn setting(place: usize) -> Setting {
+    Setting {
+        levels: 8 + place * 7 % 9,
+        repetitions: if place.is_multiple_of(2) { 10 } else { 30 },
+        noise: [0.01, 0.02, 0.03, 0.05][place / 2 % 4],
+        place,
+    }
+}
+
+/// What the command says of the file with `truths`.
+fn judged(laboratory: &Laboratory, setting: Setting, truths: &[Truth]) -> Vec<Value> {
+    let path = laboratory.path(&format!("{}.jsonl", setting.place));
+    std::fs::write(&path, file::results(setting, truths)).expect("a results file");
+    let mut command = laboratory.command("study judge --json");
+    command.arg(&path);
+    let finished = laboratory.finish(command);
+    let verdicts = serde_json::from_str(&finished.expect(0).stdout).expect("verdicts");
+    std::fs::remove_file(&path).expect("the results file");
+    verdicts
+}
+
+#[test]
+fn planted_truths_are_found_and_nothing_else() {
+    let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let laboratory = Laboratory::open();
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= FILES {
+                        return;
+                    }
+                    let setting = setting(place);
+                    let truths = truths(setting);
+                    let verdicts = judged(&laboratory, setting, &truths);
+                    assert_eq!(verdicts.len(), truths.len());
+                    tally.lock().expect("a tally").add(setting, &truths, &verdicts);
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().expect("a tally");
+    let page = tally.page(FILES);
+    println!("{page}");
+    let faults = tally.faults();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/planted.md");
+    if std::env::var_os("IPCPERF_WRITE_DOCS").is_some() {
+        std::fs::write(path, &page).expect("docs/planted.md");
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(found == page, "docs/planted.md is not what comes out: IPCPERF_WRITE_DOCS=1 writes it");
+}

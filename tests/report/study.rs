@@ -1,0 +1,45 @@
+//! The report of a study that was really run keeps every rule, and says first what became of its claims.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
+use crate::laboratory::Laboratory;
+use crate::page::Page;
+
+/// A quick study takes some seconds where nothing else runs.
+const STUDY_LIMIT: Duration = Duration::from_secs(400);
+
+/// Two lines, a claim of each kind of figure, a table and a figure of its own.
+const STUDY: &str = include_str!("files/study.toml");
+
+/// The report of the study, measured now.
+fn report() -> String {
+    let laboratory = Laboratory::open();
+    let (study, page) = (laboratory.path("study.toml"), laboratory.path("study.html"));
+    fs::write(&study, STUDY).expect("a study");
+    let mut command = laboratory.command("study run --quick");
+    command.arg(&study).arg("--out").arg(laboratory.results()).arg("--report").arg(&page);
+    let finished = laboratory.start(command).finish(STUDY_LIMIT).expect(0);
+    assert!(finished.stdout.contains("Table 1: Both"), "{}", finished.stdout);
+    fs::read_to_string(page).expect("a report")
+}
+
+/// What stands above the first section that all reports have.
+const FIRST: &str = "
+    const badges = [...document.querySelectorAll('#verdicts .claim .badge')].map(one => one.textContent);
+    return [document.querySelector('h1').textContent, ...badges].join('\\n');
+";
+
+#[test]
+fn a_study_is_shown_by_the_rules_of_all_reports() {
+    let Some(page) = Page::open("the report of a study", "<!doctype html>") else { return };
+    page.turn_to(&report());
+    page.keep_pictures("study");
+    page.assert_keeps(&[USE, LOOKS, PAPER, STRUCTURE, QUIET]);
+    let told = page.ask(FIRST, &[]);
+    let lines: Vec<&str> = told.as_str().expect("words").lines().collect();
+    assert_eq!((lines[0], lines.len()), ("Which carries more?", 4), "{lines:?}");
+    let words = ["supported", "rejected", "inconclusive", "not testable here"];
+    assert!(lines[1..].iter().all(|badge| words.iter().any(|word| badge.ends_with(word))));
+}
