@@ -62,7 +62,7 @@ impl Takes {
     #[cfg(test)]
     pub(crate) const fn table(self) -> Option<&'static [Key]> {
         match self {
-            Self::Table(keys) => Some(keys),
+            Self::Table(keys) | Self::Tables(keys) => Some(keys),
             _ => None,
         }
     }

@@ -304,19 +304,25 @@ impl Parts {
         twice(self.matrices.iter().map(|one| (one.name.as_str(), one.line())), "matrix", mistakes);
         let claims = self.hypotheses.iter().map(|one| (one.id.as_str(), one.line()));
         twice(claims, "hypothesis", mistakes);
+        let figures = self.figures.iter().map(|one| (one.number(), one.line()));
+        twice(figures, "figure", mistakes);
+        let tables = self.tables.iter().map(|one| (one.number(), one.line()));
+        twice(tables, "table", mistakes);
         // Levels of a matrix with a slip in it would be told as missing where they are right.
-        let claims = self.hypotheses.iter().filter(|_| !mistakes.any_of(MATRIX.name));
-        for claim in claims.collect::<Vec<_>>() {
+        if !mistakes.any_of(MATRIX.name) {
+            self.check_cases(mistakes);
+        }
+    }
+
+    /// What claims, figures and tables say of matrices.
+    fn check_cases(&self, mistakes: &mut Mistakes) {
+        for claim in &self.hypotheses {
             claim.check(&self.matrices, mistakes);
             coherence::check(claim, &self.matrices, mistakes);
         }
-        let figures = self.figures.iter().map(|one| (one.number(), one.line()));
-        twice(figures, "figure", mistakes);
         for figure in &self.figures {
             figure.check(&self.matrices, mistakes);
         }
-        let tables = self.tables.iter().map(|one| (one.number(), one.line()));
-        twice(tables, "table", mistakes);
         for table in &self.tables {
             table.check(&self.matrices, mistakes);
         }

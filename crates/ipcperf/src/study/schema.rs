@@ -176,8 +176,8 @@ fn takes(takes: Takes) -> Value {
         }),
         Takes::Cases => cases(),
         Takes::Metric => metric(),
-        Takes::Metrics => one_or_several(&metric()),
-        Takes::Words(words) => one_or_several(&json!({ "enum": words })),
+        Takes::Metrics => levels(&metric()),
+        Takes::Words(words) => levels(&json!({ "enum": words })),
         Takes::Table(keys) => table(keys.iter()),
         Takes::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
         Takes::Judgement => {
@@ -188,10 +188,6 @@ fn takes(takes: Takes) -> Value {
             judgement
         }
     }
-}
-
-fn one_or_several(one: &Value) -> Value {
-    json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
 }
 
 fn cases() -> Value {
