@@ -50,7 +50,8 @@ fn by_margin(claim: &Claim, mut compared: Compared, sure: Sure) -> Part {
     let verdict = match &ratio {
         Some(_) => verdict,
         None if compared.is_identical() => Verdict::Supported,
-        None => Verdict::NotTestable { reason: "too few values have a ratio".to_owned() },
+        None if compared.part.n < 2 => Verdict::Inconclusive { repetitions: None },
+        None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
     };
     compared.part.estimates.retain(|one| one.name != "ratio");
     compared.part.estimates.extend(ratio);

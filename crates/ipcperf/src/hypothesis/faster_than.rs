@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn only_what_lies_equally_far_apart_is_compared() {
-        // Of the pipe most runs were near, of the socket most were far: far has more of both.
+        // Of the pipe most runs were far, of the socket and of both most were near: both in blocks 12 to 20.
         let class = |mechanism: &str, block| match (mechanism, block) {
             ("pipe", 1..=11) | ("unix-stream", 1..=6) => "far",
             _ => "near",
         };
         let found = ratio(0.9, 20, 0.02).classed(class).found(KEYS);
-        assert_eq!(found.parts[0].n, 6);
+        assert_eq!(found.parts[0].n, 9);
     }
 }

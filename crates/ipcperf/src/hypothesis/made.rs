@@ -69,6 +69,7 @@ impl Made {
         let text = format!(
             "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n\
              mechanism = [\"pipe\", \"unix-stream\", \"fifo\"]\nbuffer = \"512..16MiB\"\n\
+             [[matrix]]\nmechanism = \"pipe\"\nbuffer = \"512\"\ninstrument = \"counters\"\n\
              [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
         );
         let study = Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));

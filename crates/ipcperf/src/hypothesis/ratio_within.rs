@@ -47,7 +47,8 @@ fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {
     let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
     let verdict = match &ratio {
         Some(_) => verdict,
-        None => Verdict::NotTestable { reason: "too few values have a ratio".to_owned() },
+        None if compared.part.n < 2 => Verdict::Inconclusive { repetitions: None },
+        None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
     };
     compared.part.estimates.retain(|one| one.name != "ratio");
     compared.part.estimates.extend(ratio);
@@ -72,8 +73,8 @@ mod tests {
     }
 
     #[test]
-    fn one_repetition_has_no_ratio_to_judge() {
+    fn one_repetition_shows_nothing() {
         let made = made(1, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
-        assert_eq!(made.word(&format!("{KEYS}above = 1.5\n")), "not testable here");
+        assert_eq!(made.word(&format!("{KEYS}above = 1.5\n")), "inconclusive");
     }
 }
