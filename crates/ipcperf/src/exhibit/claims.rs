@@ -7,6 +7,8 @@ use super::{Source, p_values};
 use crate::figure::{Along, Chart, Finding, Names, Plot, Quantity, Scale, Sketch, Trace};
 use crate::hypothesis::{Claim, Estimate, Found, Part, Shown, shown};
 use crate::output::amount;
+use crate::results::Sample;
+use crate::study::Better;
 
 /// A claim, and what became of it.
 pub(crate) struct ShownClaim<'s> {
@@ -70,31 +72,17 @@ fn sketch<'a>(
     let first = lines.iter().flatten().flat_map(|shown| &shown.lines).next();
     let example = first.and_then(|line| line.example);
     let traces: Vec<Trace> = plots.iter().flat_map(|plot| plot.traces.clone()).collect();
-    let metric = claim.metric();
-    let better = claim.values.metric("of").is_none().then(|| metric.better(example));
-    let notes = [see(claim, judgements), of_medians(&traces, better)];
+    let notes = [see(claim, judgements), of_medians(&traces, better(claim, example))];
     Sketch {
         name: format!("claim-{}", claim.id),
-        title: format!("{}: {}", claim.id, what(claim, &lines.concat_lines())),
+        title: format!("{}: {}", claim.id, what(claim, example)),
         notes: notes.into_iter().flatten().collect(),
         plots,
     }
 }
 
-/// Lines of all files together.
-trait ConcatLines<'a> {
-    fn concat_lines(&self) -> Vec<crate::hypothesis::Line<'a>>;
-}
-
-impl<'a> ConcatLines<'a> for [Vec<Shown<'a>>] {
-    fn concat_lines(&self) -> Vec<crate::hypothesis::Line<'a>> {
-        self.iter().flatten().flat_map(|shown| shown.lines.iter().cloned()).collect()
-    }
-}
-
 /// What is drawn over what.
-fn what(claim: &Claim, lines: &[crate::hypothesis::Line<'_>]) -> String {
-    let example = lines.iter().find_map(|line| line.example);
+fn what(claim: &Claim, example: Option<&Sample>) -> String {
     let name = super::measured::name(&claim.metric(), example);
     let over = match claim.over() {
         "buffer" => "buffer size".to_owned(),
@@ -115,6 +103,9 @@ fn plot<'a>(
     let x = axis_over(claim.over(), &shown.lines);
     let y = match claim.values.metric("of") {
         Some(_) => Quantity::studied("share", "", Scale::Even),
+        None if claim.values.number("share").is_some() => {
+            axis(&claim.metric(), &shown.lines, Scale::Even)
+        }
         None => axis(&claim.metric(), &shown.lines, Scale::Decimal),
     };
     let place = shown.lines.iter().find_map(|line| line.example);
@@ -143,7 +134,7 @@ fn findings(claim: &Claim, found: &Found, shown: &Shown<'_>) -> Vec<(Option<Stri
         let marks = part.estimates.iter().filter_map(|one| finding(one, name.as_deref()));
         findings.extend(marks.map(|mark| (line.map(|line| line.name.clone()), mark)));
     }
-    findings.extend(bound(claim).map(|bound| (None, bound)));
+    findings.extend(bounds(claim).into_iter().map(|bound| (None, bound)));
     findings
 }
 
@@ -168,19 +159,23 @@ fn finding(estimate: &Estimate, of: Option<&str>) -> Option<Finding> {
     })
 }
 
-/// The bound that a claim names on an axis.
-fn bound(claim: &Claim) -> Option<Finding> {
+/// The bounds that a claim names on its axes.
+fn bounds(claim: &Claim) -> Vec<Finding> {
+    let mark = |along, at, words| Finding { along, at, interval: None, words, series: None };
+    let share = claim.values.number("share");
+    let share = share.map(|share| mark(Along::Up, share, format!("claimed: at least {share}")));
     #[allow(clippy::cast_precision_loss, reason = "a size, on an axis")]
     let from = claim.values.whole("from").map(|bytes| bytes as f64);
-    let (along, at, words) = match (claim.values.number("share"), from) {
-        (Some(share), _) => (Along::Up, share, format!("claimed: at least {share}")),
-        (None, Some(from)) => {
-            let level = amount(from, "bytes");
-            (Along::Across, from, format!("claimed from {level} on"))
-        }
-        (None, None) => return None,
-    };
-    Some(Finding { along, at, interval: None, words, series: None })
+    let from = from.map(|from| {
+        mark(Along::Across, from, format!("claimed from {} on", amount(from, "bytes")))
+    });
+    share.into_iter().chain(from).collect()
+}
+
+/// Which way the metric is better, where the claim is about that.
+fn better(claim: &Claim, example: Option<&Sample>) -> Option<Better> {
+    let is_asked = ["faster-than", "always-from", "crosses-over"].contains(&claim.test.name);
+    is_asked.then(|| claim.metric().better(example))
 }
 
 /// What to look for in the figure of a claim.

@@ -96,11 +96,16 @@ fn limited<'a>(metric: &Metric, lines: &[Line<'_>], source: &Source<'a>) -> Vec<
     if !matches!(name(metric, example).as_str(), "bandwidth" | "mean round trip" | "round trip") {
         return Vec::new();
     }
+    #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]
+    let is_drawn = |bytes: u64| {
+        let mut points = lines.iter().flat_map(|line| &line.points);
+        points.any(|point| point.x.total_cmp(&(bytes as f64)).is_eq())
+    };
     let is_meant = |case: &&CaseSummary| {
         lines.iter().filter_map(|line| line.example).any(|sample| {
             let drawn = &sample.run.case;
             drawn.mechanism == case.case.mechanism && drawn.workload == case.case.workload
-        })
+        }) && is_drawn(case.case.buffer_bytes)
     };
     source.file.summaries.iter().filter(is_meant).collect()
 }

@@ -90,7 +90,10 @@ pub(crate) fn panel(chart: &Chart, panel: &Panel, names: &Names, standing: Stand
     };
     let [left, top, wide, high] =
         [0, 1, 2, 3].map(|k: usize| place.as_ref().map(|place| place[k].clone()));
-    let about = format!("{}, {}", chart.title, panel.title);
+    let about = match panel.title.as_str() {
+        "" => chart.title.clone(),
+        title => format!("{}, {title}", chart.title),
+    };
     html! {
         svg.panel viewBox={ "0 0 " (short(WIDTH)) " " (short(height)) } tabindex="0" role="img"
             aria-label=(about) font-size=(FONT) font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif"
