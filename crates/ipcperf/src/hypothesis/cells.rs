@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::plan::{TWIN, WATCHED};
 use crate::results::{CaseIdentity, ObservationRecord, Results, Sample, SpecRecord};
 use crate::study::{Levels, Metric, Selection};
+use crate::summary::was_held_up;
 
 /// A run that counts, and what instruments saw of it.
 pub(crate) struct Run<'a> {
@@ -126,14 +127,12 @@ impl<'a> Cells<'a> {
         };
         let failed =
             self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();
-        let set_aside = self.results.samples.iter().filter(|one| one.set_aside.is_some());
-        let set_aside = set_aside.filter(|one| is_meant(&one.run.case, &one.instruments)).count();
-        match (failed, set_aside) {
-            (0, 0) => None,
-            (failed, set_aside) => Some(format!(
-                "{failed} of its runs failed and {set_aside} are set aside: measure it anew"
-            )),
-        }
+        let held_up = self.results.samples.iter().filter(|one| was_held_up(one));
+        let held_up = held_up.filter(|one| is_meant(&one.run.case, &one.instruments)).count();
+        let counts = [(failed, "failed"), (held_up, "were held up by the machine")];
+        let words = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = words.map(|(count, what)| format!("{count} {what}")).collect();
+        (!words.is_empty()).then(|| format!("of its runs {}: measure it anew", words.join(" and ")))
     }
 }
 
