@@ -268,6 +268,9 @@ fn between(claim: &Claim) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_stats::{OpenInterval, Place};
+
+    use super::*;
     use crate::hypothesis::made::made;
 
     const KEYS: &str = "test = \"crosses-over\"\nfirst = { mechanism = \"pipe\" }\n\
@@ -296,8 +299,22 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_level_has_not_crossed_for_good() {
-        assert_ne!(made_of(&[1.4, 1.2, 0.8, 0.9, 0.999]).word(KEYS), "supported");
+    fn a_crossing_that_may_lie_beyond_the_largest_level_is_not_shown() {
+        let stand = |x, side| Stand {
+            x,
+            leads: Some(side),
+            is_significant: true,
+            beaten: Vec::new(),
+            shows_at: None,
+        };
+        let stands = [stand(1.0, Side::Second), stand(4.0, Side::First)];
+        let is_shown_with = |high| {
+            let place = Place { level: 2.0, turn: Turn::Falls };
+            let interval = Some(OpenInterval { low: Some(1.5), high });
+            is_shown(&Lasting { place, levels_after: 1, interval }, &stands, Better::Lower)
+        };
+        assert!(is_shown_with(Some(3.0)));
+        assert!(!is_shown_with(None));
     }
 
     #[test]

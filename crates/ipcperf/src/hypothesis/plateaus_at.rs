@@ -94,7 +94,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::study::Levels, f64)> {
     let lines = alone(claim, cells, metric).unwrap_or_default();
     let median = |line: Line<'_>| {
-        let values: Vec<f64> = line.points.iter().flat_map(|point| point.all()).collect();
+        let values: Vec<f64> = line.points.iter().flat_map(Point::all).collect();
         Some((line.levels, ipcperf_stats::median(&values)?))
     };
     lines.into_iter().filter_map(median).collect()
