@@ -161,7 +161,11 @@ mod tests {
         let made = ratio(0.9, 10, 0.02).without(|mechanism, _, _| mechanism == "pipe");
         let found = made.found(KEYS);
         assert_eq!(found.verdict.word(), "not testable here");
-        assert!(found.verdict.words().contains("30 were held up by the machine"), "{:?}", found.verdict);
+        assert!(
+            found.verdict.words().contains("30 were held up by the machine"),
+            "{:?}",
+            found.verdict
+        );
         let keys = format!("{KEYS}where = {{ instrument = \"counters\" }}\n");
         let words = ratio(0.9, 10, 0.02).found(&keys).verdict.words();
         assert!(words.contains("there is no PMU (measure on hardware)"), "{words}");

@@ -131,7 +131,7 @@ fn table(caption: &str, parts: &[Part]) -> Markup {
                     th.figure { "statistic" } th.figure { "p" } th.figure { "p, corrected" }
                 }
             } }
-            tbody { @for part in parts { (row(part, has_p.then(|| tested(part)))) } }
+            tbody { @for part in parts { (row(part, has_p.then(|| tested(part)).as_ref())) } }
         } }
     }
 }
@@ -144,7 +144,7 @@ fn tested(part: &Part) -> [String; 3] {
     [statistic.unwrap_or_default(), p(part.p), p(part.p_corrected)]
 }
 
-fn row(part: &Part, tested: Option<[String; 3]>) -> Markup {
+fn row(part: &Part, tested: Option<&[String; 3]>) -> Markup {
     let medians: Vec<String> =
         part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
     html! {
@@ -158,7 +158,7 @@ fn row(part: &Part, tested: Option<[String; 3]>) -> Markup {
             td.figure { @if part.n > 0 { (part.n) } }
             td.figure { (medians.join("\n")) }
             td { @for one in &part.estimates { div { (estimate(one)) } } }
-            @for number in tested.iter().flatten() { td.figure { (number) } }
+            @for number in tested.into_iter().flatten() { td.figure { (number) } }
         }
     }
 }

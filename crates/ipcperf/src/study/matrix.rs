@@ -139,7 +139,7 @@ impl Matrix {
         if !is_said && request.buffers.len() > LONG {
             let last = request.buffers.len() - 1;
             // The largest stays: what falls there is what many a study is about.
-            let kept = |at: &usize| (last - at) % 2 == 0;
+            let kept = |at: &usize| (last - at).is_multiple_of(2);
             let buffers = std::mem::take(&mut request.buffers).into_iter().enumerate();
             request.buffers = buffers.filter(|(at, _)| kept(at)).map(|(_, bytes)| bytes).collect();
         }

@@ -356,7 +356,10 @@ impl Seen {
     fn means(&self, row: &ObservationRecord) -> bool {
         let has = |key: &str, word: &str| match row.fields.get(key) {
             Some(serde_json::Value::String(text)) => word.split('|').any(|one| one == text),
-            Some(value) => value.to_string() == word,
+            Some(value) => {
+                let text = value.to_string();
+                text == word
+            }
             None => false,
         };
         let is_role = |word: &str| {

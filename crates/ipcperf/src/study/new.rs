@@ -68,7 +68,7 @@ fn line(left: &str, words: &str) -> String {
         left.clear();
     }
     for words in wrapped(words, WIDTH - WORDS_AT) {
-        lines += &format!("{left:<width$}# {words}\n", width = WORDS_AT);
+        lines += &format!("{left:<WORDS_AT$}# {words}\n");
         left.clear();
     }
     lines
