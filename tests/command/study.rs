@@ -29,7 +29,7 @@ seed = 3
 name = "both"
 mechanism = ["null", "pipe"]
 buffer = "64,256"
-total = "64kB"
+total = "2MB"
 
 [[matrix]]
 name = "trips"

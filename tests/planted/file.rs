@@ -52,6 +52,7 @@ fn study(setting: Setting, truths: &[Truth]) -> String {
     let mut text = format!(
         "name = \"planted\"\ntitle = \"Planted\"\nquestion = \"What was planted?\"\n\n[sampling]\n\
          repetitions = {}\n\n[[matrix]]\nmechanism = [\"pipe\", \"unix-stream\"]\n\
+         instrument = \"rusage\"\n\
          buffer = \"{}..{}\"\n",
         setting.repetitions,
         bytes(0.0),
@@ -59,22 +60,27 @@ fn study(setting: Setting, truths: &[Truth]) -> String {
     );
     for (place, truth) in truths.iter().enumerate() {
         let metric = match truth.rate {
-            Some(Rate::Bandwidth) => "bandwidth".to_owned(),
-            Some(Rate::RoundTrips) => "round_trips_per_s".to_owned(),
-            None => format!("sender_t{place}"),
+            Some(Rate::Bandwidth) => "\"bandwidth\"".to_owned(),
+            Some(Rate::RoundTrips) => "\"round_trips_per_s\"".to_owned(),
+            None => seen('t', place),
         };
         let _ = write!(
             text,
-            "\n[[hypothesis]]\nid = \"{}\"\nclaim = \"Planted.\"\ntest = \"{}\"\nmetric = \"{metric}\"\n{}",
+            "\n[[hypothesis]]\nid = \"{}\"\nclaim = \"Planted.\"\ntest = \"{}\"\nmetric = {metric}\n{}",
             id(place),
             truth.test,
             truth.keys,
         );
         if truth.test == "share-at-least" {
-            let _ = writeln!(text, "of = \"sender_w{place}\"");
+            let _ = writeln!(text, "of = {}", seen('w', place));
         }
     }
     text
+}
+
+/// The metric of a claim that is about no rate: a number that an instrument would have told.
+fn seen(letter: char, place: usize) -> String {
+    format!("{{ instrument = \"rusage\", field = \"{letter}{place}\" }}")
 }
 
 fn size(level: usize) -> u64 {
@@ -105,6 +111,10 @@ pub(crate) fn results(setting: Setting, truths: &[Truth]) -> String {
                     case_id(mechanism, level),
                     size(level),
                 );
+                let mut seen = format!(
+                    "{{\"kind\":\"observation\",\"instrument\":\"rusage\",\"role\":\"sender\",\
+                     \"run_id\":\"{block}.{samples}.1\""
+                );
                 for (place, truth) in truths.iter().enumerate() {
                     let noise = setting.noise * normal(&mut random);
                     let log = [&truth.first, &truth.second][line][level];
@@ -112,14 +122,20 @@ pub(crate) fn results(setting: Setting, truths: &[Truth]) -> String {
                     // A part has its block in common with its whole, and each noise of its own.
                     if truth.test == "share-at-least" {
                         let whole = factors[place] + setting.noise * normal(&mut random);
-                        let _ =
-                            write!(text, "\"sender_w{place}\":{},", (UNIT * whole.exp()).round());
-                        write_value(&mut text, (place, truth), value, log + 0.5_f64.ln());
+                        let _ = write!(seen, ",\"w{place}\":{}", (UNIT * whole.exp()).round());
+                        write_value(
+                            [&mut text, &mut seen],
+                            (place, truth),
+                            value,
+                            log + 0.5_f64.ln(),
+                        );
                     } else {
-                        write_value(&mut text, (place, truth), value, log);
+                        write_value([&mut text, &mut seen], (place, truth), value, log);
                     }
                 }
                 text += &alike;
+                text += &seen;
+                text += "}\n";
                 samples += 1;
             }
         }
@@ -131,8 +147,14 @@ pub(crate) fn results(setting: Setting, truths: &[Truth]) -> String {
     text + &footer.to_string() + "\n"
 }
 
-/// One value of a truth: `log` is that of its median, and `noise` how far off this one is.
-fn write_value(text: &mut String, (place, truth): (usize, &Truth), noise: f64, log: f64) {
+/// One value of a truth, in its sample or in what was seen of it: `log` is that of its median, and `noise` how
+/// far off this one is.
+fn write_value(
+    [text, seen]: [&mut String; 2],
+    (place, truth): (usize, &Truth),
+    noise: f64,
+    log: f64,
+) {
     let whole = |log: f64| (UNIT * log.exp()).round();
     let _ = match truth.rate {
         Some(Rate::Bandwidth) => {
@@ -142,7 +164,7 @@ fn write_value(text: &mut String, (place, truth): (usize, &Truth), noise: f64, l
         Some(Rate::RoundTrips) => {
             write!(text, "\"round_trip_ns_mean\":{:?},", 1e3 * (-noise - log).exp())
         }
-        None => write!(text, "\"sender_t{place}\":{},", whole(noise + log)),
+        None => write!(seen, ",\"t{place}\":{}", whole(noise + log)),
     };
 }
 

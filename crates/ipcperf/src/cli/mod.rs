@@ -36,7 +36,10 @@ pub(crate) fn main() -> ExitCode {
     match obey(&arguments) {
         Ok(ending) => ending.into(),
         Err(error) => {
-            tell(&format!("ipcperf: {error}"));
+            // What was told as JSON is not told again in words.
+            if !matches!(error, Error::Told) {
+                tell(&format!("ipcperf: {error}"));
+            }
             error.exit_code()
         }
     }
