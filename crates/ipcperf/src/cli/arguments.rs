@@ -79,17 +79,48 @@ pub(super) struct RunArguments {
     pub(super) output: OutputArguments,
 }
 
+/// What a study says itself.
+const MATRIX: [&str; 24] = [
+    "mechanism",
+    "workload",
+    "buffer",
+    "total",
+    "mode",
+    "placement",
+    "repetitions",
+    "until_ci",
+    "most_repetitions",
+    "most_seconds",
+    "attempts",
+    "set",
+    "kernel_buffer",
+    "touch",
+    "reply",
+    "payload",
+    "buffers",
+    "first_touch",
+    "verify",
+    "instrument",
+    "events",
+    "event",
+    "seed",
+    "deadline",
+];
+
 #[derive(Args, Debug)]
-#[command(mut_arg("mechanism", |mechanism| mechanism.required(false)))]
+#[command(mut_arg("mechanism", |mechanism| {
+    mechanism.required(false).required_unless_present("study")
+}))]
 pub(super) struct PlanArguments {
     #[arg(value_name = "STUDY", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
+    #[arg(conflicts_with_all = MATRIX)]
     pub(super) study: Option<String>,
     /// Of a study: every second level of long factors, at most ten repetitions, shorter counts
     #[arg(long, requires = "study")]
     pub(super) quick: bool,
     #[command(flatten)]
-    pub(super) matrix: Option<MatrixArguments>,
+    pub(super) matrix: MatrixArguments,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub(super) json: bool,
@@ -144,8 +175,8 @@ impl PrintedArguments {
 pub(super) struct MatrixArguments {
     /// Mechanisms, or `all` (see ipcperf list); of your own: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
-    #[arg(value_parser = Known::mechanisms(), hide_possible_values = true)]
-    mechanism: String,
+    #[arg(value_parser = Known::mechanisms(), hide_possible_values = true, required = true)]
+    mechanism: Option<String>,
     #[arg(short, long, value_name = "NAMES", default_value = "stream")]
     #[arg(help = Known::workloads().help("Workloads"))]
     #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
@@ -214,7 +245,7 @@ impl MatrixArguments {
     /// What was typed, for parsing.
     pub(super) fn typed(&self) -> Typed<'_> {
         Typed {
-            mechanisms: &self.mechanism,
+            mechanisms: self.mechanism.as_deref().unwrap_or_default(),
             workloads: &self.workload,
             buffers: &self.buffer,
             total: self.total.as_deref(),

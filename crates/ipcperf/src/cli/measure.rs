@@ -97,17 +97,9 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
 }
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
-    let plan = match (&arguments.study, &arguments.matrix) {
-        (Some(name), None) => study::plan_of(name, arguments.quick)?,
-        (None, Some(matrix)) => resolve(matrix, |_| ())?,
-        (Some(_), Some(_)) => {
-            return Err(Error::usage("a study says what is measured: leave the flags of run out"));
-        }
-        (None, None) => {
-            return Err(Error::usage(
-                "name mechanisms with -m, or a study (see ipcperf study list)",
-            ));
-        }
+    let plan = match &arguments.study {
+        Some(name) => study::plan_of(name, arguments.quick)?,
+        None => resolve(&arguments.matrix, |_| ())?,
     };
     print_plan(&plan, arguments.json)
 }

@@ -12,6 +12,7 @@ use super::export::check_writable;
 use super::measure::{Measuring, carry_out, present, print_plan, topology};
 use super::report;
 use crate::error::{Ending, Error};
+use crate::exhibit::{measured_for, other_version};
 use crate::hypothesis::{Judged, Verdict, judge};
 use crate::output::{
     print, studies_json, study_list, study_page, tell, verdicts_json, verdicts_text,
@@ -120,7 +121,9 @@ fn run(arguments: &StudyRunArguments) -> Result<Ending, Error> {
 fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
     if let Some(name) = given {
         let study = Study::find(name)?;
-        tell_other_version(&study, file);
+        if let Some(words) = other_version(&study, file) {
+            tell(&format!("ipcperf: warning: {words}"));
+        }
         return Ok(study);
     }
     let text = file.results.header.study_text.as_deref().ok_or_else(|| {
@@ -130,20 +133,6 @@ fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
     Study::read(text)
         .map_err(|mistakes| Error::WrongStudy { path: file.path.clone(), mistakes })?
         .only(&file.results.header.study_only)
-}
-
-/// A claim that was changed after the measurement is none that was made beforehand.
-fn tell_other_version(study: &Study, file: &Summarised) {
-    if file.results.header.study_hash.as_ref() != Some(&study.hash) {
-        let path = file.path.display();
-        tell(&format!("ipcperf: warning: {path}: {}", other_version(study, file)));
-    }
-}
-
-fn other_version(study: &Study, file: &Summarised) -> String {
-    let short = |hash: &str| hash.chars().take(12).collect::<String>();
-    let then = file.results.header.study_hash.as_deref().map_or("no study".to_owned(), short);
-    format!("measured for {then}, judged against {} ({})", study.name, short(&study.hash))
 }
 
 fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
@@ -167,7 +156,6 @@ fn passes(judged: &[Judged<'_>]) -> bool {
 
 /// The verdicts of the study that `file` was measured for, where it was for one that can be read.
 pub(super) fn verdicts(file: &Summarised) -> Option<String> {
-    let header = &file.results.header;
-    let study = Study::read(header.study_text.as_deref()?).ok()?.only(&header.study_only).ok()?;
+    let study = measured_for(file)?;
     Some(verdicts_text(&judge(&study, &file.results)))
 }

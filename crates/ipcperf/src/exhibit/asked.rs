@@ -19,9 +19,11 @@ impl Asked {
     }
 }
 
-/// The study that stands in a results file.
-fn measured_for(file: &Summarised) -> Option<Study> {
-    Study::read(file.results.header.study_text.as_deref()?).ok()
+/// The study that stands in a results file, with those of its claims that the file was measured for; `None`
+/// where there is none, or none that can be read.
+pub(crate) fn measured_for(file: &Summarised) -> Option<Study> {
+    let header = &file.results.header;
+    Study::read(header.study_text.as_deref()?).ok()?.only(&header.study_only).ok()
 }
 
 /// That `file` was measured for something other than `study`: a claim that was changed after the measurement

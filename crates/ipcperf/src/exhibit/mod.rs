@@ -13,7 +13,7 @@ mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, measured_for, other_version};
 pub(crate) use claims::{Judgement, ShownClaim};
 pub(crate) use figures::ShownFigure;
 pub(crate) use tables::ShownTable;
