@@ -20,6 +20,19 @@ pub(super) const FONT: f64 = 11.0;
 pub(super) const ABOVE: f64 = 32.0;
 /// Below it: ticks, and the title of the axis across.
 const BELOW: f64 = 38.0;
+/// From a line to the foot of the label that stands left of it.
+const BESIDE_TICK: f64 = 4.0;
+/// From the plot down to the foot of a tick's label, and to that of the title.
+const TICK_BELOW: f64 = 18.0;
+const TITLE_BELOW: f64 = 34.0;
+/// How far letters reach above their foot and below it, in common fonts without serifs.
+const ASCENT: f64 = 0.93 * FONT;
+const DESCENT: f64 = 0.24 * FONT;
+const _: () = assert!(
+    BESIDE_TICK + DESCENT <= TICK_BELOW - ASCENT,
+    "at the corner, the labels of the two axes lie upon one another"
+);
+const _: () = assert!(TICK_BELOW + DESCENT <= TITLE_BELOW - ASCENT && TITLE_BELOW + DESCENT <= BELOW);
 /// At least this is left free on the right, for half a tick's label.
 const RIGHT: f64 = 14.0;
 /// Letters that fit the label of a row, in a font as wide as fonts without serifs come.
@@ -201,7 +214,7 @@ impl<'a> Frame<'a> {
             text.axis-title x="2" y="12" fill=(TEXT) { (self.y.quantity.title()) }
             @for (height, label) in ticks {
                 line.grid x1=(left) x2=(right) y1=(short(height)) y2=(short(height)) stroke=(FAINT) {}
-                text.tick x=(short(self.left - 5.0)) y=(short(height + 4.0)) text-anchor="end" fill=(TEXT) {
+                text.tick x=(short(self.left - 5.0)) y=(short(height + BESIDE_TICK)) text-anchor="end" fill=(TEXT) {
                     (label)
                 }
             }
@@ -210,7 +223,7 @@ impl<'a> Frame<'a> {
 
     fn axis_across(&self) -> Markup {
         let (top, bottom) = (short(ABOVE), short(self.bottom));
-        let below = short(self.bottom + 15.0);
+        let below = short(self.bottom + TICK_BELOW);
         let middle = f64::midpoint(self.left, self.right);
         let title = self.x.quantity.title();
         // Wider than the plot, it must still not leave the panel.
@@ -222,7 +235,7 @@ impl<'a> Frame<'a> {
                     text.tick x=(short(at)) y=(below) text-anchor="middle" fill=(TEXT) { (label) }
                 }
             }
-            text.axis-title x=(short(middle)) y=(short(self.bottom + 32.0)) text-anchor="middle" fill=(TEXT) {
+            text.axis-title x=(short(middle)) y=(short(self.bottom + TITLE_BELOW)) text-anchor="middle" fill=(TEXT) {
                 (title)
             }
         }
@@ -341,7 +354,7 @@ impl<'a> Frame<'a> {
                     color=(Style::of(*series).print_colour()) {
                     use href={ "#mark-" (Style::of(*series).mark) } fill="currentColor"
                         x=(short(self.right + 8.0)) y=(short(*height)) {}
-                    text.end-label x=(short(self.right + 14.0)) y=(short(height + 4.0)) fill=(TEXT) {
+                    text.end-label x=(short(self.right + 14.0)) y=(short(height + BESIDE_TICK)) fill=(TEXT) {
                         (name)
                     }
                 }
