@@ -15,25 +15,27 @@ const WATCH: &str = "
 ";
 const UNREACHED: &str = "return panels.filter(panel => !window.focused.has(panel)).map(nameOf)";
 const FOCUS: &str = "panels[arguments[0]].focus()";
-/// How many series with points a panel shows.
-const SERIES: &str = "
+/// How many lines with points a panel shows: rows may be several to a series.
+const LINES: &str = "
     const panel = panels[arguments[0]];
-    return new Set(pointsOf(panel).map(seriesOf)).size;
+    return new Set(pointsOf(panel).map(point => point.closest('g.series'))).size;
 ";
-/// The point whose words are shown: its series, its place there, and the last place.
+/// The point whose words are shown: the number of its line, its place there, and the last place.
 const PLACE: &str = "
     const words = said();
     const upon = pointsOf(panels[arguments[0]]).filter(point => point.words && words?.includes(point.words));
     if (!upon.length) return null;
     const best = upon.reduce((a, b) => (b.words.length > a.words.length ? b : a));
-    const beside = pointsOf(best.closest('g.series'));
-    return [seriesOf(best), beside.indexOf(best), beside.length - 1];
+    const line = best.closest('g.series');
+    const beside = pointsOf(line);
+    const lines = [...panels[arguments[0]].querySelectorAll('g.series')];
+    return [lines.indexOf(line), beside.indexOf(best), beside.length - 1];
 ";
 
 /// Where the keys have led to.
 #[derive(Clone, Debug, PartialEq)]
 struct Place {
-    series: String,
+    line: u64,
     index: u64,
     last: u64,
 }
@@ -62,7 +64,7 @@ fn walk(page: &Page, panel: usize) -> Result<(), String> {
     said(page).map_or(Ok(()), |said| Err(format!("after Escape still says {said:?}")))
 }
 
-/// To the next point of the series and back; a series of one point has no next.
+/// To the next point of the line and back; a line of one point has no next.
 fn along(page: &Page, panel: usize, begun: Place) -> Result<Place, String> {
     if begun.last == 0 {
         return Ok(begun);
@@ -70,7 +72,7 @@ fn along(page: &Page, panel: usize, begun: Place) -> Result<Place, String> {
     let forwards = begun.index < begun.last;
     let (there, back) = if forwards { (Key::Right, Key::Left) } else { (Key::Left, Key::Right) };
     let next = press(page, panel, there)?;
-    if next.series != begun.series || next.index.abs_diff(begun.index) != 1 {
+    if next.line != begun.line || next.index.abs_diff(begun.index) != 1 {
         return Err(format!("{there:?} leads from {begun:?} to {next:?}"));
     }
     let returned = press(page, panel, back)?;
@@ -80,24 +82,24 @@ fn along(page: &Page, panel: usize, begun: Place) -> Result<Place, String> {
     Ok(begun)
 }
 
-/// To another series, where there is one.
+/// To another line, where there is one.
 fn across(page: &Page, panel: usize, begun: &Place) -> Result<(), String> {
-    if page.ask(SERIES, &[json!(panel)]).as_u64() < Some(2) {
+    if page.ask(LINES, &[json!(panel)]).as_u64() < Some(2) {
         return Ok(());
     }
     for key in [Key::Down, Key::Up] {
-        if press(page, panel, key)?.series != begun.series {
+        if press(page, panel, key)?.line != begun.line {
             return Ok(());
         }
     }
-    Err(format!("neither Down nor Up leads from {begun:?} to another series"))
+    Err(format!("neither Down nor Up leads from {begun:?} to another line"))
 }
 
 fn press(page: &Page, panel: usize, key: Key) -> Result<Place, String> {
     page.browser.press(key, 1);
     let place = page.ask(PLACE, &[json!(panel)]);
-    let place = serde_json::from_value::<Option<(String, u64, u64)>>(place).ok().flatten();
-    let (series, index, last) =
+    let place = serde_json::from_value::<Option<(u64, u64, u64)>>(place).ok().flatten();
+    let (line, index, last) =
         place.ok_or_else(|| format!("{key:?} shows no point of it, but {:?}", said(page)))?;
-    Ok(Place { series, index, last })
+    Ok(Place { line, index, last })
 }

@@ -53,7 +53,7 @@ fn plots_of<'a>(
         points: parts
             .iter()
             .filter(|one| one.pair == pair)
-            .filter_map(|one| one.traced(p))
+            .filter_map(|one| one.traced(name, p))
             .collect(),
     };
     let plot = |pair: &str| {
@@ -122,8 +122,8 @@ fn placed<'p>(found: &'p Found, lines: &'p [Line<'_>]) -> Vec<Placed<'p>> {
 }
 
 impl Placed<'_> {
-    /// Its p-value as it is drawn.
-    fn traced(&self, p: fn(&Part) -> Option<f64>) -> Option<Traced> {
+    /// Its p-value, called `name`, as it is drawn.
+    fn traced(&self, name: &str, p: fn(&Part) -> Option<f64>) -> Option<Traced> {
         let p = p(self.part)?;
         let drawn = p.min(CAP);
         let Point { x, label, .. } = self.point;
@@ -131,7 +131,7 @@ impl Placed<'_> {
             x: *x,
             label: label.clone(),
             spread: Spread { median: drawn, q1: drawn, q3: drawn, n: self.part.n },
-            words: Some(format!("{label}: p = {} (n = {})", p_value(p), self.part.n)),
+            words: Some(format!("{label}: {name} = {} (n = {})", p_value(p), self.part.n)),
         })
     }
 }
