@@ -122,16 +122,17 @@ fn placed<'p>(found: &'p Found, lines: &'p [Line<'_>]) -> Vec<Placed<'p>> {
 }
 
 impl Placed<'_> {
-    /// Its p-value, called `name`, as it is drawn.
+    /// Its p-value as it is drawn in the line `name`, which begins with `p`.
     fn traced(&self, name: &str, p: fn(&Part) -> Option<f64>) -> Option<Traced> {
         let p = p(self.part)?;
         let drawn = p.min(CAP);
         let Point { x, label, .. } = self.point;
+        let which = name.strip_prefix('p').unwrap_or_default();
         Some(Traced {
             x: *x,
             label: label.clone(),
             spread: Spread { median: drawn, q1: drawn, q3: drawn, n: self.part.n },
-            words: Some(format!("{label}: {name} = {} (n = {})", p_value(p), self.part.n)),
+            words: Some(format!("{label}: p = {}{which} (n = {})", p_value(p), self.part.n)),
         })
     }
 }
