@@ -32,7 +32,8 @@ const _: () = assert!(
     BESIDE_TICK + DESCENT <= TICK_BELOW - ASCENT,
     "at the corner, the labels of the two axes lie upon one another"
 );
-const _: () = assert!(TICK_BELOW + DESCENT <= TITLE_BELOW - ASCENT && TITLE_BELOW + DESCENT <= BELOW);
+const _: () =
+    assert!(TICK_BELOW + DESCENT <= TITLE_BELOW - ASCENT && TITLE_BELOW + DESCENT <= BELOW);
 /// At least this is left free on the right, for half a tick's label.
 const RIGHT: f64 = 14.0;
 /// Letters that fit the label of a row, in a font as wide as fonts without serifs come.
