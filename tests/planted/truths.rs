@@ -100,13 +100,14 @@ fn key(index: f64) -> String {
 
 /// The truths of a file.
 pub(crate) fn truths(setting: Setting) -> Vec<Truth> {
-    let of_test: [fn(Setting, Kind) -> Truth; 11] = [
+    let of_test: [fn(Setting, Kind) -> Truth; 12] = [
         faster_than,
         differs,
         equivalent,
         ratio_within,
         always_from,
         crosses_over,
+        rises,
         rises_then_falls,
         plateaus_at,
         same_shape,
@@ -248,6 +249,25 @@ fn crosses_over(setting: Setting, kind: Kind) -> Truth {
         Kind::Doubt => truth(&format!("negligible = {}\n", little / 10.0), &|i| at(i, little)),
         Kind::Null => truth("", &|_| 0.0),
     }
+}
+
+fn rises(setting: Setting, kind: Kind) -> Truth {
+    let (step, peak) = (3.0 * setting.of_ratio(), setting.middle());
+    let little = setting.of_ratio() / setting.root();
+    let (rise, fall) = match kind {
+        Kind::True => (step, step),
+        Kind::False => (step, -step),
+        Kind::Doubt => (little / setting.last(), little / setting.last()),
+        // The largest is no higher than the smallest.
+        Kind::Null => (0.0, 0.0),
+    };
+    let keys = match kind {
+        Kind::Doubt => format!("negligible = {}\n", little / 10.0),
+        _ => String::new(),
+    };
+    one(("rises", kind), setting, &keys, |index| {
+        rise * index.min(peak) + fall * (index - peak).max(0.0)
+    })
 }
 
 fn rises_then_falls(setting: Setting, kind: Kind) -> Truth {

@@ -48,7 +48,7 @@ impl<'s> ShownClaim<'s> {
 
 impl Judgement {
     fn of(claim: &Claim, source: &Source<'_>) -> Self {
-        let find = |claim: &Claim| (claim.test.find)(claim, &source.cells);
+        let find = |claim: &Claim| Found::by(claim, &source.cells);
         Self {
             letter: source.letter,
             found: find(claim),
@@ -185,7 +185,7 @@ fn see(claim: &Claim, judgements: &[Judgement]) -> Option<String> {
         parts.flat_map(|part| &part.estimates).any(|one| one.name == name)
     };
     let words = match claim.test.name {
-        "rises-then-falls" => {
+        "rises" | "rises-then-falls" => {
             "Dashed: where each line has its peak, chosen on the even blocks; its band is the 95 % interval."
         }
         "crosses-over" if has("crossing at") => {

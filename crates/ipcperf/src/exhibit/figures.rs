@@ -28,6 +28,10 @@ impl<'s> ShownFigure<'s> {
                 }
             }
         }
+        if !plots.is_empty() {
+            let missing = |source: &Source<'_>| source.cells.missing_instruments(&[figure.cases()]);
+            absences.extend(sources.iter().flat_map(missing));
+        }
         absences.dedup();
         let traces: Vec<Trace> = plots.iter().flat_map(|plot| plot.traces.clone()).collect();
         let aside = sources

@@ -9,6 +9,7 @@ mod claims;
 mod figures;
 mod measured;
 mod p_values;
+mod pictures;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -16,6 +17,8 @@ pub(crate) mod tests;
 pub(crate) use asked::{Asked, measured_for, other_version};
 pub(crate) use claims::{Judgement, ShownClaim};
 pub(crate) use figures::ShownFigure;
+pub(crate) use p_values::title as p_values_title;
+pub(crate) use pictures::ShownPicture;
 pub(crate) use tables::ShownTable;
 
 use crate::figure::{Chart, Names};
@@ -35,6 +38,7 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Exhibits<'s> {
     pub(crate) claims: Vec<ShownClaim<'s>>,
     pub(crate) figures: Vec<ShownFigure<'s>>,
+    pub(crate) pictures: Vec<ShownPicture<'s>>,
     pub(crate) tables: Vec<ShownTable>,
 }
 
@@ -53,7 +57,9 @@ impl<'s> Exhibits<'s> {
         let claims = claims.collect();
         let figures = study.figures.iter().map(|figure| ShownFigure::of(figure, &sources, names));
         let figures = figures.collect();
-        Self { claims, figures, tables: tables::all(study, &sources) }
+        let pictures = study.pictures.iter().map(|picture| ShownPicture::of(picture, &sources));
+        let pictures = pictures.collect();
+        Self { claims, figures, pictures, tables: tables::all(study, &sources) }
     }
 }
 

@@ -32,10 +32,16 @@ pub(super) fn sketch<'a>(
     );
     (!plots.is_empty()).then(|| Sketch {
         name: format!("p-values-{}", claim.id),
-        title: format!("{}: p-values by level", claim.id),
+        title: title(claim),
         notes: vec![notes],
         plots,
     })
+}
+
+/// What heads them: the number that they have in the document, where they are in it.
+pub(crate) fn title(claim: &Claim) -> String {
+    let number = claim.figure().map(|number| format!("Figure {number}, "));
+    format!("{}{}: p-values by level", number.unwrap_or_default(), claim.id)
 }
 
 fn plots_of<'a>(
@@ -45,9 +51,13 @@ fn plots_of<'a>(
     lines: &[Line<'a>],
 ) -> Vec<Plot<'a>> {
     let parts = placed(&judgement.found, lines);
-    let mut pairs: Vec<&str> = parts.iter().map(|one| one.pair).collect();
-    pairs.dedup();
     let beside = judgement.beside.as_ref().map(|found| placed(found, lines)).unwrap_or_default();
+    let mut pairs: Vec<&str> = Vec::new();
+    for one in parts.iter().chain(&beside) {
+        if !pairs.contains(&one.pair) {
+            pairs.push(one.pair);
+        }
+    }
     let of = |pair: &str, parts: &[Placed<'_>], name: &str, p: fn(&Part) -> Option<f64>| Trace {
         name: name.to_owned(),
         points: parts
@@ -118,7 +128,7 @@ fn placed<'p>(found: &'p Found, lines: &'p [Line<'_>]) -> Vec<Placed<'p>> {
         let (point, pair) = found.next()?;
         Some(Placed { part, pair, point })
     };
-    found.parts.iter().filter_map(place).collect()
+    found.parts.iter().chain(&found.by_level).filter_map(place).collect()
 }
 
 impl Placed<'_> {

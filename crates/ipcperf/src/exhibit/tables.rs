@@ -1,21 +1,23 @@
 //! The tables that a study asks for, of what was measured.
 
+use std::collections::BTreeMap;
+
 use super::Source;
 use super::measured::{name, set_aside};
 use crate::hypothesis::{Line, Point, lines};
 use crate::output::{amount, units};
 use crate::results::Sample;
-use crate::study::{Better, Columned, Metric, Study, StudyTable};
+use crate::study::{Beside, Better, Columned, Metric, Rowed, Selection, Study, StudyTable};
 use crate::summary::Spread;
 
 /// A table, ready to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShownTable {
-    /// Number, title and file.
+    /// Number and title.
     pub(crate) caption: String,
     /// What stands above the names of the rows, and above each column.
     pub(crate) head: Vec<String>,
-    /// The name of each row, and its cells.
+    /// The name of each row, its machine where there are several, and its cells.
     pub(crate) rows: Vec<Vec<String>>,
     /// What to see, what is missing, what is set aside.
     pub(crate) notes: Vec<String>,
@@ -29,40 +31,72 @@ struct Filled<'a> {
     better: Better,
 }
 
-/// All tables of `study`, each for each file.
-pub(super) fn all(study: &Study, sources: &[Source<'_>]) -> Vec<ShownTable> {
-    let of = |table| sources.iter().map(move |source| shown(table, source));
-    study.tables.iter().flat_map(of).collect()
+/// The columns of a file.
+struct OfFile<'s, 'a> {
+    source: &'s Source<'a>,
+    columns: Vec<Filled<'a>>,
 }
 
-fn shown(table: &StudyTable, source: &Source<'_>) -> ShownTable {
-    let columns = columns(table, source);
-    let title = format!("Table {}: {}", table.number(), table.title());
-    let levels = levels(&columns);
-    let row = |level: &Point| {
-        let cells = columns.iter().flat_map(|column| column.cells(&level.label));
-        std::iter::once(level.label.clone()).chain(cells).collect()
-    };
+/// All tables of `study`; where there are several files, the machine is a factor of each.
+pub(super) fn all(study: &Study, sources: &[Source<'_>]) -> Vec<ShownTable> {
+    study.tables.iter().map(|table| shown(table, sources)).collect()
+}
+
+fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
+    let of = |source| OfFile { source, columns: columns(table, source) };
+    let files: Vec<OfFile<'_, '_>> = sources.iter().map(of).collect();
+    let heads = heads(&files);
     let mut notes: Vec<String> = table.see().map(str::to_owned).into_iter().collect();
-    if levels.is_empty() {
-        let metric = table.metrics().into_iter().next().unwrap_or(Metric::MAIN);
-        notes.push(format!("Not measured: {}.", source.cells.absence(&table.cases(), &metric)));
-    }
-    notes.extend(set_aside(&source.cells.set_aside(&[table.cases()])));
-    let heads = columns.iter().flat_map(Filled::heads);
+    notes.extend(files.iter().flat_map(|file| file.notes(table)));
+    let row_head =
+        if table.rows.is_empty() { table.rows_over().replace('_', " ") } else { String::new() };
+    let machine = (sources.len() > 1).then(|| "machine".to_owned());
     ShownTable {
-        caption: source.heading(&[&title]),
-        head: std::iter::once(table.rows().replace('_', " ")).chain(heads).collect(),
-        rows: levels.into_iter().map(row).collect(),
+        caption: format!("Table {}: {}", table.number(), table.title()),
+        rows: rows(table, &files, &heads),
+        head: std::iter::once(row_head).chain(machine).chain(heads).collect(),
         notes,
     }
 }
 
+/// What stands above the columns that some file has, each once.
+fn heads(files: &[OfFile<'_, '_>]) -> Vec<String> {
+    let mut heads: Vec<String> = Vec::new();
+    for head in files.iter().flat_map(|file| &file.columns).flat_map(Filled::heads) {
+        if !heads.contains(&head) {
+            heads.push(head);
+        }
+    }
+    heads
+}
+
+/// A row for each level, and where there are several files for each machine that has it.
+fn rows(table: &StudyTable, files: &[OfFile<'_, '_>], heads: &[String]) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for level in levels(files) {
+        for file in files {
+            let cells = file.cells(table, &level.label);
+            let cell = |head: &String| {
+                let found = cells.iter().find(|(above, _)| above == head);
+                found.map_or_else(String::new, |(_, cell)| cell.clone())
+            };
+            let cells: Vec<String> = heads.iter().map(cell).collect();
+            if files.len() == 1 || cells.iter().any(|cell| !cell.is_empty()) {
+                let machine = file.source.letter.map(String::from);
+                rows.push(
+                    std::iter::once(level.label.clone()).chain(machine).chain(cells).collect(),
+                );
+            }
+        }
+    }
+    rows
+}
+
 /// The rows that some column has, in their order.
-fn levels<'p>(columns: &'p [Filled<'_>]) -> Vec<&'p Point> {
-    let all = columns.iter().flat_map(|column| &column.lines).flat_map(|line| &line.points);
+fn levels<'p>(files: &'p [OfFile<'_, '_>]) -> Vec<&'p Point> {
+    let lines = files.iter().flat_map(|file| &file.columns).flat_map(|column| &column.lines);
     let mut levels: Vec<&Point> = Vec::new();
-    for point in all {
+    for point in lines.flat_map(|line| &line.points) {
         if !levels.iter().any(|known| known.label == point.label) {
             levels.push(point);
         }
@@ -71,12 +105,35 @@ fn levels<'p>(columns: &'p [Filled<'_>]) -> Vec<&'p Point> {
     levels
 }
 
+impl OfFile<'_, '_> {
+    /// The cells at a level, each with what stands above it.
+    fn cells(&self, table: &StudyTable, level: &str) -> Vec<(String, String)> {
+        let of = |column: &Filled<'_>| {
+            let cells = column.cells(level, table.beside());
+            column.heads().into_iter().zip(cells).collect::<Vec<_>>()
+        };
+        self.columns.iter().flat_map(of).collect()
+    }
+
+    /// What is missing, and what is set aside.
+    fn notes(&self, table: &StudyTable) -> Vec<String> {
+        let cells = &self.source.cells;
+        let has_none = self.columns.iter().all(|column| column.lines.is_empty());
+        let missing = has_none.then(|| {
+            let metric = table.metrics().into_iter().next().unwrap_or(Metric::MAIN);
+            format!("Not measured: {}.", cells.absence(&table.cases(), &metric))
+        });
+        let notes = missing.into_iter().chain(set_aside(&cells.set_aside(&[table.cases()])));
+        notes.map(|note| self.source.heading(&[&note])).collect()
+    }
+}
+
 fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
     if table.columns.is_empty() {
         let metrics = table.metrics();
         let is_one = metrics.len() == 1;
         let column = |metric: &Metric| {
-            let lines = lines(&source.cells, &table.cases(), table.rows(), metric);
+            let lines = measured(table, source, &table.cases(), metric);
             let head = if is_one && lines.len() > 1 {
                 String::new()
             } else {
@@ -90,7 +147,7 @@ fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
     for column in &table.columns {
         let next = match &column.of {
             Columned::Cases(cases, metric) => {
-                let lines = lines(&source.cells, cases, table.rows(), metric);
+                let lines = measured(table, source, cases, metric);
                 Filled::of(column.name.clone(), lines, metric)
             }
             Columned::Best(places) => best(&column.name, places, &filled),
@@ -99,6 +156,66 @@ fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
         filled.push(next);
     }
     filled
+}
+
+/// The lines of `cases`, with a point for each row.
+fn measured<'a>(
+    table: &StudyTable,
+    source: &Source<'a>,
+    cases: &Selection,
+    metric: &Metric,
+) -> Vec<Line<'a>> {
+    let lines_of = |metric: &Metric| lines(&source.cells, cases, table.rows_over(), metric);
+    if table.rows.is_empty() {
+        return lines_of(metric);
+    }
+    let mut rowed: Vec<Line<'a>> = Vec::new();
+    for (place, row) in table.rows.iter().enumerate() {
+        if let Rowed::Seen(fields) = &row.of {
+            for line in lines_of(&metric.of_rows(fields)) {
+                add_row(&mut rowed, line, (place, &row.name));
+            }
+        }
+    }
+    for line in &mut rowed {
+        add_sums(line, table);
+    }
+    rowed
+}
+
+/// Adds the values of `line`, all of its levels together, as the row at `place` to that of `rowed` that has its
+/// levels.
+fn add_row<'a>(rowed: &mut Vec<Line<'a>>, line: Line<'a>, (place, name): (usize, &str)) {
+    let values = line.points.iter().flat_map(|point| point.values.clone()).collect();
+    let point = Point { x: at(place), label: name.to_owned(), values };
+    match rowed.iter_mut().find(|known| known.levels == line.levels) {
+        Some(known) => known.points.push(point),
+        None => rowed.push(Line { points: vec![point], ..line }),
+    }
+}
+
+/// Adds the rows that are sums of others, of the blocks that have all of these.
+fn add_sums(line: &mut Line<'_>, table: &StudyTable) {
+    for (place, row) in table.rows.iter().enumerate() {
+        let Rowed::Sum(places) = &row.of else { continue };
+        let summed = |block: &u32| {
+            let value = |place: &usize| {
+                let row = line.points.iter().find(|point| point.x.total_cmp(&at(*place)).is_eq());
+                row?.values.get(block).copied()
+            };
+            Some((*block, places.iter().map(value).sum::<Option<f64>>()?))
+        };
+        let values: BTreeMap<u32, f64> = line.blocks().iter().filter_map(summed).collect();
+        if !values.is_empty() {
+            line.points.push(Point { x: at(place), label: row.name.clone(), values });
+        }
+    }
+}
+
+/// Where the row at `place` lies among the others.
+#[allow(clippy::cast_precision_loss, reason = "a place in a list")]
+fn at(place: usize) -> f64 {
+    (place + 1) as f64
 }
 
 fn example<'a>(lines: &[Line<'a>]) -> Option<&'a Sample> {
@@ -152,7 +269,7 @@ impl<'a> Filled<'a> {
     }
 
     /// Its cells at a level, as many as it has heads.
-    fn cells(&self, level: &str) -> Vec<String> {
+    fn cells(&self, level: &str, beside: Beside) -> Vec<String> {
         if self.lines.is_empty() {
             return vec![String::new()];
         }
@@ -160,7 +277,15 @@ impl<'a> Filled<'a> {
             let point = line.points.iter().find(|point| point.label == level)?;
             let spread = Spread::of(&point.all())?;
             let value = amount(spread.median, &self.unit);
-            Some(format!("{value} ({})", units::percent(spread.relative_iqr())))
+            Some(match beside {
+                Beside::Iqr => format!("{value} ({})", units::percent(spread.relative_iqr())),
+                Beside::Range => {
+                    let ends = point.values.values().copied();
+                    let low = ends.clone().fold(f64::INFINITY, f64::min);
+                    let high = ends.fold(f64::NEG_INFINITY, f64::max);
+                    format!("{value} ({} to {})", amount(low, &self.unit), amount(high, &self.unit))
+                }
+            })
         };
         self.lines.iter().map(|line| at(line).unwrap_or_default()).collect()
     }

@@ -1,10 +1,11 @@
 //! What a study shows of planted samples.
 
 use ipcperf_engine::workload::Kind;
+use serde_json::json;
 
 use super::{Asked, Exhibits};
 use crate::figure::{Names, sheet};
-use crate::results::{SetAside, sample};
+use crate::results::{ObservationRecord, SetAside, sample};
 use crate::study::Study;
 use crate::summary::{Summarised, summarised};
 
@@ -182,7 +183,7 @@ fn figures_have_a_panel_for_each_metric_and_say_what_is_missing() {
 }
 
 #[test]
-fn several_files_have_panels_tables_and_verdicts_of_their_own() {
+fn several_files_have_panels_and_verdicts_of_their_own_and_tables_with_the_machine_as_a_factor() {
     shown(&[planted(), planted()], |exhibits, _| {
         let claim = &exhibits.claims[0];
         let letters: Vec<Option<char>> = claim.judgements.iter().map(|one| one.letter).collect();
@@ -190,9 +191,12 @@ fn several_files_have_panels_tables_and_verdicts_of_their_own() {
         let panels = &claim.chart.as_ref().unwrap().panels;
         let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
         assert_eq!(titles, ["A · 2proc, same", "B · 2proc, same"]);
-        let captions: Vec<&str> = exhibits.tables.iter().map(|one| one.caption.as_str()).collect();
-        let title = "Table 7: Who is the faster";
-        assert_eq!(captions, [format!("A · {title}"), format!("B · {title}")]);
+        let [table] = &exhibits.tables[..] else { panic!("one table") };
+        assert_eq!(table.head[..3], ["buffer", "machine", "PIPE"]);
+        let rows: Vec<[&str; 2]> = table.rows.iter().map(|row| [&*row[0], &*row[1]]).collect();
+        assert_eq!(rows[..3], [["512 B", "A"], ["512 B", "B"], ["1 KiB", "A"]]);
+        assert_eq!(rows.len(), 10);
+        assert!(table.notes.iter().any(|note| note.starts_with("B · ")), "{:?}", table.notes);
     });
 }
 
@@ -231,4 +235,130 @@ fn mistakes_in_columns_and_figures_have_line_key_and_remedy() {
     assert!(level.contains("no matrix has mechanism pip; did you mean `pipe`?"), "{level}");
     let scale = told("scale = \"linear\"", "scale = \"lin\"");
     assert!(scale.contains("figure[2].scale: it cannot be `lin`"), "{scale}");
+}
+
+/// Each row by what an instrument told of it, a sum, and what spread there is.
+const ROWED: &str = r#"
+name = "rowed"
+title = "Rowed"
+question = "Which call takes how long?"
+
+[[matrix]]
+mechanism = "pipe"
+buffer = "512"
+instrument = "rusage"
+
+[[table]]
+number = "calls"
+title = "Calls"
+spread = "range"
+[[table.row]]
+name = "open"
+seen = { role = "sender", syscall = "openat|open" }
+[[table.row]]
+name = "read"
+seen = { role = "receiver", syscall = "read" }
+[[table.row]]
+name = "Sum"
+sum = ["open", "read"]
+[[table.column]]
+name = "mean"
+metric = { instrument = "syscalls", field = "total_ns", per = "count", unit = "ns" }
+[[table.column]]
+name = "median"
+metric = { instrument = "syscalls", field = "percentiles_ns.p50", unit = "ns" }
+
+[[picture]]
+number = "5"
+title = "Times of calls"
+instrument = "syscalls"
+where = { mechanism = "pipe" }
+[[picture]]
+number = "6"
+title = "Nobody profiled"
+instrument = "profile"
+"#;
+
+fn call(run: &str, role: &str, syscall: &str, block: u64) -> ObservationRecord {
+    let fields = json!({
+        "syscall": syscall, "count": 2, "total_ns": 2_000 * block, "number": 0, "errors": 0,
+        "requested_bytes": null, "returned_bytes": null, "quantised_ns": [[512, 2]], "least_ns": 1,
+        "percentiles_ns": { "p50": 700, "p90": 800, "p99": 900, "max": 1_000 }, "quantised_returned": [],
+    });
+    let serde_json::Value::Object(fields) = fields else { unreachable!("an object") };
+    let (run_id, instrument) = (run.to_owned(), "syscalls".to_owned());
+    ObservationRecord { run_id, instrument, role: Some(role.to_owned()), fields }
+}
+
+fn rowed() -> Summarised {
+    let mut samples = Vec::new();
+    let mut seen = Vec::new();
+    for block in 1..=3_u32 {
+        let mut one = sample("pipe", Kind::Stream, 512, block, 1_000_000);
+        one.instruments = vec!["syscalls".to_owned()];
+        seen.push(call(&one.run.run_id, "sender", "openat", block.into()));
+        seen.push(call(&one.run.run_id, "sender", "write", block.into()));
+        seen.push(call(&one.run.run_id, "receiver", "read", block.into()));
+        samples.push(one);
+    }
+    let mut file = summarised("rowed.jsonl", samples, Vec::new());
+    let study = Study::read(ROWED).unwrap();
+    file.results.observations = seen;
+    file.results.header.study = Some(study.name.clone());
+    file.results.header.study_hash = Some(study.hash.clone());
+    file.results.header.study_text = Some(study.text);
+    file
+}
+
+#[test]
+fn rows_hold_what_was_told_of_them_and_sums() {
+    shown(&[rowed()], |exhibits, _| {
+        let [table] = &exhibits.tables[..] else { panic!("one table") };
+        assert_eq!(table.head, ["", "mean", "median"]);
+        let wanted = [
+            ["open", "2 us (1 us to 3 us)", "700 ns (700 ns to 700 ns)"],
+            ["read", "2 us (1 us to 3 us)", "700 ns (700 ns to 700 ns)"],
+            ["Sum", "4 us (2 us to 6 us)", "1.4 us (1.4 us to 1.4 us)"],
+        ];
+        let rows: Vec<Vec<String>> = wanted.map(|row| row.map(str::to_owned).to_vec()).to_vec();
+        assert_eq!(table.rows, rows);
+    });
+}
+
+#[test]
+fn pictures_are_those_asked_for_and_what_was_not_seen_is_told() {
+    shown(&[rowed()], |exhibits, _| {
+        let [seen, missing] = &exhibits.pictures[..] else { panic!("two pictures") };
+        assert_eq!(seen.caption(), "Figure 5: Times of calls");
+        assert_eq!((seen.seen.len(), seen.absences.len()), (1, 0));
+        assert!(!seen.seen[0].1.pictures.is_empty());
+        assert_eq!((missing.seen.len(), missing.absences.len()), (0, 1));
+        assert!(
+            missing.absences[0].starts_with("profile watched no run"),
+            "{:?}",
+            missing.absences
+        );
+    });
+}
+
+#[test]
+fn mistakes_in_rows_and_pictures_have_line_key_and_remedy() {
+    let told = |from: &str, to: &str| {
+        assert!(ROWED.contains(from), "{from}");
+        let mistakes = Study::read(&ROWED.replacen(from, to, 1)).unwrap_err();
+        mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let no_row = told("sum = [\"open\", \"read\"]", "sum = [\"open\", \"reads\"]");
+    assert!(
+        no_row.contains("table[1].row[3].sum") && no_row.contains("did you mean `read`?"),
+        "{no_row}"
+    );
+    let both = told("sum = [\"open\", \"read\"]", "sum = [\"open\"]\nseen = { role = \"sender\" }");
+    assert!(both.contains("it stands beside seen; keep one of them"), "{both}");
+    let empty = told("seen = { role = \"receiver\", syscall = \"read\" }", "seen = {}");
+    assert!(empty.contains("give it a table of fields"), "{empty}");
+    let instrument = told("instrument = \"profile\"", "instrument = \"profiler\"");
+    assert!(instrument.contains("did you mean `profile`?"), "{instrument}");
+    let twice = told("number = \"6\"", "number = \"5\"");
+    assert!(twice.contains("another figure is called `5`"), "{twice}");
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::plan::{TWIN, WATCHED};
+use super::claim::EVENTS;
+use crate::plan::{CHOSEN, TWIN, WATCHED};
 use crate::results::{CaseIdentity, ObservationRecord, Results, Sample, SpecRecord};
 use crate::study::{Levels, Metric, Selection};
 use crate::summary::was_held_up;
@@ -45,18 +46,27 @@ impl<'a> Cells<'a> {
         let mut places: HashMap<(Levels, Option<&str>), usize> = HashMap::new();
         for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
             let key = (levels(&sample.run.case, &sample.instruments), class(sample));
-            let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key, sample));
+            let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key));
+            cells.is_of(at, sample);
             let seen = seen.get(sample.run.run_id.as_str()).cloned().unwrap_or_default();
             cells.cells[at].runs.push(Run { sample, seen });
         }
         cells
     }
 
-    fn add(&mut self, (levels, class): (Levels, Option<&'a str>), sample: &Sample) -> usize {
-        let spec = self.specs.get(sample.run.case.case_id.as_str());
-        let matrices = spec.map_or_else(Vec::new, |spec| spec.matrices.clone());
-        self.cells.push(Cell { levels, matrices, class, runs: Vec::new() });
+    fn add(&mut self, (levels, class): (Levels, Option<&'a str>)) -> usize {
+        self.cells.push(Cell { levels, matrices: Vec::new(), class, runs: Vec::new() });
         self.cells.len() - 1
+    }
+
+    /// That the cell at `at` is of the matrices that have `sample`: twins of several matrices are one cell.
+    fn is_of(&mut self, at: usize, sample: &Sample) {
+        let spec = self.specs.get(sample.run.case.case_id.as_str());
+        for matrix in spec.into_iter().flat_map(|spec| &spec.matrices) {
+            if !self.cells[at].matrices.contains(matrix) {
+                self.cells[at].matrices.push(matrix.clone());
+            }
+        }
     }
 
     /// The cells that `selection` means: of CPU pairs those of the class that most runs of their placement
@@ -73,6 +83,26 @@ impl<'a> Cells<'a> {
 
     /// Why nothing of `selection` was measured, in words.
     pub(crate) fn absence(&self, selection: &Selection, metric: &Metric) -> String {
+        self.reasons(selection, metric.instrument()).unwrap_or_else(|| {
+            format!("{} of {} was not measured", metric.words(), selection.words())
+        })
+    }
+
+    /// The instruments that `selections` name and that do not watch here, each with the reason and the remedy.
+    pub(crate) fn missing_instruments(&self, selections: &[Selection]) -> Vec<String> {
+        let unwatched = &self.results.header.plan.unwatched;
+        let is_named = |name: &str| selections.iter().any(|one| one.names("instrument", name));
+        let missing = unwatched.iter().filter(|one| !one.watches && is_named(&one.instrument));
+        missing.map(|one| format!("{}: {} ({})", one.instrument, one.reason, one.remedy)).collect()
+    }
+
+    /// Why `instrument` saw nothing of `selection`, in words.
+    pub(crate) fn absence_of(&self, selection: &Selection, instrument: &str) -> String {
+        self.reasons(selection, Some(instrument))
+            .unwrap_or_else(|| format!("{instrument} watched no run of {}", selection.words()))
+    }
+
+    fn reasons(&self, selection: &Selection, instrument: Option<&str>) -> Option<String> {
         let plan = &self.results.header.plan;
         let mut reasons: Vec<String> = Vec::new();
         for absent in &plan.unavailable {
@@ -82,7 +112,7 @@ impl<'a> Cells<'a> {
             }
         }
         for missing in &plan.unwatched {
-            let is_needed = metric.instrument() == Some(missing.instrument.as_str())
+            let is_needed = instrument == Some(missing.instrument.as_str())
                 || selection.names("instrument", &missing.instrument);
             if is_needed {
                 reasons.push(format!(
@@ -95,10 +125,7 @@ impl<'a> Cells<'a> {
         let refused = refused.filter(|one| selection.holds(&levels(&one.case, &[]), &[]));
         reasons.extend(refused.map(|one| format!("{}: {}", one.case.case_id, one.reason)).take(1));
         reasons.extend(self.held_up(selection));
-        if reasons.is_empty() {
-            return format!("{} of {} was not measured", metric.words(), selection.words());
-        }
-        reasons.join("; ")
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     /// How many runs of what `selections` mean are set aside, by the reason.
@@ -113,6 +140,12 @@ impl<'a> Cells<'a> {
             }
         }
         counts
+    }
+
+    /// Whether `selection` means `sample`.
+    pub(crate) fn means(&self, selection: &Selection, sample: &Sample) -> bool {
+        selection
+            .holds(&levels(&sample.run.case, &sample.instruments), self.matrices(&sample.run.case))
     }
 
     /// The matrices of the study that have `case`.
@@ -196,6 +229,9 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     ];
     let mut levels: Levels =
         plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
+    if let Some(events) = chosen_events(case, instruments) {
+        levels.insert(EVENTS.to_owned(), events);
+    }
     if let Some(reply) = case.reply {
         levels.insert("reply".to_owned(), reply.to_string());
     }
@@ -205,12 +241,22 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     levels
 }
 
+/// The words that chose the events by which a case is watched, where its name tells them.
+fn chosen_events(case: &CaseIdentity, instruments: &[String]) -> Option<String> {
+    let (_, names) = case.case_id.rsplit_once(WATCHED)?;
+    let (_, words) = names.split_once(CHOSEN).filter(|_| !instruments.is_empty())?;
+    let is_part = |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_digit());
+    let words =
+        words.rsplit_once('.').filter(|(_, tail)| is_part(tail)).map_or(words, |(all, _)| all);
+    Some(words.to_owned())
+}
+
 /// The instrument that disturbs a case, if one does; what disturbs nothing makes no other case of it.
 fn watched_by(case: &CaseIdentity, instruments: &[String]) -> String {
     let Some((_, names)) = case.case_id.rsplit_once(WATCHED) else { return "none".to_owned() };
     if case.case_id.contains(TWIN) || instruments.is_empty() {
         return "none".to_owned();
     }
-    let without_part = |label: &str| label.split('.').next().unwrap_or(label).to_owned();
-    names.split('+').map(without_part).collect::<Vec<_>>().join("+")
+    let name = |label: &str| label.split([CHOSEN, '.']).next().unwrap_or(label).to_owned();
+    names.split('+').map(name).collect::<Vec<_>>().join("+")
 }

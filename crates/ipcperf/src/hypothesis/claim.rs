@@ -26,6 +26,9 @@ impl std::fmt::Debug for Claim {
     }
 }
 
+/// The level of a case that no selection names: the words that chose its events.
+pub(super) const EVENTS: &str = "events";
+
 /// Keys that mean cases.
 const CASES: [&str; 6] = ["where", "first", "second", "whole", "part", "than"];
 
@@ -75,6 +78,11 @@ impl Claim {
         self.values.text("published")
     }
 
+    /// The number that the figure of its p-values has in the document, where there is one.
+    pub(crate) fn figure(&self) -> Option<&str> {
+        self.values.text("figure")
+    }
+
     /// The factor along which lines run.
     pub(crate) fn over(&self) -> &str {
         self.values.text("over").unwrap_or("buffer")
@@ -109,7 +117,9 @@ impl Claim {
         let [first, second] = ["first", "second"].map(|key| self.values.cases(key));
         let (Some(first), Some(second)) = (first, second) else { return BTreeSet::new() };
         let named = first.factors().chain(second.factors()).map(|(factor, _)| factor);
-        named.filter(|factor| first.of(factor) != second.of(factor)).map(str::to_owned).collect()
+        let compared = named.filter(|factor| first.of(factor) != second.of(factor));
+        // By which events runs are counted is a matter of their matrix.
+        compared.chain([EVENTS]).map(str::to_owned).collect()
     }
 
     /// Whether cases of the matrix `name` may be among its own.

@@ -22,6 +22,7 @@ mod line;
 mod made;
 mod plateaus_at;
 mod ratio_within;
+mod rises;
 mod rises_then_falls;
 mod same_shape;
 mod share_at_least;
@@ -71,6 +72,7 @@ pub(crate) const TESTS: &[&Test] = &[
     &ratio_within::TEST,
     &always_from::TEST,
     &crosses_over::TEST,
+    &rises::TEST,
     &rises_then_falls::TEST,
     &plateaus_at::TEST,
     &same_shape::TEST,

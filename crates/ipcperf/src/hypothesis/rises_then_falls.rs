@@ -53,16 +53,12 @@ fn part(claim: &Claim, line: &Line<'_>, unit: &str) -> Part {
 fn held(claim: &Claim, line: &Line<'_>, peak: &Peak, unit: &str) -> Part {
     let top = &line.points[peak.index];
     let ends = [&line.points[0], &line.points[line.points.len() - 1]];
-    let odd: BTreeSet<u32> = line.blocks().into_iter().skip(1).step_by(2).collect();
-    let of_odd = |point: &Point| only(point, &odd);
-    let sides = ends.map(|end| Sides::of(&of_odd(end), &of_odd(top)));
-    let statistic = Statistic::of(claim);
-    let n = sides.each_ref().map(|sides| sides.n(statistic));
-    let mut part = Part::new(line.name.clone(), n[0].min(n[1]));
+    let odd = odd_blocks(line);
+    let results = ends.map(|end| Step::of(claim, &only(end, &odd), &only(top, &odd)));
+    let mut part = Part::new(line.name.clone(), results[0].n.min(results[1].n));
     part.unit = unit.to_owned();
     part.medians = ipcperf_stats::median(&top.all()).into_iter().collect();
     part.estimates.push(place(peak));
-    let results = sides.each_ref().map(|sides| Step::of(claim, sides));
     for (step, what) in results.iter().zip(["smallest over peak", "largest over peak"]) {
         part.estimates
             .extend(step.ratio.clone().map(|ratio| Estimate { name: what.to_owned(), ..ratio }));
@@ -74,17 +70,23 @@ fn held(claim: &Claim, line: &Line<'_>, peak: &Peak, unit: &str) -> Part {
     part
 }
 
+/// The blocks that do not choose the peak.
+pub(super) fn odd_blocks(line: &Line<'_>) -> BTreeSet<u32> {
+    line.blocks().into_iter().skip(1).step_by(2).collect()
+}
+
 /// Whether `end` lies below no inner level of `line` by more than is negligible.
-fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>) -> bool {
+pub(super) fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>) -> bool {
     let least = 1.0 / (1.0 + claim.values.number("negligible").unwrap_or(0.01));
-    let mut inner = line.points[1..line.points.len() - 1].iter();
+    let last = line.points.len().saturating_sub(1);
+    let mut inner = line.points.get(1..last).unwrap_or_default().iter();
     inner.all(|point| {
         let ratio = Sides::of(end, point).ratio(Statistic::of(claim), 1.0 - claim.level());
         ratio.and_then(|ratio| ratio.low).is_some_and(|low| low > least)
     })
 }
 
-fn place(peak: &Peak) -> Estimate {
+pub(super) fn place(peak: &Peak) -> Estimate {
     let ends = peak.interval;
     Estimate {
         name: "peak at".to_owned(),
@@ -97,27 +99,32 @@ fn place(peak: &Peak) -> Estimate {
 }
 
 /// The values of `blocks`.
-fn only(point: &Point, blocks: &BTreeSet<u32>) -> Point {
+pub(super) fn only(point: &Point, blocks: &BTreeSet<u32>) -> Point {
     let values = point.values.iter().filter(|(block, _)| blocks.contains(block));
     Point { values: values.map(|(block, value)| (*block, *value)).collect(), ..point.clone() }
 }
 
-/// An end of the line beside its peak.
-struct Step {
-    /// Of the end lying below the peak.
-    p: Option<f64>,
-    ratio: Option<Estimate>,
-    is_below: bool,
+/// An end of the line beside its peak, or one end beside the other.
+pub(super) struct Step {
+    /// Pairs of both.
+    pub(super) n: usize,
+    /// Of the end lying below.
+    pub(super) p: Option<f64>,
+    pub(super) ratio: Option<Estimate>,
+    pub(super) is_below: bool,
     /// Blocks, of those that are tested, at which it would show that it lies below.
-    shows_at: Option<usize>,
+    pub(super) shows_at: Option<usize>,
 }
 
 impl Step {
-    fn of(claim: &Claim, sides: &Sides) -> Self {
+    /// Whether `end` lies below `other`.
+    pub(super) fn of(claim: &Claim, end: &Point, other: &Point) -> Self {
+        let sides = &Sides::of(end, other);
         let (statistic, level) = (Statistic::of(claim), claim.level());
         let p = statistic.test(sides, Alternative::Less).ok().map(|tested| tested.p_value);
         let effect = sides.hedges(statistic).map(|g| g.value).filter(|g| *g < 0.0);
         Self {
+            n: sides.n(statistic),
             is_below: p.is_some_and(|p| p < level),
             shows_at: effect.and_then(|g| statistic.needed(g, level, Alternative::Greater)),
             ratio: sides.ratio(statistic, 0.95),

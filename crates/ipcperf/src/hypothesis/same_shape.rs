@@ -47,23 +47,15 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         Ok(both) => both,
         Err(found) => return found,
     };
-    let mut parts = Vec::new();
-    let mut told = Vec::new();
+    let (mut parts, mut by_level) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
-        let found = of_pair(claim, pair);
-        told.push(format!("{}: {}", pair.name, level_words(&found)));
-        parts.push(found);
+        let (part, levels) = of_pair(claim, pair);
+        let of_pair =
+            |level: Part| Part { what: format!("{}, {}", part.what, level.what), ..level };
+        by_level.extend(levels.into_iter().map(of_pair));
+        parts.push(part);
     }
-    Found { told, ..Found::of(parts.into_iter().map(|(part, _)| part).collect(), claim.need()) }
-}
-
-fn level_words((_, levels): &(Part, Vec<Part>)) -> String {
-    let words = levels.iter().map(|level| {
-        let ratio =
-            level.estimates.first().map_or(String::new(), |one| format!(" {:.3}", one.value));
-        format!("{}{ratio}", level.what)
-    });
-    format!("normalised ratios {}", words.collect::<Vec<_>>().join(", "))
+    Found { by_level, ..Found::of(parts, claim.need()) }
 }
 
 /// One pair of lines, and what its levels come to.
@@ -164,6 +156,14 @@ mod tests {
         let five = made(5, 0.0, &[("pipe", &[1.0, 2.0]), ("unix-stream", &[1.0, 2.0])]);
         assert_eq!(five.word(KEYS), "inconclusive");
         assert_eq!(five.word(&format!("{KEYS}rule = \"difference\"\n")), "supported");
+    }
+
+    #[test]
+    fn each_level_of_each_pair_is_told() {
+        let found = made_of(10, &[5.0, 10.0, 15.0, 10.0]).found(KEYS);
+        assert_eq!(found.by_level.len(), 4);
+        let (pair, first) = (&found.parts[0].what, &found.by_level[0].what);
+        assert!(first.starts_with(&format!("{pair}, ")), "{first}");
     }
 
     #[test]

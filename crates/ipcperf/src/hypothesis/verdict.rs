@@ -64,6 +64,9 @@ pub(crate) struct Found {
     #[serde(flatten)]
     pub(crate) verdict: Verdict,
     pub(crate) parts: Vec<Part>,
+    /// What parts that span levels rest on, level by level.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) by_level: Vec<Part>,
     /// What is told beside, in words.
     pub(crate) told: Vec<String>,
 }
@@ -78,15 +81,26 @@ pub(crate) struct Judged<'a> {
 }
 
 impl Found {
+    /// What the test of `claim` finds in `cells`; what of it is missing here is told beside.
+    pub(crate) fn by(claim: &Claim, cells: &Cells<'_>) -> Self {
+        let mut found = (claim.test.find)(claim, cells);
+        if !matches!(found.verdict, Verdict::NotTestable { .. }) {
+            let missing = cells.missing_instruments(&claim.selections());
+            found.told.extend(missing.iter().map(|one| format!("not testable here: {one}")));
+        }
+        found
+    }
+
     /// Nothing can be judged.
     pub(crate) fn untestable(reason: impl Into<String>) -> Self {
         let verdict = Verdict::NotTestable { reason: reason.into() };
-        Self { verdict, parts: Vec::new(), told: Vec::new() }
+        Self { verdict, parts: Vec::new(), by_level: Vec::new(), told: Vec::new() }
     }
 
     /// The verdict that `parts` come to, where a share of `need` of them must hold.
     pub(crate) fn of(parts: Vec<Part>, need: f64) -> Self {
-        Self { verdict: combined(&parts, need), parts, told: Vec::new() }
+        let verdict = combined(&parts, need);
+        Self { verdict, parts, by_level: Vec::new(), told: Vec::new() }
     }
 }
 
@@ -125,8 +139,8 @@ pub(crate) fn judge<'a>(study: &'a Study, results: &Results) -> Vec<Judged<'a>> 
     let cells = Cells::of(results);
     let judge = |claim: &'a Claim| Judged {
         claim,
-        found: (claim.test.find)(claim, &cells),
-        beside: claim.beside().map(|beside| (beside.test.find)(&beside, &cells)),
+        found: Found::by(claim, &cells),
+        beside: claim.beside().map(|beside| Found::by(&beside, &cells)),
     };
     study.hypotheses.iter().map(judge).collect()
 }

@@ -65,8 +65,8 @@ impl fmt::Display for Refused {
 pub(super) enum Naming {
     /// Nothing.
     Usual,
-    /// How much is moved, where that was said: cases of one plan differ in it.
-    WithTotal,
+    /// How much is moved and by which events it is counted, where that was said: cases of one plan differ in it.
+    InFull,
 }
 
 /// Holds a cell, complete but for its CPUs, against mechanism, mode and machine.
@@ -80,7 +80,7 @@ pub(super) fn resolve(
     topology: &Topology,
 ) -> Result<Result<Case, Refused>, Error> {
     let mut id = identify(&spec, placement);
-    if let (Naming::WithTotal, Some(total)) = (naming, spec.total_bytes) {
+    if let (Naming::InFull, Some(total)) = (naming, spec.total_bytes) {
         id += &format!("/total={total}");
     }
     let refused =

@@ -22,7 +22,7 @@ pub(crate) use own::answer_for_library;
 pub(crate) use request::{Request, SurveyLength, Total, Typed};
 pub(crate) use size::{Bytes, parse as parse_size, parse_list as parse_sizes};
 pub(crate) use watched::{Grouping, TWIN, WATCHED, Watched};
-pub(crate) use watchers::{Events, Extent, Unwatched, check_events};
+pub(crate) use watchers::{CHOSEN, Events, Extent, Unwatched, check_events};
 pub(crate) use words::{nearest, unknown};
 
 use std::time::Duration;
@@ -88,7 +88,10 @@ impl Plan {
     fn part(request: &Request, naming: Naming, topology: &Topology) -> Result<Self, Error> {
         let (available, unavailable) = sort_out(&request.mechanisms);
         let cells = matrix::cells(request, &available, naming, topology)?;
-        let (watchers, unwatched) = watchers::sort_out(&request.instruments, &request.events)?;
+        let (mut watchers, unwatched) = watchers::sort_out(&request.instruments, &request.events)?;
+        if naming == Naming::InFull {
+            watchers::named_by_events(&mut watchers, &request.events);
+        }
         let (mut cases, mut refused) = (Vec::new(), Vec::new());
         for cell in cells {
             let watched = match cell {

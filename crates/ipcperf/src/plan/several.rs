@@ -27,7 +27,7 @@ impl Plan {
             Ok(parts)
         };
         let usual = parts(Naming::Usual)?;
-        let parts = if are_told_apart(&usual) { usual } else { parts(Naming::WithTotal)? };
+        let parts = if are_told_apart(&usual) { usual } else { parts(Naming::InFull)? };
         let joined =
             parts.into_iter().map(|(name, part)| part.of_matrix(name)).reduce(Self::beside);
         let nothing = || Error::usage("the study has no matrix: nothing is measured");

@@ -21,6 +21,8 @@ pub(crate) struct Watcher {
     pub(crate) events: Vec<String>,
     /// Which of the instrument's parts this is, and of how many.
     pub(crate) part: (usize, usize),
+    /// The words that chose its events, where its name must tell it from others by other events.
+    pub(super) chosen: Option<String>,
 }
 
 /// An instrument that was asked for, or an event of it, that cannot be had here.
@@ -41,12 +43,26 @@ pub(crate) enum Extent {
 }
 
 impl Watcher {
-    /// Its name, and the number of its part where there are several.
+    /// Its name, after it what chose its events where that is told, and the number of its part where there
+    /// are several.
     pub(crate) fn label(&self) -> String {
+        let chosen = self.chosen.as_ref().map(|words| format!("{CHOSEN}{words}"));
+        let name = format!("{}{}", self.instrument.name, chosen.unwrap_or_default());
         match self.part {
-            (_, 1) => self.instrument.name.to_owned(),
-            (part, _) => format!("{}.{part}", self.instrument.name),
+            (_, 1) => name,
+            (part, _) => format!("{name}.{part}"),
         }
+    }
+}
+
+/// What lies between the name of an instrument and the words that chose its events.
+pub(crate) const CHOSEN: char = ':';
+
+/// Names each of `watchers` by the words that chose its events.
+pub(super) fn named_by_events(watchers: &mut [Watcher], events: &Events) {
+    for watcher in watchers {
+        let words = events.get(watcher.instrument.name).filter(|words| !words.is_empty());
+        watcher.chosen = words.map(|words| words.join(","));
     }
 }
 
@@ -132,7 +148,8 @@ fn parts(instrument: &'static Instrument, chosen: &[String]) -> Result<Vec<Watch
         }
     };
     let count = parts.len();
-    let watcher = |(index, events)| Watcher { instrument, events, part: (index + 1, count) };
+    let watcher =
+        |(index, events)| Watcher { instrument, events, part: (index + 1, count), chosen: None };
     Ok(parts.into_iter().enumerate().map(watcher).collect())
 }
 
@@ -143,7 +160,7 @@ mod tests {
     #[test]
     fn parts_have_numbers_where_there_are_several() {
         let instrument = ipcperf_observe::find("rusage").unwrap();
-        let label = |part| Watcher { instrument, events: Vec::new(), part }.label();
+        let label = |part| Watcher { instrument, events: Vec::new(), part, chosen: None }.label();
         assert_eq!([label((1, 1)), label((2, 3))], ["rusage", "rusage.2"]);
     }
 

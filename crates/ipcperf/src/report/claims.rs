@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::figures;
-use crate::exhibit::{Judgement, ShownClaim};
+use crate::exhibit::{Judgement, ShownClaim, p_values_title};
 use crate::figure::Names;
 use crate::hypothesis::{Claim, Correction, Found, Part, Verdict};
 use crate::output::{amount, estimate, p_value};
@@ -45,7 +45,13 @@ fn one(shown: &ShownClaim<'_>, names: &Names) -> Markup {
             @for judgement in &shown.judgements { (judged(claim, judgement)) }
             @if let Some(published) = claim.published() { p { b { "Published: " } (published) "." } }
             @if let Some(chart) = &shown.chart { (figures::figure(chart, names)) }
-            @if let Some(chart) = &shown.p_values { (figures::figure(chart, names)) }
+            @match &shown.p_values {
+                Some(chart) => (figures::figure(chart, names)),
+                None => @if claim.figure().is_some() {
+                    h3 { (p_values_title(claim)) }
+                    p.quiet { "Not drawn: no level of it was compared." }
+                },
+            }
             (how(claim))
         }
     }

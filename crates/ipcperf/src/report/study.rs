@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{claims, figures};
-use crate::exhibit::{Asked, Exhibits, ShownFigure, ShownTable};
+use super::{claims, figures, watched};
+use crate::exhibit::{Asked, Exhibits, ShownFigure, ShownPicture, ShownTable};
 use crate::figure::Names;
 
 /// What was asked, after whom, and what is to be known before the verdicts are believed.
@@ -26,8 +26,11 @@ pub(super) fn sections(
     if !exhibits.claims.is_empty() {
         sections.push(("verdicts", "Verdicts", claims::section(&exhibits.claims, names)));
     }
-    if !exhibits.figures.is_empty() {
-        let all = html! { @for one in &exhibits.figures { (figure(one, names)) } };
+    if !exhibits.figures.is_empty() || !exhibits.pictures.is_empty() {
+        let all = html! {
+            @for one in &exhibits.figures { (figure(one, names)) }
+            @for one in &exhibits.pictures { (picture(one)) }
+        };
         sections.push(("study-figures", "Figures of the study", all));
     }
     if !exhibits.tables.is_empty() {
@@ -49,6 +52,18 @@ fn figure(shown: &ShownFigure<'_>, names: &Names) -> Markup {
             None => h3 { "Figure " (shown.figure.number()) ": " (shown.figure.title()) },
         }
         @for absence in &shown.absences { p.quiet { "Not measured: " (absence) "." } }
+    }
+}
+
+fn picture(shown: &ShownPicture<'_>) -> Markup {
+    html! {
+        h3 id={ "picture-" (shown.picture.number()) } { (shown.caption()) }
+        @if let Some(see) = shown.picture.see() { p { (see) } }
+        @for (letter, seen) in &shown.seen {
+            @if let Some(letter) = letter { h4 { (letter) } }
+            (watched::one(seen))
+        }
+        @for absence in &shown.absences { p.quiet { "Not seen: " (absence) "." } }
     }
 }
 

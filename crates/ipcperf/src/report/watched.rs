@@ -56,7 +56,8 @@ fn cost(effects: &[ProbeEffect]) -> Markup {
     }
 }
 
-fn one(seen: &Observed) -> Markup {
+/// What one instrument saw of one case.
+pub(super) fn one(seen: &Observed) -> Markup {
     html! {
         details open {
             summary { b { (seen.instrument) } " of " (seen.case_id) " (run " (seen.run_id) ")" }

@@ -1,4 +1,4 @@
-//! The figures and tables that a study asks for.
+//! The figures that a study asks for, and the pictures of instruments.
 
 use super::matrix::Matrix;
 use super::metric::Metric;
@@ -12,32 +12,11 @@ use crate::plan::nearest;
 #[derive(Clone, Debug)]
 pub(crate) struct StudyFigure(Values);
 
-/// A table: the levels of a factor in rows, lines or metrics in columns.
+/// Pictures that an instrument draws of what it saw.
 #[derive(Clone, Debug)]
-pub(crate) struct StudyTable {
-    values: Values,
-    pub(crate) columns: Vec<Column>,
-}
+pub(crate) struct StudyPicture(Values);
 
-/// A column that a study names.
-#[derive(Clone, Debug)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) of: Columned,
-}
-
-/// What stands in a column.
-#[derive(Clone, Debug)]
-pub(crate) enum Columned {
-    /// What was measured of these cases, all of them by one metric.
-    Cases(Selection, Metric),
-    /// In each block the best of columns, by their places.
-    Best(Vec<usize>),
-    /// In each block one column over another, by their places.
-    Ratio(usize, usize),
-}
-
-fn metrics(values: &Values) -> Vec<Metric> {
+pub(super) fn metrics(values: &Values) -> Vec<Metric> {
     values.metrics("metric").map_or_else(|| vec![Metric::MAIN], <[Metric]>::to_vec)
 }
 
@@ -98,115 +77,58 @@ impl StudyFigure {
     }
 }
 
-impl StudyTable {
-    /// Reads one; `None` where something that it needs is missing, which has been told.
+impl StudyPicture {
+    /// Reads one; `None` where something that it needs is missing or unknown, which has been told.
     pub(super) fn of(values: Values, mistakes: &mut Mistakes) -> Option<Self> {
-        let mut columns: Vec<Column> = Vec::new();
-        for given in values.tables("column") {
-            columns.extend(Column::of(given, &values, &columns, mistakes));
+        let instrument = values.text("instrument")?;
+        if ipcperf_observe::find(instrument).is_none() {
+            let (line, path) = values.place_of("instrument");
+            let names: Vec<&str> =
+                ipcperf_observe::INSTRUMENTS.iter().map(|known| known.name).collect();
+            let remedy = match nearest(instrument, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {}", names.join(", ")),
+            };
+            mistakes.add((line, &path), format!("there is no instrument `{instrument}`"), remedy);
+            return None;
         }
-        let is_whole = values.text("number").is_some() && values.text("title").is_some();
-        is_whole.then_some(Self { values, columns })
+        (values.text("number").is_some() && values.text("title").is_some()).then_some(Self(values))
     }
 
     pub(super) const fn line(&self) -> usize {
-        self.values.line
+        self.0.line
     }
 
     /// As the document numbers it.
     pub(crate) fn number(&self) -> &str {
-        self.values.text("number").unwrap_or_default()
+        self.0.text("number").unwrap_or_default()
     }
 
     pub(crate) fn title(&self) -> &str {
-        self.values.text("title").unwrap_or_default()
+        self.0.text("title").unwrap_or_default()
     }
 
     /// What to look for.
     pub(crate) fn see(&self) -> Option<&str> {
-        self.values.text("see")
+        self.0.text("see")
     }
 
-    /// What stands in it where it names no columns.
-    pub(crate) fn metrics(&self) -> Vec<Metric> {
-        metrics(&self.values)
-    }
-
-    /// The factor whose levels are the rows.
-    pub(crate) fn rows(&self) -> &str {
-        self.values.text("rows").unwrap_or("buffer")
+    pub(crate) fn instrument(&self) -> &str {
+        self.0.text("instrument").unwrap_or_default()
     }
 
     pub(crate) fn cases(&self) -> Selection {
-        self.values.cases("where").cloned().unwrap_or_default()
+        self.0.cases("where").cloned().unwrap_or_default()
+    }
+
+    /// Whether pictures of `kind` with `title` are meant.
+    pub(crate) fn means(&self, kind: &str, title: &str) -> bool {
+        let kinds = self.0.words("kind");
+        (kinds.is_empty() || kinds.contains(&kind))
+            && self.0.text("titled").is_none_or(|word| title.contains(word))
     }
 
     pub(super) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
-        check_cases(&self.values, &["where"], matrices, mistakes);
-        for column in self.values.tables("column") {
-            check_cases(column, &["where"], matrices, mistakes);
-        }
+        check_cases(&self.0, &["where"], matrices, mistakes);
     }
-}
-
-impl Column {
-    /// Reads one, which may name those `before` it.
-    fn of(
-        given: &Values,
-        table: &Values,
-        before: &[Self],
-        mistakes: &mut Mistakes,
-    ) -> Option<Self> {
-        let name = given.text("name")?.to_owned();
-        let of = match (given.levels("best"), given.levels("ratio")) {
-            (None, None) => {
-                let cases = |values: &Values| values.cases("where").cloned().unwrap_or_default();
-                let metric = given.metric("metric").cloned();
-                let metric = metric.or_else(|| metrics(table).into_iter().next());
-                Columned::Cases(cases(table).and(&cases(given)), metric.unwrap_or(Metric::MAIN))
-            }
-            (Some(names), None) => Columned::Best(places(given, "best", names, before, mistakes)?),
-            (None, Some(names)) => {
-                let places = places(given, "ratio", names, before, mistakes)?;
-                let [one, other] = places[..] else {
-                    let (line, path) = given.place_of("ratio");
-                    let remedy = "name two columns: ratio = [\"PIPE\", \"MAX\"]";
-                    mistakes.add((line, &path), "a ratio is of two columns", remedy);
-                    return None;
-                };
-                Columned::Ratio(one, other)
-            }
-            (Some(_), Some(_)) => {
-                let (line, path) = given.place_of("ratio");
-                mistakes.add((line, &path), "it stands beside best", "keep one of them");
-                return None;
-            }
-        };
-        Some(Self { name, of })
-    }
-}
-
-/// The places of the columns called `names`.
-fn places(
-    given: &Values,
-    key: &str,
-    names: &[String],
-    before: &[Column],
-    mistakes: &mut Mistakes,
-) -> Option<Vec<usize>> {
-    let mut places = Vec::new();
-    for name in names {
-        let Some(place) = before.iter().position(|column| column.name == *name) else {
-            let known = before.iter().map(|column| column.name.as_str());
-            let remedy = match nearest(name, known) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "name columns that stand before it".to_owned(),
-            };
-            let (line, path) = given.place_of(key);
-            mistakes.add((line, &path), format!("no column before it is called `{name}`"), remedy);
-            return None;
-        };
-        places.push(place);
-    }
-    Some(places)
 }

@@ -49,6 +49,8 @@ pub(crate) enum Takes {
     Metrics,
     /// One of these words or several.
     Words(&'static [&'static str]),
+    /// A table of words: fields of what an instrument told, with what they must be.
+    Fields,
     /// A table with keys of its own.
     Table(&'static [Key]),
     /// A table with keys of the test that the hypothesis names: read where that is known.
@@ -86,6 +88,7 @@ impl Takes {
             }
             Self::Metrics => "the name of a metric, or a list of metrics".to_owned(),
             Self::Words(words) => format!("one or several of {}", words.join(", ")),
+            Self::Fields => "a table of fields, such as { syscall = \"openat\" }".to_owned(),
             Self::Table(_) | Self::Judgement => "a table".to_owned(),
             Self::Tables(_) => "a list of tables".to_owned(),
         }
@@ -106,6 +109,7 @@ pub(crate) enum Value {
     Metric(Metric),
     Metrics(Vec<Metric>),
     Words(Vec<&'static str>),
+    Fields(std::collections::BTreeMap<String, String>),
     Table(super::values::Values),
     Tables(Vec<super::values::Values>),
 }

@@ -259,6 +259,18 @@ impl Metric {
         }
     }
 
+    /// As it is of those rows of its instrument alone that have `fields`.
+    pub(crate) fn of_rows(&self, fields: &BTreeMap<String, String>) -> Self {
+        match self {
+            Self::Seen(seen) => {
+                let mut seen = seen.clone();
+                seen.rows.extend(fields.clone());
+                Self::Seen(seen)
+            }
+            plain => plain.clone(),
+        }
+    }
+
     /// Its unit, where it has one.
     pub(crate) fn unit(&self, sample: Option<&Sample>) -> &str {
         match self {
@@ -341,7 +353,7 @@ impl Seen {
     fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
         let rows = || seen.iter().filter(|row| self.means(row));
         let sum = |field: &str| {
-            let values = rows().filter_map(|row| row.fields.get(field)?.as_f64());
+            let values = rows().filter_map(|row| number_at(row, field));
             values.reduce(|sum, value| sum + value)
         };
         let whole = sum(&self.field)?;
@@ -384,4 +396,11 @@ impl Seen {
         };
         format!("{} {} {}{per}", self.instrument, rows.join(" "), self.field)
     }
+}
+
+/// The number at `path` in what was told: the names of fields within fields, parted by points.
+fn number_at(row: &ObservationRecord, path: &str) -> Option<f64> {
+    let mut names = path.split('.');
+    let first = row.fields.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.get(name))?.as_f64()
 }

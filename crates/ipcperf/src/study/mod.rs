@@ -9,6 +9,8 @@
 mod coherence;
 mod document;
 mod exhibit;
+mod exhibit_sections;
+mod exhibit_table;
 #[cfg(test)]
 mod hostile;
 mod key;
@@ -32,7 +34,8 @@ use ipcperf_engine::placement::Topology;
 use sha2::{Digest, Sha256};
 
 pub(crate) use document::{Entry, Table};
-pub(crate) use exhibit::{Columned, StudyFigure, StudyTable};
+pub(crate) use exhibit::{StudyFigure, StudyPicture};
+pub(crate) use exhibit_table::{Beside, Columned, Rowed, StudyTable};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
 pub(crate) use matrix::{Length, Matrix};
@@ -52,7 +55,8 @@ use crate::error::Error;
 use crate::hypothesis;
 use crate::plan::Plan;
 use document::Document;
-use sections::{FIGURE, HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TABLE, TOP};
+use exhibit_sections::{FIGURE, PICTURE, TABLE};
+use sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TOP};
 
 /// More matrices, or hypotheses, than this are a slip, not a study.
 const MOST_TABLES: usize = 200;
@@ -67,6 +71,7 @@ pub(crate) struct Study {
     pub(crate) matrices: Vec<Matrix>,
     pub(crate) hypotheses: Vec<hypothesis::Claim>,
     pub(crate) figures: Vec<StudyFigure>,
+    pub(crate) pictures: Vec<StudyPicture>,
     pub(crate) tables: Vec<StudyTable>,
     sampling: Values,
     /// The hypotheses that it was narrowed down to; none where it is whole.
@@ -113,6 +118,7 @@ impl Study {
             matrices: parts.matrices,
             hypotheses: parts.hypotheses,
             figures: parts.figures,
+            pictures: parts.pictures,
             tables: parts.tables,
             sampling: parts.sampling,
             only: Vec::new(),
@@ -236,6 +242,7 @@ struct Parts {
     matrices: Vec<Matrix>,
     hypotheses: Vec<hypothesis::Claim>,
     figures: Vec<StudyFigure>,
+    pictures: Vec<StudyPicture>,
     tables: Vec<StudyTable>,
 }
 
@@ -283,6 +290,9 @@ impl Parts {
         } else if section == FIGURE.name {
             let values = Values::read(table, &[FIGURE.keys], mistakes, |_, _| false);
             self.figures.extend(StudyFigure::of(values));
+        } else if section == PICTURE.name {
+            let values = Values::read(table, &[PICTURE.keys], mistakes, |_, _| false);
+            self.pictures.extend(StudyPicture::of(values, mistakes));
         } else if section == TABLE.name {
             let values = Values::read(table, &[TABLE.keys], mistakes, |_, _| false);
             self.tables.extend(StudyTable::of(values, mistakes));
@@ -305,6 +315,7 @@ impl Parts {
         let claims = self.hypotheses.iter().map(|one| (one.id.as_str(), one.line()));
         twice(claims, "hypothesis", mistakes);
         let figures = self.figures.iter().map(|one| (one.number(), one.line()));
+        let figures = figures.chain(self.pictures.iter().map(|one| (one.number(), one.line())));
         twice(figures, "figure", mistakes);
         let tables = self.tables.iter().map(|one| (one.number(), one.line()));
         twice(tables, "table", mistakes);
@@ -322,6 +333,9 @@ impl Parts {
         }
         for figure in &self.figures {
             figure.check(&self.matrices, mistakes);
+        }
+        for picture in &self.pictures {
+            picture.check(&self.matrices, mistakes);
         }
         for table in &self.tables {
             table.check(&self.matrices, mistakes);

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use textwrap::{Options, WordSeparator, WordSplitter};
 
+use super::exhibit_sections::{FIGURE, PICTURE, TABLE};
 use super::key::{Key, Need};
-use super::sections::{FIGURE, HYPOTHESIS, MATRIX, SAMPLING, Section, TABLE, TOP};
+use super::sections::{HYPOTHESIS, MATRIX, SAMPLING, Section, TOP};
 use crate::hypothesis::TESTS;
 
 /// Columns of its lines.
@@ -34,6 +35,7 @@ pub(crate) fn scaffold(name: &str) -> String {
         section(&MATRIX, &[], MATRIX.keys),
         section(&TABLE, &[], TABLE.keys),
         section(&FIGURE, &[], FIGURE.keys),
+        left_out(&section(&PICTURE, &[], PICTURE.keys)),
         section(&HYPOTHESIS, &[], HYPOTHESIS.keys) + &own_keys(),
         tests(),
     ];
@@ -46,6 +48,14 @@ fn section(section: &Section, first: &[String], keys: &[Key]) -> String {
         if section.name.is_empty() { String::new() } else { format!("{}\n", section.heading()) };
     let keys: String = first.iter().cloned().chain(keys.iter().map(key)).collect();
     format!("{}{heading}{keys}", comment(section.about))
+}
+
+/// `lines`, none of which counts.
+fn left_out(lines: &str) -> String {
+    let line = |line: &str| {
+        if line.starts_with('#') { format!("{line}\n") } else { format!("# {line}\n") }
+    };
+    lines.lines().map(line).collect()
 }
 
 /// A key; one that may be left out is.

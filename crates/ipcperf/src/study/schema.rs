@@ -178,6 +178,10 @@ fn takes(takes: Takes) -> Value {
         Takes::Metric => metric(),
         Takes::Metrics => levels(&metric()),
         Takes::Words(words) => levels(&json!({ "enum": words })),
+        Takes::Fields => json!({
+            "type": "object", "minProperties": 1,
+            "additionalProperties": { "type": ["string", "number"] },
+        }),
         Takes::Table(keys) => table(keys.iter()),
         Takes::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
         Takes::Judgement => {

@@ -1,6 +1,7 @@
 //! The tables of a study's file and their keys, but for those that are a test's own: [`crate::hypothesis`]
 //! has these.
 
+use super::exhibit_sections::{FIGURE, PICTURE, TABLE};
 use super::key::{Key, Need, Takes};
 
 /// A table, or a list of tables, of the file.
@@ -31,7 +32,7 @@ impl Section {
     }
 }
 
-const fn required(
+pub(super) const fn required(
     name: &'static str,
     takes: Takes,
     example: &'static str,
@@ -40,7 +41,7 @@ const fn required(
     Key { name, takes, need: Need::Required, about, example }
 }
 
-const fn optional(
+pub(super) const fn optional(
     name: &'static str,
     takes: Takes,
     example: &'static str,
@@ -281,6 +282,13 @@ pub(crate) const HYPOTHESIS: Section = Section {
             "the share of its parts that must hold for the claim to be supported",
         ),
         optional(
+            "figure",
+            Takes::Name,
+            "\"3b\"",
+            "none",
+            "the number that the figure of its p-values by level has in the document",
+        ),
+        optional(
             "published",
             Takes::Text,
             "\"3.9 to 5.9\"",
@@ -316,129 +324,10 @@ pub(crate) const BESIDE: &[Key] = &[
     ),
 ];
 
-/// What is drawn.
-pub(crate) const FIGURE: Section = Section {
-    name: "figure",
-    repeats: Repeats::Often,
-    about: "What the report draws: lines of cases, medians with their middle halves; a panel for each metric.",
-    keys: &[
-        NUMBER,
-        TITLE,
-        SEE,
-        METRICS,
-        optional(
-            "over",
-            Takes::Name,
-            "\"buffer\"",
-            "buffer",
-            "the factor that lies across: each level is a point of a line",
-        ),
-        WHERE,
-        optional(
-            "relative_to",
-            Takes::Cases,
-            "{ mechanism = \"pipe\" }",
-            "as measured",
-            "each line is divided, block by block, by that of these cases with which it shares all else",
-        ),
-        optional(
-            "marks",
-            Takes::Words(&["caches", "limit"]),
-            "[\"caches\", \"limit\"]",
-            "none",
-            "what of the machine is marked: sizes of its caches, what it cannot beat",
-        ),
-        optional(
-            "scale",
-            Takes::OneOf(&["log", "linear"]),
-            "\"log\"",
-            "log",
-            "of the axis that goes up",
-        ),
-    ],
-};
-
-/// What stands in rows and columns.
-pub(crate) const TABLE: Section = Section {
-    name: "table",
-    repeats: Repeats::Often,
-    about: "What stands in rows and columns: medians, with the interquartile range as a share of each.",
-    keys: &[
-        NUMBER,
-        TITLE,
-        SEE,
-        METRICS,
-        optional(
-            "rows",
-            Takes::Name,
-            "\"buffer\"",
-            "buffer",
-            "the factor whose levels are the rows",
-        ),
-        WHERE,
-        optional(
-            "column",
-            Takes::Tables(COLUMN),
-            "[{ name = \"pipe\", where = { mechanism = \"pipe\" } }]",
-            "one for each line of cases and metric",
-            "the columns, each also as [[table.column]]",
-        ),
-    ],
-};
-
-const NUMBER: Key = required(
-    "number",
-    Takes::Name,
-    "\"1\"",
-    "the number it has in the document, so that it is found beside it",
-);
-const TITLE: Key = required("title", Takes::Text, "\"Bandwidth by buffer size\"", "what it shows");
-const SEE: Key =
-    optional("see", Takes::Text, "\"Lines fall beyond L2.\"", "none", "what to look for in it");
-const METRICS: Key = optional(
-    "metric",
-    Takes::Metrics,
-    "[\"user\", \"system\"]",
-    "what the cases are about",
-    "what is shown; several stand side by side",
-);
-const WHERE: Key = optional(
-    "where",
-    Takes::Cases,
-    "{ placement = \"same\" }",
-    "all cases",
-    "the cases that are meant",
-);
-
-const COLUMN: &[Key] = &[
-    required("name", Takes::Text, "\"PIPE\"", "heads it"),
-    optional(
-        "where",
-        Takes::Cases,
-        "{ mechanism = \"pipe\" }",
-        "those of the table",
-        "its cases, of those of the table",
-    ),
-    optional("metric", Takes::Metric, "\"cpu\"", "that of the table", "what stands in it"),
-    optional(
-        "best",
-        Takes::Levels,
-        "[\"COPY\", \"MEMFD\"]",
-        "none",
-        "instead of cases: in each block the best of columns before it, by their names",
-    ),
-    optional(
-        "ratio",
-        Takes::Levels,
-        "[\"PIPE\", \"MAX\"]",
-        "none",
-        "instead of cases: in each block one column before it over another, by their names",
-    ),
-];
-
 /// What two sets of values can be compared by.
 pub(crate) const STATISTICS: &[&str] =
     &["wilcoxon", "paired-t", "mann-whitney", "student", "welch"];
 
 /// All, in the order in which they are explained.
-pub(crate) const SECTIONS: [&Section; 6] = [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &HYPOTHESIS];
+pub(crate) const SECTIONS: [&Section; 7] =
+    [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &PICTURE, &HYPOTHESIS];

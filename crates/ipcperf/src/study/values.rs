@@ -157,6 +157,14 @@ impl Values {
         }
     }
 
+    /// Fields with what they must be; none where it is not there.
+    pub(crate) fn fields(&self, key: &str) -> BTreeMap<String, String> {
+        match self.get(key) {
+            Some(Value::Fields(fields)) => fields.clone(),
+            _ => BTreeMap::new(),
+        }
+    }
+
     /// The tables of a list; none where it is not there.
     pub(crate) fn tables(&self, key: &str) -> &[Self] {
         match self.get(key) {
@@ -270,6 +278,12 @@ fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
             let known = |one: &String| words.iter().find(|word| *word == one).copied();
             let known: Option<Vec<&'static str>> = given?.iter().map(known).collect();
             known.filter(|words| !words.is_empty()).map(Value::Words)
+        }
+        Takes::Fields => {
+            let fields = entry.table()?.entries("");
+            let fields: Option<BTreeMap<String, String>> =
+                fields.map(|field| Some((field.name.to_owned(), field.text()?))).collect();
+            fields.filter(|fields| !fields.is_empty()).map(Value::Fields)
         }
         Takes::Cases
         | Takes::Metric

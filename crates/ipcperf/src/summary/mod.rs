@@ -17,7 +17,7 @@ pub(crate) use best::{Comparison, Contender, Ranking, Refused, Side, advice, com
 pub(crate) use cost::RoleCost;
 pub(crate) use counted::{CountKind, Counted, What};
 pub(crate) use modes::Mode;
-pub(crate) use observed::{Observed, observed};
+pub(crate) use observed::{Observed, observed, observed_of};
 pub(crate) use probe::{ProbeEffect, probe_effects};
 #[cfg(test)]
 pub(crate) use roof::Bound;

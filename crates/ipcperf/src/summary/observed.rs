@@ -22,12 +22,14 @@ pub(crate) struct Observed {
 /// What was seen of each case of `results` that was watched, in the order of the plan. An instrument that
 /// this ipcperf does not have has no pictures.
 pub(crate) fn observed(results: &Results) -> Vec<Observed> {
+    observed_of(results, |_| true)
+}
+
+/// As [`observed`], of those cases of whose run that speaks for them `is_meant` holds.
+pub(crate) fn observed_of(results: &Results, is_meant: impl Fn(&Sample) -> bool) -> Vec<Observed> {
     let cases = &results.header.plan.cases;
-    cases
-        .iter()
-        .filter_map(|case| spokesman(case, &results.samples))
-        .flat_map(|run| seen(run, results))
-        .collect()
+    let spokesmen = cases.iter().filter_map(|case| spokesman(case, &results.samples));
+    spokesmen.filter(|run| is_meant(run)).flat_map(|run| seen(run, results)).collect()
 }
 
 /// Of the runs of `case` that were watched and count (or, where none counts, of all), the middle one.

@@ -1,0 +1,116 @@
+//! rises: a line of cases is highest at its largest level.
+
+use ipcperf_stats::{Blocks, Bootstrap, Peak};
+
+use super::keys::{NEGLIGIBLE, STATISTIC};
+use super::rises_then_falls::{Step, is_nowhere_below, odd_blocks, only, place};
+use super::sides::alone;
+use super::{Cells, Claim, Estimate, Found, Line, Part, Test, Verdict};
+
+pub(super) const TEST: Test = Test {
+    name: "rises",
+    about: "each line rises, and is nowhere higher than at its largest level",
+    formula: "The level of the peak is chosen by the medians over every other block, from the first on. On the \
+              other blocks the paired Wilcoxon test, one-sided, of the largest level below the peak, where that \
+              is another level: rejected where p lies below the level. Supported where the same test finds the \
+              smallest level below the largest, and the largest lies below no other by more than is negligible: \
+              the 1 - level interval of its ratio (t on logarithms of paired ratios, all blocks) says so of each \
+              of them.",
+    assumptions: "Blocks are independent. All intervals must hold to support, and a peak is tested on blocks that \
+                  did not choose it, so neither is corrected.",
+    source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection of tests)",
+    keys: &[STATISTIC, NEGLIGIBLE],
+    find,
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    match alone(claim, cells, &claim.metric()) {
+        Err(found) => found,
+        Ok(lines) => {
+            let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
+            Found::of(lines.iter().map(|line| part(claim, line, &unit)).collect(), claim.need())
+        }
+    }
+}
+
+fn part(claim: &Claim, line: &Line<'_>, unit: &str) -> Part {
+    let name = line.name.clone();
+    if line.points.len() < 2 {
+        return Part::untestable(name, "one level neither rises nor falls");
+    }
+    let peak = line.curve().map_err(|why| why.to_string());
+    let peak = peak.and_then(|curve| {
+        curve.peak(Blocks::Even, &Bootstrap::default()).map_err(|why| why.to_string())
+    });
+    match peak {
+        Err(why) => Part::untestable(name, why),
+        Ok(peak) => held(claim, line, &peak, unit),
+    }
+}
+
+/// The largest level held against the peak and against the smallest, on the blocks that did not choose the peak.
+fn held(claim: &Claim, line: &Line<'_>, peak: &Peak, unit: &str) -> Part {
+    let last = line.points.len() - 1;
+    let (top, largest, smallest) = (&line.points[peak.index], &line.points[last], &line.points[0]);
+    let odd = odd_blocks(line);
+    let step = |low, high| Step::of(claim, &only(low, &odd), &only(high, &odd));
+    let fall = (peak.index != last).then(|| step(largest, top));
+    let rise = step(smallest, largest);
+    let mut part = Part::new(line.name.clone(), rise.n);
+    part.unit = unit.to_owned();
+    part.medians = ipcperf_stats::median(&largest.all()).into_iter().collect();
+    part.estimates.push(place(peak));
+    let steps = [(fall.as_ref(), "largest over peak"), (Some(&rise), "smallest over largest")];
+    for (step, what) in steps {
+        let ratio = step.and_then(|step| step.ratio.clone());
+        part.estimates.extend(ratio.map(|ratio| Estimate { name: what.to_owned(), ..ratio }));
+    }
+    part.p = fall.as_ref().unwrap_or(&rise).p;
+    part.p_corrected = part.p;
+    let is_highest = is_nowhere_below(claim, largest, line);
+    part.verdict = verdict(fall.as_ref(), &rise, is_highest);
+    part
+}
+
+fn verdict(fall: Option<&Step>, rise: &Step, is_highest: bool) -> Verdict {
+    if fall.is_some_and(|fall| fall.is_below) {
+        Verdict::Rejected
+    } else if is_highest && rise.is_below {
+        Verdict::Supported
+    } else {
+        // Half of the blocks choose the peak.
+        let needed = fall.unwrap_or(rise).shows_at.map(|needed| 2 * needed as u64);
+        Verdict::Inconclusive { repetitions: needed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::made::made;
+
+    const KEYS: &str = "test = \"rises\"\nwhere = { mechanism = \"pipe\" }\n";
+
+    #[test]
+    fn a_peak_at_the_end_is_supported_and_one_before_it_rejected() {
+        let of = |values: &[f64]| made(12, 0.02, &[("pipe", values)]).word(KEYS);
+        assert_eq!(of(&[1.0, 1.5, 2.0, 2.5, 3.0]), "supported");
+        assert_eq!(of(&[1.0, 2.0]), "supported");
+        assert_eq!(of(&[1.0, 1.5, 2.0, 1.5, 1.2]), "rejected");
+        assert_eq!(of(&[3.0, 2.5, 2.0, 1.5, 1.0]), "rejected");
+    }
+
+    #[test]
+    fn a_plateau_rises_no_further_and_one_level_not_at_all() {
+        let of = |values: &[f64]| made(12, 0.02, &[("pipe", values)]).word(KEYS);
+        assert_eq!(of(&[1.0, 1.0, 1.0, 1.0]), "inconclusive");
+        assert_eq!(of(&[1.0]), "not testable here");
+    }
+
+    #[test]
+    fn few_blocks_say_nothing() {
+        for blocks in [1, 2, 5] {
+            let few = made(blocks, 0.02, &[("pipe", &[1.0, 2.0, 1.0])]);
+            assert_eq!(few.word(KEYS), "inconclusive", "{blocks}");
+        }
+    }
+}

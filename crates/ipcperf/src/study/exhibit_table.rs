@@ -1,0 +1,214 @@
+//! The tables that a study asks for: what stands in their rows and columns.
+
+use std::collections::BTreeMap;
+
+use super::exhibit::metrics;
+use super::matrix::Matrix;
+use super::metric::Metric;
+use super::mistake::Mistakes;
+use super::selection::Selection;
+use super::values::Values;
+use crate::hypothesis::check_cases;
+use crate::plan::nearest;
+
+/// A table: the levels of a factor in rows, lines or metrics in columns.
+#[derive(Clone, Debug)]
+pub(crate) struct StudyTable {
+    values: Values,
+    /// None where the levels of a factor are the rows.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) columns: Vec<Column>,
+}
+
+/// What tells how far the values of a cell spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// The interquartile range as a share of the median.
+    Iqr,
+    /// The least and the most.
+    Range,
+}
+
+/// A row that a study names.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) of: Rowed,
+}
+
+/// What stands in a row.
+#[derive(Clone, Debug)]
+pub(crate) enum Rowed {
+    /// Those rows of a column's instrument that have these fields.
+    Seen(BTreeMap<String, String>),
+    /// In each block the sum of rows, by their places.
+    Sum(Vec<usize>),
+}
+
+/// A column that a study names.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) of: Columned,
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug)]
+pub(crate) enum Columned {
+    /// What was measured of these cases, all of them by one metric.
+    Cases(Selection, Metric),
+    /// In each block the best of columns, by their places.
+    Best(Vec<usize>),
+    /// In each block one column over another, by their places.
+    Ratio(usize, usize),
+}
+
+impl StudyTable {
+    /// Reads one; `None` where something that it needs is missing, which has been told.
+    pub(super) fn of(values: Values, mistakes: &mut Mistakes) -> Option<Self> {
+        let mut rows: Vec<Row> = Vec::new();
+        for given in values.tables("row") {
+            rows.extend(Row::of(given, &rows, mistakes));
+        }
+        let mut columns: Vec<Column> = Vec::new();
+        for given in values.tables("column") {
+            columns.extend(Column::of(given, &values, &columns, mistakes));
+        }
+        let is_whole = values.text("number").is_some() && values.text("title").is_some();
+        is_whole.then_some(Self { values, rows, columns })
+    }
+
+    pub(super) const fn line(&self) -> usize {
+        self.values.line
+    }
+
+    /// As the document numbers it.
+    pub(crate) fn number(&self) -> &str {
+        self.values.text("number").unwrap_or_default()
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        self.values.text("title").unwrap_or_default()
+    }
+
+    /// What to look for.
+    pub(crate) fn see(&self) -> Option<&str> {
+        self.values.text("see")
+    }
+
+    /// What stands in it where it names no columns.
+    pub(crate) fn metrics(&self) -> Vec<Metric> {
+        metrics(&self.values)
+    }
+
+    /// The factor whose levels are the rows, where it names none.
+    pub(crate) fn rows_over(&self) -> &str {
+        self.values.text("rows").unwrap_or("buffer")
+    }
+
+    pub(crate) fn cases(&self) -> Selection {
+        self.values.cases("where").cloned().unwrap_or_default()
+    }
+
+    /// What stands beside each median.
+    pub(crate) fn beside(&self) -> Beside {
+        match self.values.word("spread") {
+            Some("range") => Beside::Range,
+            _ => Beside::Iqr,
+        }
+    }
+
+    pub(super) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
+        check_cases(&self.values, &["where"], matrices, mistakes);
+        for column in self.values.tables("column") {
+            check_cases(column, &["where"], matrices, mistakes);
+        }
+    }
+}
+
+impl Row {
+    /// Reads one, which may name those `before` it.
+    fn of(given: &Values, before: &[Self], mistakes: &mut Mistakes) -> Option<Self> {
+        let name = given.text("name")?.to_owned();
+        let of = match given.levels("sum") {
+            None => Rowed::Seen(given.fields("seen")),
+            Some(_) if given.has("seen") => {
+                let (line, path) = given.place_of("sum");
+                mistakes.add((line, &path), "it stands beside seen", "keep one of them");
+                return None;
+            }
+            Some(names) => {
+                let known = before.iter().map(|row| row.name.as_str());
+                Rowed::Sum(places(given, "sum", names, known, mistakes)?)
+            }
+        };
+        Some(Self { name, of })
+    }
+}
+
+impl Column {
+    /// Reads one, which may name those `before` it.
+    fn of(
+        given: &Values,
+        table: &Values,
+        before: &[Self],
+        mistakes: &mut Mistakes,
+    ) -> Option<Self> {
+        let name = given.text("name")?.to_owned();
+        let of = match (given.levels("best"), given.levels("ratio")) {
+            (None, None) => {
+                let cases = |values: &Values| values.cases("where").cloned().unwrap_or_default();
+                let metric = given.metric("metric").cloned();
+                let metric = metric.or_else(|| metrics(table).into_iter().next());
+                Columned::Cases(cases(table).and(&cases(given)), metric.unwrap_or(Metric::MAIN))
+            }
+            (Some(names), None) => {
+                Columned::Best(places(given, "best", names, named(before), mistakes)?)
+            }
+            (None, Some(names)) => {
+                let places = places(given, "ratio", names, named(before), mistakes)?;
+                let [one, other] = places[..] else {
+                    let (line, path) = given.place_of("ratio");
+                    let remedy = "name two columns: ratio = [\"PIPE\", \"MAX\"]";
+                    mistakes.add((line, &path), "a ratio is of two columns", remedy);
+                    return None;
+                };
+                Columned::Ratio(one, other)
+            }
+            (Some(_), Some(_)) => {
+                let (line, path) = given.place_of("ratio");
+                mistakes.add((line, &path), "it stands beside best", "keep one of them");
+                return None;
+            }
+        };
+        Some(Self { name, of })
+    }
+}
+
+fn named(columns: &[Column]) -> impl Iterator<Item = &str> + Clone {
+    columns.iter().map(|column| column.name.as_str())
+}
+
+/// The places of what is called `names`, among what stands before.
+fn places<'k>(
+    given: &Values,
+    key: &str,
+    names: &[String],
+    before: impl Iterator<Item = &'k str> + Clone,
+    mistakes: &mut Mistakes,
+) -> Option<Vec<usize>> {
+    let mut places = Vec::new();
+    for name in names {
+        let Some(place) = before.clone().position(|known| known == name) else {
+            let remedy = match nearest(name, before) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "name what stands before it".to_owned(),
+            };
+            let (line, path) = given.place_of(key);
+            mistakes.add((line, &path), format!("nothing before it is called `{name}`"), remedy);
+            return None;
+        };
+        places.push(place);
+    }
+    Some(places)
+}
