@@ -165,15 +165,18 @@ fn measured<'a>(
     cases: &Selection,
     metric: &Metric,
 ) -> Vec<Line<'a>> {
-    let lines_of = |metric: &Metric| lines(&source.cells, cases, table.rows_over(), metric);
+    let lines_of = |cases: &Selection, metric: &Metric| {
+        lines(&source.cells, cases, table.rows_over(), metric)
+    };
     if table.rows.is_empty() {
-        return lines_of(metric);
+        return lines_of(cases, metric);
     }
     let mut rowed: Vec<Line<'a>> = Vec::new();
     for (place, row) in table.rows.iter().enumerate() {
-        if let Rowed::Seen(fields) = &row.of {
-            for line in lines_of(&metric.of_rows(fields)) {
-                add_row(&mut rowed, line, (place, &row.name));
+        if let Rowed::Seen(own, fields) = &row.of {
+            let found = lines_of(&cases.and(own), &metric.of_rows(fields));
+            for (number, line) in found.into_iter().enumerate() {
+                add_row(&mut rowed, line, number, (place, &row.name));
             }
         }
     }
@@ -183,13 +186,19 @@ fn measured<'a>(
     rowed
 }
 
-/// Adds the values of `line`, all of its levels together, as the row at `place` to that of `rowed` that has its
-/// levels.
-fn add_row<'a>(rowed: &mut Vec<Line<'a>>, line: Line<'a>, (place, name): (usize, &str)) {
+/// Adds the values of `line`, the `number`th of its row, all of its levels together, as the row at `place` to the
+/// line of `rowed` that has its levels; where the rows are of other cases, to that of its number.
+fn add_row<'a>(
+    rowed: &mut Vec<Line<'a>>,
+    line: Line<'a>,
+    number: usize,
+    (place, name): (usize, &str),
+) {
     let values = line.points.iter().flat_map(|point| point.values.clone()).collect();
     let point = Point { x: at(place), label: name.to_owned(), values };
-    match rowed.iter_mut().find(|known| known.levels == line.levels) {
-        Some(known) => known.points.push(point),
+    let known = rowed.iter().position(|known| known.levels == line.levels);
+    match known.or_else(|| Some(number).filter(|number| *number < rowed.len())) {
+        Some(known) => rowed[known].points.push(point),
         None => rowed.push(Line { points: vec![point], ..line }),
     }
 }

@@ -316,9 +316,9 @@ fn rows_hold_what_was_told_of_them_and_sums() {
         let [table] = &exhibits.tables[..] else { panic!("one table") };
         assert_eq!(table.head, ["", "mean", "median"]);
         let wanted = [
-            ["open", "2 us (1 us to 3 us)", "700 ns (700 ns to 700 ns)"],
-            ["read", "2 us (1 us to 3 us)", "700 ns (700 ns to 700 ns)"],
-            ["Sum", "4 us (2 us to 6 us)", "1.4 us (1.4 us to 1.4 us)"],
+            ["open", "2.00 us (1.00 us to 3.00 us)", "700 ns (700 ns to 700 ns)"],
+            ["read", "2.00 us (1.00 us to 3.00 us)", "700 ns (700 ns to 700 ns)"],
+            ["Sum", "4.00 us (2.00 us to 6.00 us)", "1.40 us (1.40 us to 1.40 us)"],
         ];
         let rows: Vec<Vec<String>> = wanted.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         assert_eq!(table.rows, rows);
@@ -354,7 +354,7 @@ fn mistakes_in_rows_and_pictures_have_line_key_and_remedy() {
         "{no_row}"
     );
     let both = told("sum = [\"open\", \"read\"]", "sum = [\"open\"]\nseen = { role = \"sender\" }");
-    assert!(both.contains("it stands beside seen; keep one of them"), "{both}");
+    assert!(both.contains("a sum is of rows before it alone; leave out seen"), "{both}");
     let empty = told("seen = { role = \"receiver\", syscall = \"read\" }", "seen = {}");
     assert!(empty.contains("give it a table of fields"), "{empty}");
     let instrument = told("instrument = \"profile\"", "instrument = \"profiler\"");

@@ -134,7 +134,8 @@ impl Axis {
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
         let step = step.unwrap_or(rough);
         let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
-        stepped(first, last, 1.0).map(|k| k * step).collect()
+        // Nothing is not less than nothing: -0 would be told with its sign.
+        stepped(first, last, 1.0).map(|k| k * step + 0.0).collect()
     }
 }
 
@@ -187,6 +188,13 @@ mod tests {
         let narrow = labels(Quantity::RoundTripMean, &[2_000.0, 9_000.0]);
         assert_eq!(narrow, ["2 us", "5 us"]);
         assert_eq!(labels(Quantity::CumulatedShare, &[]), ["0 %", "25 %", "50 %", "75 %", "100 %"]);
+    }
+
+    #[test]
+    fn an_axis_that_begins_just_below_nothing_has_no_negative_nothing() {
+        let axis = Axis::between(Quantity::CumulatedShare, 0.0, 1.0);
+        let below = Axis { low: -0.004, high: 0.104, ..axis };
+        assert!(below.even().iter().all(|value| value.is_sign_positive()), "{:?}", below.even());
     }
 
     #[test]

@@ -143,6 +143,13 @@ const ROW: &[Key] = &[
         "what the rows of the instrument must have, beside what the metric of the column says",
     ),
     optional(
+        "where",
+        Takes::Cases,
+        "{ mechanism = \"pipe\" }",
+        "those of the column",
+        "its cases, of those of the column",
+    ),
+    optional(
         "sum",
         Takes::Levels,
         "[\"open\", \"close\"]",

@@ -39,8 +39,8 @@ pub(crate) struct Row {
 /// What stands in a row.
 #[derive(Clone, Debug)]
 pub(crate) enum Rowed {
-    /// Those rows of a column's instrument that have these fields.
-    Seen(BTreeMap<String, String>),
+    /// Of a column's cases these, and of its instrument's rows those that have these fields.
+    Seen(Selection, BTreeMap<String, String>),
     /// In each block the sum of rows, by their places.
     Sum(Vec<usize>),
 }
@@ -120,7 +120,7 @@ impl StudyTable {
 
     pub(super) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
         check_cases(&self.values, &["where"], matrices, mistakes);
-        for column in self.values.tables("column") {
+        for column in self.values.tables("column").iter().chain(self.values.tables("row")) {
             check_cases(column, &["where"], matrices, mistakes);
         }
     }
@@ -131,10 +131,14 @@ impl Row {
     fn of(given: &Values, before: &[Self], mistakes: &mut Mistakes) -> Option<Self> {
         let name = given.text("name")?.to_owned();
         let of = match given.levels("sum") {
-            None => Rowed::Seen(given.fields("seen")),
-            Some(_) if given.has("seen") => {
+            None => {
+                let cases = given.cases("where").cloned().unwrap_or_default();
+                Rowed::Seen(cases, given.fields("seen"))
+            }
+            Some(_) if given.has("seen") || given.has("where") => {
                 let (line, path) = given.place_of("sum");
-                mistakes.add((line, &path), "it stands beside seen", "keep one of them");
+                let remedy = "leave out seen and where, or sum";
+                mistakes.add((line, &path), "a sum is of rows before it alone", remedy);
                 return None;
             }
             Some(names) => {

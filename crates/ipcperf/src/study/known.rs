@@ -57,7 +57,7 @@ mod tests {
             study: "shuldman-2015",
             claims: &["H1", "H2", "H3", "H4a", "H4b", "H4c"],
             figures: &[],
-            tables: &["1", "calls-small", "calls-file", "rates"],
+            tables: &["1", "sendmsg", "calls", "rates"],
         },
         Wanted {
             study: "iacob-2022",
