@@ -350,6 +350,43 @@ fn every_study_passes_its_check_and_has_a_plan() {
     }
 }
 
+/// Every figure and table of wright, and how the report says that one was not measured.
+const OF_WRIGHT: [&str; 7] = [
+    "Figure 1:",
+    "Figure 2:",
+    "Figure 3:",
+    "Figure 3-shares:",
+    "Table 1:",
+    "Table benchmark-1:",
+    "Table benchmark-2:",
+];
+
+#[test]
+fn what_was_not_measured_is_named_in_its_place_and_several_files_are_a_factor() {
+    let laboratory = Laboratory::open();
+    let mut files = Vec::new();
+    for name in ["one", "other"] {
+        let mut command = laboratory.command("study run wright --quick --only H3 --out");
+        let file = laboratory.path(&format!("{name}.jsonl"));
+        command.arg(&file);
+        laboratory.finish(command).expect(0);
+        files.push(file);
+    }
+    let page = laboratory.path("both.html");
+    let mut command = laboratory.command("report");
+    command.args(&files).arg("-o").arg(&page);
+    laboratory.finish(command).expect(0);
+    let report = fs::read_to_string(&page).expect("a report");
+    for wanted in OF_WRIGHT {
+        assert!(report.contains(wanted), "no {wanted:?}");
+    }
+    assert!(report.contains("Not measured: ") && report.contains("Not seen: "), "all is there?");
+    let table = report.split("Table benchmark-1:").nth(1).expect("a table");
+    let table = table.split("</table>").next().expect("its end");
+    let has = |cell: &str| table.contains(&format!(">{cell}</t"));
+    assert!(has("machine") && has("A") && has("B") && has("1 kB"), "{table}");
+}
+
 #[test]
 fn the_studies_that_come_along_are_listed() {
     let laboratory = Laboratory::open();

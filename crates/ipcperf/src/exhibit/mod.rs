@@ -7,6 +7,7 @@
 mod asked;
 mod claims;
 mod figures;
+mod machines;
 mod measured;
 mod p_values;
 mod pictures;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Source;
 use super::measured::{name, set_aside};
+use super::{Source, machines};
 use crate::hypothesis::{Line, Point, lines};
 use crate::output::{amount, units};
 use crate::results::Sample;
@@ -43,6 +43,9 @@ pub(super) fn all(study: &Study, sources: &[Source<'_>]) -> Vec<ShownTable> {
 }
 
 fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
+    if table.lists_machines() {
+        return machines::shown(table, sources);
+    }
     let of = |source| OfFile { source, columns: columns(table, source) };
     let files: Vec<OfFile<'_, '_>> = sources.iter().map(of).collect();
     let heads = heads(&files);
@@ -165,9 +168,8 @@ fn measured<'a>(
     cases: &Selection,
     metric: &Metric,
 ) -> Vec<Line<'a>> {
-    let lines_of = |cases: &Selection, metric: &Metric| {
-        lines(&source.cells, cases, table.rows_over(), metric)
-    };
+    let lines_of =
+        |cases: &Selection, metric: &Metric| lines(&source.cells, cases, table.rows_over(), metric);
     if table.rows.is_empty() {
         return lines_of(cases, metric);
     }

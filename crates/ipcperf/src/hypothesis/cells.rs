@@ -260,3 +260,26 @@ fn watched_by(case: &CaseIdentity, instruments: &[String]) -> String {
     let name = |label: &str| label.split([CHOSEN, '.']).next().unwrap_or(label).to_owned();
     names.split('+').map(name).collect::<Vec<_>>().join("+")
 }
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_engine::workload::Kind;
+
+    use super::levels;
+    use crate::results::sample;
+
+    #[test]
+    fn events_that_were_chosen_are_a_level_and_parts_are_none() {
+        let of = |suffix: &str| {
+            let mut one = sample("pipe", Kind::Stream, 64, 1, 1_000);
+            one.run.case.case_id += suffix;
+            let levels = levels(&one.run.case, &["counters".to_owned()]);
+            (levels["instrument"].clone(), levels.get("events").cloned())
+        };
+        let (counters, chosen) = ("counters".to_owned(), Some("l1d,mem.rd".to_owned()));
+        assert_eq!(of("/instrument=counters.2"), (counters.clone(), None));
+        assert_eq!(of("/instrument=counters:l1d,mem.rd.2"), (counters.clone(), chosen.clone()));
+        assert_eq!(of("/instrument=counters:l1d,mem.rd"), (counters, chosen));
+        assert_eq!(of("/twin-of=counters:l1d,mem"), ("none".to_owned(), None));
+    }
+}

@@ -165,6 +165,16 @@ mod tests {
     }
 
     #[test]
+    fn what_chose_the_events_stands_in_a_name_where_it_must() {
+        let instrument = ipcperf_observe::find(counters::NAME).unwrap();
+        let part = (2, 3);
+        let mut watchers = [Watcher { instrument, events: Vec::new(), part, chosen: None }];
+        let words = ["l1d", "mem"].map(str::to_owned).to_vec();
+        named_by_events(&mut watchers, &Events::from([(counters::NAME, words)]));
+        assert_eq!(watchers[0].label(), "counters:l1d,mem.2");
+    }
+
+    #[test]
     fn events_are_for_their_instrument() {
         let refused = parse_events([Some("cycles"), None], &[]).unwrap_err().to_string();
         assert!(refused.contains("--events is for --instrument counters"), "{refused}");

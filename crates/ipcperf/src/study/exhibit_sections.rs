@@ -86,6 +86,13 @@ pub(crate) const TABLE: Section = Section {
         ),
         WHERE,
         optional(
+            "lists",
+            Takes::OneOf(&["cases", "machines"]),
+            "\"machines\"",
+            "cases",
+            "what was measured of cases, or on which machines: one for each results file",
+        ),
+        optional(
             "spread",
             Takes::OneOf(&["iqr", "range"]),
             "\"range\"",

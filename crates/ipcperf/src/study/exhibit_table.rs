@@ -110,6 +110,11 @@ impl StudyTable {
         self.values.cases("where").cloned().unwrap_or_default()
     }
 
+    /// Whether it lists the machines, and nothing that was measured.
+    pub(crate) fn lists_machines(&self) -> bool {
+        self.values.word("lists") == Some("machines")
+    }
+
     /// What stands beside each median.
     pub(crate) fn beside(&self) -> Beside {
         match self.values.word("spread") {

@@ -18,7 +18,7 @@ pub(crate) fn known(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::known;
-    use crate::study::Study;
+    use crate::study::{Study, StudyFigure, StudyPicture, StudyTable};
 
     /// What readers of a document look for: claims, figures and tables by its numbers.
     struct Wanted {
@@ -89,7 +89,7 @@ mod tests {
             study: "wright",
             claims: &["H0", "H1", "H2", "H3", "H4a", "H4b", "H5", "H5-receiver"],
             figures: &["1", "2", "3", "3-shares"],
-            tables: &["1", "2"],
+            tables: &["1", "benchmark-1", "benchmark-2"],
         },
     ];
 
@@ -99,11 +99,11 @@ mod tests {
             let text = known(wanted.study).unwrap_or_else(|| panic!("{}", wanted.study));
             let study = Study::read(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
             let claims: Vec<&str> = study.hypotheses.iter().map(|one| one.id.as_str()).collect();
-            let figures = study.figures.iter().map(|one| one.number());
-            let figures = figures.chain(study.pictures.iter().map(|one| one.number()));
+            let figures = study.figures.iter().map(StudyFigure::number);
+            let figures = figures.chain(study.pictures.iter().map(StudyPicture::number));
             let of_claims = study.hypotheses.iter().filter_map(|one| one.figure());
             let figures: Vec<&str> = figures.chain(of_claims).collect();
-            let tables: Vec<&str> = study.tables.iter().map(|one| one.number()).collect();
+            let tables: Vec<&str> = study.tables.iter().map(StudyTable::number).collect();
             let sides =
                 [(wanted.claims, claims), (wanted.figures, figures), (wanted.tables, tables)];
             for (wanted_names, has) in sides {

@@ -143,8 +143,8 @@ impl Matrix {
             let buffers = std::mem::take(&mut request.buffers).into_iter().enumerate();
             request.buffers = buffers.filter(|(at, _)| kept(at)).map(|(_, bytes)| bytes).collect();
         }
-        let repetitions =
-            sampling.whole("repetitions").unwrap_or(QUICK_REPETITIONS).min(QUICK_REPETITIONS);
+        let asked = sampling.whole("quick_repetitions").or_else(|| sampling.whole("repetitions"));
+        let repetitions = asked.unwrap_or(QUICK_REPETITIONS).min(QUICK_REPETITIONS);
         request.repeat(u32::try_from(repetitions).unwrap_or(u32::MAX))
     }
 

@@ -22,6 +22,7 @@ mod new;
 mod remedy;
 mod schema;
 mod sections;
+mod seen;
 mod selection;
 mod values;
 

@@ -94,6 +94,13 @@ pub(crate) const SAMPLING: Section = Section {
             "kept repetitions of each case; one more comes first and is set aside",
         ),
         optional(
+            "quick_repetitions",
+            Takes::Whole(1, 10),
+            "6",
+            "10, or repetitions where these are fewer",
+            "kept repetitions with --quick",
+        ),
+        optional(
             "until_ci",
             Takes::Number(0.001, 99.0),
             "2",
