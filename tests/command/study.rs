@@ -317,6 +317,13 @@ fn all_that_is_explained_is_right() {
         let name = line.split(" = ").next().unwrap_or_default();
         line.contains(" = ") && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     };
+    let (before, rest) = text.split_once("# [[picture]]").expect("a section that is left out");
+    let (whole, after) = rest.split_once("\n\n").expect("its end");
+    let section: String =
+        whole.lines().map(|line| format!("{}\n", line.trim_start_matches("# "))).collect();
+    fs::write(&path, format!("{before}[[picture]]{section}\n{after}")).expect("a study");
+    laboratory.run(&format!("study check {}", path.display())).expect(0);
+    let text = format!("{before}\n{after}");
     let mut tried = 0;
     for line in text.lines().filter(|line| line.strip_prefix("# ").is_some_and(is_key)) {
         let changed = text.replacen(line, &line[2..], 1);

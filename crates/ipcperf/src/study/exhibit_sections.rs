@@ -51,8 +51,8 @@ pub(crate) const PICTURE: Section = Section {
     repeats: Repeats::Often,
     about: "What an instrument draws of one run of each case that it watched: tables, histograms, time lines.",
     keys: &[
-        NUMBER,
-        TITLE,
+        Key { example: "\"2\"", ..NUMBER },
+        Key { example: "\"Times of calls\"", ..TITLE },
         SEE,
         required("instrument", Takes::Name, "\"syscalls\"", "the instrument"),
         WHERE,
