@@ -49,7 +49,7 @@ pub(super) fn study_tables(file: &Summarised) -> Option<String> {
 pub(super) fn heading(header: &Header) -> String {
     let machine = header.environment.in_one_line();
     if header.quick {
-        return format!("{machine}\nQuick survey: every second size only.");
+        return format!("{machine}\nA quick look: fewer sizes, at most ten repetitions.");
     }
     machine
 }

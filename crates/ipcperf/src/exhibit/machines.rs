@@ -2,7 +2,6 @@
 
 use super::Source;
 use super::tables::ShownTable;
-use crate::plan::Bytes;
 use crate::study::StudyTable;
 
 const HEADS: [&str; 6] = ["machine", "file", "processor", "CPUs", "memory", "kernel"];
@@ -29,7 +28,12 @@ fn row(source: &Source<'_>) -> [String; HEADS.len()] {
         name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         known(&environment.cpus.cpu_model) + guest,
         known(&environment.cpus.allowed_cpus),
-        memory.map_or_else(|| "unknown".to_owned(), |bytes| Bytes(bytes).to_string()),
+        memory.map_or_else(|| "unknown".to_owned(), gibibytes),
         known(&environment.kernel.kernel),
     ]
+}
+
+#[allow(clippy::cast_precision_loss, reason = "to a tenth")]
+fn gibibytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1_u32 << 30))
 }

@@ -123,8 +123,8 @@ impl OfFile<'_, '_> {
         let cells = &self.source.cells;
         let has_none = self.columns.iter().all(|column| column.lines.is_empty());
         let missing = has_none.then(|| {
-            let metric = table.metrics().into_iter().next().unwrap_or(Metric::MAIN);
-            format!("Not measured: {}.", cells.absence(&table.cases(), &metric))
+            let (cases, metric) = table.example();
+            format!("Not measured: {}.", cells.absence(&cases, &metric))
         });
         let notes = missing.into_iter().chain(set_aside(&cells.set_aside(&[table.cases()])));
         notes.map(|note| self.source.heading(&[&note])).collect()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::claim::EVENTS;
-use crate::plan::{CHOSEN, TWIN, WATCHED};
+use crate::plan::{CHOSEN, MESSAGES, TOTAL, TWIN, WATCHED};
 use crate::results::{CaseIdentity, ObservationRecord, Results, Sample, SpecRecord};
 use crate::study::{Levels, Metric, Selection};
 use crate::summary::was_held_up;
@@ -125,6 +125,10 @@ impl<'a> Cells<'a> {
         let refused = refused.filter(|one| selection.holds(&levels(&one.case, &[]), &[]));
         reasons.extend(refused.map(|one| format!("{}: {}", one.case.case_id, one.reason)).take(1));
         reasons.extend(self.held_up(selection));
+        let is_planned = || self.results.samples.iter().any(|one| self.means(selection, one));
+        if reasons.is_empty() && self.results.header.quick && !is_planned() {
+            reasons.push("a quick look leaves it out (measure without --quick)".to_owned());
+        }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
@@ -229,6 +233,7 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     ];
     let mut levels: Levels =
         plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
+    levels.extend(amount(case).map(|amount| ("total".to_owned(), amount)));
     if let Some(events) = chosen_events(case, instruments) {
         levels.insert(EVENTS.to_owned(), events);
     }
@@ -239,6 +244,15 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     levels
         .extend(options.map(|(name, value)| (format!("{}.{name}", case.mechanism), value.clone())));
     levels
+}
+
+/// How much a case moves, where its name tells that: others of the file move another amount.
+fn amount(case: &CaseIdentity) -> Option<String> {
+    let of = |key: &str| {
+        let (_, rest) = case.case_id.split_once(key)?;
+        Some(rest.split('/').next().unwrap_or(rest).to_owned())
+    };
+    of(TOTAL).or_else(|| Some(format!("{} messages", of(MESSAGES)?)))
 }
 
 /// The words that chose the events by which a case is watched, where its name tells them.
@@ -267,6 +281,18 @@ mod tests {
 
     use super::levels;
     use crate::results::sample;
+
+    #[test]
+    fn what_moves_another_amount_is_another_case() {
+        let of = |suffix: &str| {
+            let mut one = sample("pipe", Kind::Stream, 64, 1, 1_000);
+            one.run.case.case_id += suffix;
+            levels(&one.run.case, &[]).get("total").cloned()
+        };
+        assert_eq!(of(""), None);
+        assert_eq!(of("/total=4096/twin-of=syscalls").as_deref(), Some("4096"));
+        assert_eq!(of("/messages=1").as_deref(), Some("1 messages"));
+    }
 
     #[test]
     fn events_that_were_chosen_are_a_level_and_parts_are_none() {

@@ -11,6 +11,7 @@ use ipcperf_engine::workload::places_bytes;
 use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
 
 use super::Watched;
+use super::request::Total;
 use super::size::Bytes;
 use crate::error::Error;
 use crate::machine;
@@ -69,20 +70,32 @@ pub(super) enum Naming {
     InFull,
 }
 
-/// Holds a cell, complete but for its CPUs, against mechanism, mode and machine.
+impl Naming {
+    /// What is added to the name of a case that moves `total`.
+    pub(super) fn amount(self, total: Total) -> String {
+        match (self, total) {
+            (Self::Usual, _) | (Self::InFull, Total::Calibrated) => String::new(),
+            (Self::InFull, Total::Bytes(bytes)) => format!("{TOTAL}{bytes}"),
+            (Self::InFull, Total::Messages(messages)) => format!("{MESSAGES}{messages}"),
+        }
+    }
+}
+
+/// What leads to the bytes that a case moves, or to its messages, in the name of a case.
+pub(crate) const TOTAL: &str = "/total=";
+pub(crate) const MESSAGES: &str = "/messages=";
+
+/// Holds a cell, complete but for its CPUs, against mechanism, mode and machine; `amount` ends its name.
 ///
 /// # Errors
 /// Usage where a CPU was named that is outside the cpuset: that is no limit but a slip.
 pub(super) fn resolve(
     mut spec: RunSpec,
     placement: Placement,
-    naming: Naming,
+    amount: &str,
     topology: &Topology,
 ) -> Result<Result<Case, Refused>, Error> {
-    let mut id = identify(&spec, placement);
-    if let (Naming::InFull, Some(total)) = (naming, spec.total_bytes) {
-        id += &format!("/total={total}");
-    }
+    let id = identify(&spec, placement) + amount;
     let refused =
         |spec, reason, cause| Ok(Err(Refused { id: id.clone(), spec, placement, reason, cause }));
     match topology.resolve(placement) {

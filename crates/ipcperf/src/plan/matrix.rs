@@ -30,11 +30,12 @@ pub(super) fn cells(
         .flat_map(|mechanism| option_sets(mechanism, request).into_iter().map(|o| (*mechanism, o)))
         .collect();
     check_size(variants.len(), request)?;
+    let amount = naming.amount(request.total);
     let mut cells = Vec::new();
     for (mechanism, options) in &variants {
         for outline in outlines(mechanism, options, request) {
             for &placement in &request.placements {
-                cells.push(cell::resolve(outline.clone(), placement, naming, topology)?);
+                cells.push(cell::resolve(outline.clone(), placement, &amount, topology)?);
             }
         }
     }

@@ -26,8 +26,10 @@ impl Plan {
             }
             Ok(parts)
         };
+        let is_of_one_length = requests.windows(2).all(|two| two[0].1.total == two[1].1.total);
         let usual = parts(Naming::Usual)?;
-        let parts = if are_told_apart(&usual) { usual } else { parts(Naming::InFull)? };
+        let parts =
+            if is_of_one_length && are_told_apart(&usual) { usual } else { parts(Naming::InFull)? };
         let joined =
             parts.into_iter().map(|(name, part)| part.of_matrix(name)).reduce(Self::beside);
         let nothing = || Error::usage("the study has no matrix: nothing is measured");

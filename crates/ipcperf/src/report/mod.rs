@@ -151,7 +151,7 @@ fn origin(file: &Summarised, letter: Option<char>) -> Markup {
             @if let Some(letter) = letter { b { (letter) } ": " }
             (header.environment.in_one_line()) "; measured " (to_the_second(&header.started)) " by ipcperf "
             (version) " (" (name.unwrap_or_default()) ")."
-            @if header.quick { " A quick look: every second size only." }
+            @if header.quick { " A quick look: fewer sizes, at most ten repetitions." }
         }
         @for warning in &file.results.warnings { p.grave { "This file: " (warning) "." } }
     }

@@ -101,6 +101,18 @@ impl StudyTable {
         metrics(&self.values)
     }
 
+    /// The cases and the metric of one of its columns.
+    pub(crate) fn example(&self) -> (Selection, Metric) {
+        let named = self.columns.iter().find_map(|column| match &column.of {
+            Columned::Cases(cases, metric) => Some((cases.clone(), metric.clone())),
+            Columned::Best(_) | Columned::Ratio(..) => None,
+        });
+        named.unwrap_or_else(|| {
+            let metric = self.metrics().into_iter().next().unwrap_or(Metric::MAIN);
+            (self.cases(), metric)
+        })
+    }
+
     /// The factor whose levels are the rows, where it names none.
     pub(crate) fn rows_over(&self) -> &str {
         self.values.text("rows").unwrap_or("buffer")
