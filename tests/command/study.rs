@@ -183,6 +183,18 @@ fn a_gate_opens_where_all_that_can_be_tested_is_supported() {
     untestable.run("study judge RESULTS --gate").expect(1);
 }
 
+/// Else runs of one length would be averaged with those of another.
+#[test]
+fn cases_of_matrices_of_other_lengths_are_named_by_them() {
+    let placed = Placed::new(SMALL);
+    let planned = placed.run("study plan STUDY --json").expect(0);
+    for amount in ["/total=2000000", "/messages=50"] {
+        assert!(planned.stdout.contains(amount), "no {amount}: {}", planned.stdout);
+    }
+    let of_one = placed.run("study plan STUDY --only H1 --json").expect(0);
+    assert!(!of_one.stdout.contains("/total="), "{}", of_one.stdout);
+}
+
 #[test]
 fn only_some_hypotheses_need_only_their_matrices() {
     let placed = Placed::new(SMALL);
