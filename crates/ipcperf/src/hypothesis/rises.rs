@@ -1,10 +1,9 @@
 //! rises: a line of cases is highest at its largest level.
 
-use ipcperf_stats::{Blocks, Bootstrap, Peak};
+use ipcperf_stats::Peak;
 
 use super::keys::{NEGLIGIBLE, STATISTIC};
-use super::rises_then_falls::{Step, is_nowhere_below, odd_blocks, only, place};
-use super::sides::alone;
+use super::rises_then_falls::{Step, by_peak, is_nowhere_below, odd_blocks, only, place};
 use super::{Cells, Claim, Estimate, Found, Line, Part, Test, Verdict};
 
 pub(super) const TEST: Test = Test {
@@ -24,28 +23,8 @@ pub(super) const TEST: Test = Test {
 };
 
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    match alone(claim, cells, &claim.metric()) {
-        Err(found) => found,
-        Ok(lines) => {
-            let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
-            Found::of(lines.iter().map(|line| part(claim, line, &unit)).collect(), claim.need())
-        }
-    }
-}
-
-fn part(claim: &Claim, line: &Line<'_>, unit: &str) -> Part {
-    let name = line.name.clone();
-    if line.points.len() < 2 {
-        return Part::untestable(name, "one level neither rises nor falls");
-    }
-    let peak = line.curve().map_err(|why| why.to_string());
-    let peak = peak.and_then(|curve| {
-        curve.peak(Blocks::Even, &Bootstrap::default()).map_err(|why| why.to_string())
-    });
-    match peak {
-        Err(why) => Part::untestable(name, why),
-        Ok(peak) => held(claim, line, &peak, unit),
-    }
+    let least = (2, "one level neither rises nor falls");
+    by_peak(claim, cells, least, |line, peak, unit| held(claim, line, peak, unit))
 }
 
 /// The largest level held against the peak and against the smallest, on the blocks that did not choose the peak.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ipcperf_stats::{Alternative, Blocks, Bootstrap, Peak};
+use ipcperf_stats::{Alternative, Blocks, Bootstrap, Curve, Peak};
 
 use super::compare::{Sides, Statistic};
 use super::keys::{NEGLIGIBLE, STATISTIC};
@@ -25,28 +25,35 @@ pub(super) const TEST: Test = Test {
 };
 
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    match alone(claim, cells, &claim.metric()) {
-        Err(found) => found,
-        Ok(lines) => {
-            let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
-            Found::of(lines.iter().map(|line| part(claim, line, &unit)).collect(), claim.need())
-        }
-    }
+    let least = (3, "a line of three levels or more has an inside");
+    by_peak(claim, cells, least, |line, peak, unit| held(claim, line, peak, unit))
 }
 
-fn part(claim: &Claim, line: &Line<'_>, unit: &str) -> Part {
-    let name = line.name.clone();
-    if line.points.len() < 3 {
-        return Part::untestable(name, "a line of three levels or more has an inside");
-    }
-    let peak = line.curve().map_err(|why| why.to_string());
-    let peak = peak.and_then(|curve| {
-        curve.peak(Blocks::Even, &Bootstrap::default()).map_err(|why| why.to_string())
-    });
-    match peak {
-        Err(why) => Part::untestable(name, why),
-        Ok(peak) => held(claim, line, &peak, unit),
-    }
+/// What `held` finds of each line that `claim` means and of its peak, chosen on the even blocks, its values in a
+/// unit; lines of fewer levels than the `least` cannot be judged, for the reason that stands beside it.
+pub(super) fn by_peak<'a>(
+    claim: &Claim,
+    cells: &Cells<'a>,
+    (least, reason): (usize, &str),
+    held: impl Fn(&Line<'a>, &Peak, &str) -> Part,
+) -> Found {
+    let lines = match alone(claim, cells, &claim.metric()) {
+        Ok(lines) => lines,
+        Err(found) => return found,
+    };
+    let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
+    let part = |line: &Line<'a>| {
+        if line.points.len() < least {
+            return Part::untestable(line.name.clone(), reason);
+        }
+        let curve = line.curve().map_err(|why| why.to_string());
+        let peak = |curve: Curve| curve.peak(Blocks::Even, &Bootstrap::default());
+        match curve.and_then(|curve| peak(curve).map_err(|why| why.to_string())) {
+            Err(why) => Part::untestable(line.name.clone(), why),
+            Ok(peak) => held(line, &peak, &unit),
+        }
+    };
+    Found::of(lines.iter().map(part).collect(), claim.need())
 }
 
 /// The peak held against both ends, on the blocks that did not choose it.

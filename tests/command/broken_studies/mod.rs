@@ -1,0 +1,231 @@
+//! Studies with a mistake in them: each is told with its line, its key and what would be right.
+
+mod base;
+mod exhibits;
+mod hypotheses;
+mod matrices;
+mod written;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+pub(crate) use base::{Broken, GOOD};
+use exhibits::EXHIBITS;
+use hypotheses::HYPOTHESES;
+use matrices::MATRICES;
+use written::{KEYS, WRITTEN_AMISS};
+
+fn all() -> impl Iterator<Item = &'static Broken> {
+    WRITTEN_AMISS.iter().chain(KEYS).chain(MATRICES).chain(HYPOTHESES).chain(EXHIBITS)
+}
+
+/// `text` as a file in `laboratory`.
+fn file(laboratory: &Laboratory, text: impl AsRef<[u8]>) -> PathBuf {
+    let path = laboratory.path("broken.toml");
+    fs::write(&path, text).expect("a file");
+    path
+}
+
+/// The mistakes that `study check --json` tells of the file at `path`; in words it must tell as many lines.
+fn mistakes(laboratory: &Laboratory, path: &Path) -> Vec<Value> {
+    let path = path.display();
+    let json = laboratory.run(&format!("study check --json {path}")).expect(2);
+    assert_eq!(json.stderr, "", "{path}");
+    let told: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let told = told["mistakes"].as_array().expect("a list").clone();
+    let words = laboratory.run(&format!("study check {path}")).expect(2);
+    assert_eq!(words.stdout, "");
+    assert_eq!(words.stderr.lines().count(), told.len(), "{}", words.stderr);
+    for (line, mistake) in words.stderr.lines().zip(&told) {
+        let place = format!(
+            "ipcperf: {path}: line {}: {}: ",
+            mistake["line"],
+            mistake["key"].as_str().unwrap()
+        );
+        assert!(line.starts_with(&place), "{line}");
+        assert!(line.ends_with(mistake["remedy"].as_str().unwrap()), "{line}");
+        assert!(line.chars().count() < 900, "{line}");
+    }
+    told
+}
+
+#[test]
+fn the_good_study_has_no_mistakes() {
+    let laboratory = Laboratory::open();
+    let path = file(&laboratory, GOOD);
+    laboratory.run(&format!("study check {}", path.display())).expect(0);
+}
+
+#[test]
+fn each_of_many_mistakes_is_told_with_its_line_key_and_remedy() {
+    let laboratory = Laboratory::open();
+    let mut wrong = Vec::new();
+    for broken in all() {
+        let told = mistakes(&laboratory, &file(&laboratory, broken.text()));
+        let words = serde_json::to_string(&told).expect("text").replace("\\\"", "\"");
+        let is_right = told.len() == 1
+            && told[0]["line"] == broken.line()
+            && told[0]["key"] == broken.key
+            && broken.words.iter().all(|word| words.contains(word));
+        if !is_right {
+            let (line, key, from, to) = (broken.line(), broken.key, broken.from, broken.to);
+            wrong.push(format!(
+                "{from} -> {to}\n  wanted {line} {key} {:?}\n  told {words}",
+                broken.words
+            ));
+        }
+    }
+    assert!(all().count() >= 50);
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn several_mistakes_are_told_at_once_by_line() {
+    let laboratory = Laboratory::open();
+    let text = GOOD.replace("titel", "title").replacen("repetitions = 10", "repetitions = 0", 1);
+    let text = text.replacen("mode = \"2proc\"", "mode = \"2pro\"", 1);
+    let text = text.replacen("test = \"ratio-within\"", "test = \"ratio\"", 1);
+    let text = text.replacen("id = \"H3\"", "di = \"H3\"", 1);
+    let told = mistakes(&laboratory, &file(&laboratory, text));
+    let keys: Vec<&str> = told.iter().filter_map(|one| one["key"].as_str()).collect();
+    assert_eq!(
+        keys,
+        ["sampling.repetitions", "matrix[1].mode", "hypothesis[2].test", "hypothesis[3].di"]
+    );
+}
+
+#[test]
+fn every_command_that_takes_a_study_tells_the_same() {
+    let laboratory = Laboratory::open();
+    let path = file(&laboratory, GOOD.replacen("mode = \"2proc\"", "mode = \"2pro\"", 1));
+    let path = path.display();
+    let wanted = laboratory.run(&format!("study check {path}")).expect(2).stderr;
+    for command in ["study show", "study plan", "study run", "plan"] {
+        let told = laboratory.run(&format!("{command} {path}")).expect(2);
+        assert_eq!(told.stderr, wanted, "{command}");
+        assert_eq!(told.stdout, "", "{command}");
+    }
+}
+
+/// Of what there may be several, one pair of brackets makes one table.
+#[test]
+fn a_heading_in_the_wrong_brackets_is_told_with_the_right_ones() {
+    let laboratory = Laboratory::open();
+    for (good, wrong) in [("[[matrix]]", "[matrix]"), ("[[hypothesis]]", "[hypothesis]")] {
+        let end = GOOD.find(good).expect("the first") + good.len();
+        let next = GOOD[end..].find("\n[[").map_or(GOOD.len(), |at| end + at + 1);
+        let text = format!("{}{}", &GOOD[..end], &GOOD[end..next]).replacen(good, wrong, 1);
+        let told = mistakes(&laboratory, &file(&laboratory, text));
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(told[0]["remedy"], format!("write {good}"));
+    }
+}
+
+#[test]
+fn what_is_no_study_at_all_is_told_in_one_line() {
+    let laboratory = Laboratory::open();
+    let told = |bytes: &[u8]| {
+        let told = mistakes(&laboratory, &file(&laboratory, bytes));
+        assert_eq!(told.len(), 1, "{told:?}");
+        told[0].to_string()
+    };
+    assert!(told(b"").contains("study new"));
+    assert!(told(b" \n\n").contains("empty"));
+    assert!(told(b"name = \"a\"\n\n\xff\xfe = 1\n").contains("UTF-8"));
+    assert!(told(b"name = \"a\"\n\n\xff\xfe = 1\n").contains("\"line\":3"));
+    assert!(told(include_bytes!("../files/three-mechanisms.jsonl")).contains("study judge"));
+    assert!(told(&vec![b'#'; 2 << 20]).contains("longer than a study"));
+    assert!(told(&vec![b'['; 1 << 19]).contains("TOML"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let laboratory = Laboratory::open();
+    for (name, word) in [
+        ("/", "directory"),
+        ("/nowhere/study.toml", "No such file"),
+        ("pipe-or-sokcet", "`pipe-or-socket`"),
+        ("/dev/zero", "longer than a study"),
+        ("/proc/self/exe", "longer than a study"),
+    ] {
+        for json in ["", " --json"] {
+            let told = laboratory.run(&format!("study check {name}{json}")).expect(2);
+            let words = format!("{}{}", told.stderr, told.stdout);
+            assert!(words.contains(word), "{name}: {words}");
+        }
+    }
+}
+
+/// What takes long to look at is refused before it is.
+#[test]
+fn absurd_files_are_refused_soon() {
+    let laboratory = Laboratory::open();
+    let numbers = |count: u32| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let many = numbers(60_000);
+    for (from, to) in [
+        ("\"512..64KiB\"", format!("\"{many}\"")),
+        ("\"512..64KiB\"", format!("\"{}\"", "1..4096:4096,".repeat(20_000))),
+        ("touch = [\"none\", \"both\"]", format!("reply = \"{many}\"")),
+        ("[\"default\", \"1MiB\"]", format!("\"{many}\"")),
+        ("{ buffer = 64 }", format!("{{ buffer = \"{many}\" }}")),
+        ("seed = 7", "[[matrix]]\n".repeat(50_000)),
+        ("seed = 7", "[[hypothesis]]\n".repeat(50_000)),
+        ("seed = 7", "x = 1\n".repeat(100_000)),
+        ("seed = 7", format!("seed = {}7", "[".repeat(100_000))),
+        ("seed = 7", "a.b.c = \n\"".repeat(50_000)),
+    ] {
+        let told = mistakes(&laboratory, &file(&laboratory, GOOD.replacen(from, &to, 1)));
+        assert!(!told.is_empty(), "{from}");
+    }
+}
+
+fn schema() -> jsonschema::Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/study.schema.json");
+    let schema: Value = serde_json::from_slice(&fs::read(path).expect("the schema")).expect("JSON");
+    jsonschema::validator_for(&schema).expect("a schema")
+}
+
+fn json(text: &str) -> Value {
+    let table: toml::Table = text.parse().expect("TOML");
+    serde_json::to_value(table).expect("JSON")
+}
+
+/// The files in `studies/`.
+pub(crate) fn studies() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let files = fs::read_dir(folder).expect("the studies").map(|file| file.expect("a file").path());
+    let files: Vec<PathBuf> = files.collect();
+    assert!(files.len() >= 6);
+    files
+}
+
+#[test]
+fn editors_are_told_that_the_studies_are_right() {
+    let schema = schema();
+    let ours = studies().into_iter().map(|path| fs::read_to_string(path).expect("a study"));
+    for text in ours.chain([GOOD.to_owned()]) {
+        let errors: Vec<String> = schema
+            .iter_errors(&json(&text))
+            .map(|error| format!("{} {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", text.lines().next().unwrap_or_default());
+    }
+}
+
+/// A schema knows no machine and no other key: it cannot tell all, but much.
+#[test]
+fn editors_are_told_of_many_mistakes() {
+    let schema = schema();
+    let readable = KEYS
+        .iter()
+        .chain(MATRICES)
+        .chain(HYPOTHESES)
+        .filter(|one| one.text().parse::<toml::Table>().is_ok());
+    let (wrong, missed): (Vec<_>, Vec<_>) =
+        readable.partition(|one| !schema.is_valid(&json(&one.text())));
+    let missed: Vec<&str> = missed.iter().map(|one| one.to).collect();
+    assert!(wrong.len() >= 40, "{} told, not: {missed:#?}", wrong.len());
+}
