@@ -95,6 +95,10 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
             known.name.trim_start_matches("the better of "),
             line.name
         );
+        // What is joined next must share the options of all that were, not of the first alone.
+        for (factor, level) in line.levels {
+            known.levels.entry(factor).or_insert(level);
+        }
         for point in line.points {
             match known.points.iter_mut().find(|there| there.x.total_cmp(&point.x).is_eq()) {
                 Some(there) => {
@@ -172,4 +176,32 @@ pub(super) fn alone<'a>(
         return Err(Found::untestable(cells.absence(&selection, metric)));
     }
     Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(mechanism: &str, via: &str) -> Line<'static> {
+        let levels = [("mechanism".to_owned(), mechanism.to_owned())];
+        let option = (format!("{mechanism}.via"), via.to_owned());
+        Line {
+            name: format!("{mechanism} {via}"),
+            levels: levels.into_iter().chain([option]).collect(),
+            points: Vec::new(),
+            example: None,
+        }
+    }
+
+    #[test]
+    fn the_best_is_of_lines_that_share_each_option_with_all_of_them() {
+        let lines = [("copy", "one"), ("copy", "other"), ("memfd", "one"), ("memfd", "other")];
+        let lines = lines.map(|(mechanism, via)| line(mechanism, via)).to_vec();
+        let joined = best(lines, Better::Higher);
+        let names: Vec<&str> = joined.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["the better of copy one and memfd one", "the better of copy other and memfd other"]
+        );
+    }
 }

@@ -36,7 +36,8 @@ pub(super) fn sections(
     if !exhibits.tables.is_empty() {
         let all = html! {
             p {
-                "Medians of the kept repetitions, and beside each the interquartile range as a share of it."
+                "Medians of the kept repetitions, and beside each the interquartile range as a share of it, or the \
+                 least and the most."
             }
             @for one in &exhibits.tables { (table(one)) }
         };
