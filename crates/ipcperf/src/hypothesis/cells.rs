@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::claim::EVENTS;
-use crate::plan::{CHOSEN, MESSAGES, TOTAL, TWIN, WATCHED};
+use crate::plan::{CHOSEN, TWIN, WATCHED};
 use crate::results::{CaseIdentity, ObservationRecord, Results, Sample, SpecRecord};
 use crate::study::{Levels, Metric, Selection};
 use crate::summary::was_held_up;
@@ -233,7 +233,7 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     ];
     let mut levels: Levels =
         plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
-    levels.extend(amount(case).map(|amount| ("total".to_owned(), amount)));
+    levels.extend(case.amount().map(|amount| ("total".to_owned(), amount)));
     if let Some(events) = chosen_events(case, instruments) {
         levels.insert(EVENTS.to_owned(), events);
     }
@@ -244,15 +244,6 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     levels
         .extend(options.map(|(name, value)| (format!("{}.{name}", case.mechanism), value.clone())));
     levels
-}
-
-/// How much a case moves, where its name tells that: others of the file move another amount.
-fn amount(case: &CaseIdentity) -> Option<String> {
-    let of = |key: &str| {
-        let (_, rest) = case.case_id.split_once(key)?;
-        Some(rest.split('/').next().unwrap_or(rest).to_owned())
-    };
-    of(TOTAL).or_else(|| Some(format!("{} messages", of(MESSAGES)?)))
 }
 
 /// The words that chose the events by which a case is watched, where its name tells them.

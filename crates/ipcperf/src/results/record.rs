@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::planned::PlanRecord;
 use super::sample::Sample;
 use crate::machine::Environment;
-use crate::plan::Case;
+use crate::plan::{Case, MESSAGES, TOTAL};
 use crate::summary::ProbeEffect;
 
 /// One line of a results file.
@@ -144,6 +144,16 @@ impl CaseIdentity {
         let kernel_buffer = Some(("kernel-buffer", self.kernel_buffer.clone()));
         let kernel_buffer = kernel_buffer.filter(|(_, asked)| asked != "default");
         kernel_buffer.into_iter().chain(self.handling().conditions()).collect()
+    }
+
+    /// How much the case moves, bytes or `N messages`, where its name tells that: others of the file
+    /// move another amount.
+    pub(crate) fn amount(&self) -> Option<String> {
+        let of = |key: &str| {
+            let (_, rest) = self.case_id.split_once(key)?;
+            Some(rest.split('/').next().unwrap_or(rest).to_owned())
+        };
+        of(TOTAL).or_else(|| Some(format!("{} messages", of(MESSAGES)?)))
     }
 
     /// That its names are no longer than names are.

@@ -1,6 +1,7 @@
 //! From samples to one figure for each case and class of CPU pair: median and quartiles over the
 //! repetitions that count, how well the median is known, and the modes where there are several.
 
+mod amount;
 mod best;
 mod cost;
 mod counted;
@@ -64,6 +65,9 @@ impl Spread {
 pub(crate) struct CaseSummary {
     #[serde(flatten)]
     pub(crate) case: CaseIdentity,
+    /// How much it moves, in words, where others differ from it in that alone; `case_id` has it too.
+    #[serde(skip)]
+    pub(crate) amount: String,
     /// The key of the figure the case is about: that of which `disturbed_median`, `median_interval` and
     /// `modes` are, in its unit.
     pub(crate) main_figure: &'static str,
@@ -125,14 +129,11 @@ impl CaseSummary {
         }
     }
 
-    /// Mechanism and options: what tables call a series.
+    /// Mechanism and options, and the amount where that tells it from others: what tables call a series.
     pub(crate) fn series(&self) -> String {
         let case = &self.case;
-        if case.options.is_empty() {
-            return case.mechanism.clone();
-        }
-        let options = case.options.iter().map(|(name, value)| format!("{name}={value}"));
-        format!("{} {}", case.mechanism, options.collect::<Vec<_>>().join(" "))
+        let options = case.options.iter().map(|(name, value)| format!(" {name}={value}"));
+        format!("{}{}{}", case.mechanism, options.collect::<String>(), self.amount)
     }
 }
 
@@ -287,6 +288,7 @@ fn summarise_refused(refused: &RefusedRecord) -> CaseSummary {
 fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
     CaseSummary {
         case: case.clone(),
+        amount: String::new(),
         main_figure: main_figure_of(case),
         cpu_pair_class: None,
         kernel_buffer_granted_bytes: None,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use std::collections::HashSet;
 
-use super::{CaseSummary, counted, summarise};
+use super::{CaseSummary, amount, counted, summarise};
 use crate::error::Error;
 use crate::output::tell;
 use crate::results::{PlanRecord, Results, SpecRecord, read};
@@ -42,6 +42,7 @@ impl Summarised {
             results.header.limits.as_ref(),
         );
         counted::add(&mut summaries, &results);
+        amount::tell(&mut summaries);
         Self { path: path.to_owned(), results, summaries }
     }
 }
