@@ -30,4 +30,6 @@ pub struct Played {
     pub elapsed_ns: u64,
     /// Of the dials that the watch gave, in its order.
     pub readings: Vec<Reading>,
+    /// CPU time of each role in it, by its own clock, ns, where that is known.
+    pub cpu_ns: Vec<(String, u64)>,
 }

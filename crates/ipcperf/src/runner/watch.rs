@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 
 use ipcperf_engine::worker::{DialReading, Gathering, MOST_DIALS, Player, PlayerExtent};
-use ipcperf_engine::{Failure, FailureKind, Measurement, Role};
+use ipcperf_engine::{Failure, FailureKind, Measurement, Role, RoleUsage};
 use ipcperf_observe::{
     Instrument, Member, Observation, Parties, Played, Reading, Scope, Source, Unavailable, Watch,
 };
@@ -16,7 +16,7 @@ use super::told::told_by_worker;
 use crate::plan::Watched;
 
 /// What an instrument told of a run.
-pub(super) type Told = (&'static str, Observation);
+pub(crate) type Told = (&'static str, Observation);
 
 /// The instruments of a run, and those of them that watch already.
 #[derive(Debug)]
@@ -115,8 +115,10 @@ impl Watchers {
         let mut told = Vec::new();
         let readings = self.readings(&measured.dials);
         let Measurement { began_ns, elapsed_ns, .. } = *measured;
+        let cpu = |usage: &RoleUsage| Some((usage.role.name().to_owned(), usage.cpu_ns?));
+        let cpu_ns: Vec<(String, u64)> = measured.roles.iter().filter_map(cpu).collect();
         for ((name, mut watch), readings) in self.watches.into_iter().zip(readings) {
-            watch.told(&Played { began_ns, elapsed_ns, readings });
+            watch.told(&Played { began_ns, elapsed_ns, readings, cpu_ns: cpu_ns.clone() });
             let seen = watch.finish().map_err(|why| refused(name, why))?;
             told.extend(seen.into_iter().map(|observation| (name, observation)));
         }

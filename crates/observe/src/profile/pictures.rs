@@ -51,8 +51,16 @@ fn table(title: String, headings: &[&str], rows: Vec<Vec<Value>>) -> Table {
 }
 
 fn summaries(roles: &[Role]) -> Table {
-    let headings =
-        ["role", "event", "per second", "samples", "in the kernel", "overwritten", "skid"];
+    let headings = [
+        "role",
+        "event",
+        "per second",
+        "samples",
+        "of its CPU time",
+        "in the kernel",
+        "overwritten",
+        "skid",
+    ];
     let rows = roles.iter().filter_map(|role| {
         let summary = role.summary.as_ref()?;
         Some(vec![
@@ -60,6 +68,7 @@ fn summaries(roles: &[Role]) -> Table {
             Value::Text(summary.event.clone()),
             Value::Count(summary.frequency_hz),
             Value::Count(summary.samples),
+            summary.covered_share.map_or(Value::Absent, Value::Share),
             summary.kernel_samples.map_or(Value::Absent, Value::Count),
             Value::Ns(summary.overwritten_ns),
             summary.skid_share.map_or(Value::Absent, Value::Share),
@@ -130,6 +139,7 @@ mod tests {
             overwritten_ns: 0,
             kernel_symbols: Some(KernelSymbols::Hidden),
             skid_share: None,
+            covered_share: Some(0.5),
         };
         let group = GroupShare {
             group: Group::Copying,
@@ -168,7 +178,7 @@ mod tests {
         for table in [samples, groups, functions] {
             assert!(table.rows.iter().all(|row| row.len() == table.headings.len()), "{table:?}");
         }
-        assert_eq!(samples.rows[0][4], Value::Absent);
+        assert_eq!(samples.rows[0][4..6], [Value::Share(0.5), Value::Absent]);
         assert_eq!(groups.rows[0][1], Value::Text("copying (learned)".to_owned()));
         assert_eq!((&*functions.title, functions.rows.len()), ("Functions of sender", SYMBOLS));
     }

@@ -40,6 +40,10 @@ pub struct Summary {
     /// timer's interrupt, such a sample was due earlier, while they were off, in this function or before it.
     /// Null where there are no symbols to tell by, or no samples.
     pub skid_share: Option<f64>,
+    /// For how much of the role's CPU time the samples stand, where the event is a clock: less than all where
+    /// interrupts came late or not at all. Null where the CPU time is not known.
+    #[serde(default)]
+    pub covered_share: Option<f64>,
 }
 
 /// Whom the event interrupted.

@@ -154,7 +154,8 @@ fn told_twice(script: Script) -> [Vec<Observation>; 2] {
     let roles: Vec<Role> = members.into_iter().map(role).collect();
     [Kernel::Named(Functions::read()), learned].map(|kernel| {
         let phase_ns = phase_ns.clone();
-        let how = Circumstances { manner: &manner, kernel: Some(&kernel), phase_ns };
+        let kernel = Some(&kernel);
+        let how = Circumstances { manner: &manner, kernel, phase_ns, cpu_ns: &[] };
         told::observations(&roles, &taken, &how)
     })
 }

@@ -34,6 +34,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) kernel: Option<&'a Kernel>,
     /// The phase that counted, by the monotonic clock, ns.
     pub(super) phase_ns: RangeInclusive<u64>,
+    /// CPU time of each role in it, ns.
+    pub(super) cpu_ns: &'a [(String, u64)],
 }
 
 /// What one sample says.
@@ -129,12 +131,20 @@ fn rows(role: &str, hits: &[Hit], overwritten_ns: u64, how: &Circumstances<'_>) 
         overwritten_ns,
         kernel_symbols: how.kernel.map(Kernel::symbols),
         skid_share: skid_share(hits, all, how),
+        covered_share: covered_share(role, all, how),
     };
     let mut rows = vec![Row::Summary(summary)];
     rows.extend(group_shares(hits, all, how).into_iter().map(Row::Group));
     rows.extend(symbol_shares(hits, all).into_iter().map(Row::Symbol));
     rows.extend(stacks(role, hits).into_iter().map(Row::Stack));
     rows
+}
+
+/// The events of a clock are ns of CPU time.
+#[allow(clippy::cast_precision_loss, reason = "a share")]
+fn covered_share(role: &str, all: Weight, how: &Circumstances<'_>) -> Option<f64> {
+    let (_, cpu_ns) = how.cpu_ns.iter().find(|(name, ns)| name == role && *ns > 0)?;
+    how.manner.code.is_clock().then(|| all.events as f64 / *cpu_ns as f64)
 }
 
 fn skid_share(hits: &[Hit], all: Weight, how: &Circumstances<'_>) -> Option<f64> {
@@ -226,7 +236,12 @@ mod tests {
     fn told(roles: &[Role], samples: Vec<Sample>) -> Vec<Observation> {
         let manner = Manner::of("cpu-clock", 1_000).unwrap();
         let kernel = Kernel::Learned(Copies::of(vec![(COPIES, COPIES + 16)]));
-        let how = Circumstances { manner: &manner, kernel: Some(&kernel), phase_ns: 100..=200 };
+        let how = Circumstances {
+            manner: &manner,
+            kernel: Some(&kernel),
+            phase_ns: 100..=200,
+            cpu_ns: &[("both".to_owned(), 80), ("broker".to_owned(), 0)],
+        };
         observations(roles, &Taken { samples, whole_since_ns: 130 }, &how)
     }
 
@@ -251,6 +266,7 @@ mod tests {
             panic!("{told:?}")
         };
         assert_eq!((summary.samples, summary.events, summary.overwritten_ns), (2, 40, 30));
+        assert_eq!(summary.covered_share, Some(0.5), "40 of 80 ns on a CPU");
         assert_eq!((copying.group, copying.samples, copying.learned), (Group::Copying, 1, true));
         assert_eq!((unresolved.group, unresolved.share), (Group::Unresolved, 0.25));
     }
@@ -261,6 +277,10 @@ mod tests {
         let samples = [7, 8, 1, 7].map(|tid| sample(tid, 150, 1, &[(Space::Kernel, ELSEWHERE)]));
         let mut told = told(&roles, samples.to_vec());
         told.retain(|one| one.fields.contains_key("reach"));
+        assert!(
+            told[0].fields["covered_share"].is_null(),
+            "who had no CPU time has no share of it"
+        );
         let samples: Vec<_> = told.iter().map(|one| one.fields["samples"].as_u64()).collect();
         assert_eq!(samples, [Some(2), Some(2)]);
     }

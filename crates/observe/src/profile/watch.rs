@@ -125,7 +125,8 @@ impl Watch for Profile {
             .then(|| copies.map_or_else(|| Kernel::Named(Functions::read()), Kernel::Learned));
         let end_ns = played.began_ns.saturating_add(played.elapsed_ns);
         let phase_ns = played.began_ns..=end_ns;
-        let how = Circumstances { manner: &manner, kernel: kernel.as_ref(), phase_ns };
+        let cpu_ns = &played.cpu_ns;
+        let how = Circumstances { manner: &manner, kernel: kernel.as_ref(), phase_ns, cpu_ns };
         Ok(told::observations(&roles, &taken, &how))
     }
 }
