@@ -102,6 +102,7 @@ pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes
         check: TouchCheck::Off,
         handling: Handling::default(),
         warm_up: WarmUp::None,
+        repeats: None,
         gate: Gate::Open,
         objects: Objects::Unread,
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ipcperf_engine::Privilege;
 use ipcperf_engine::handling::Reuse;
 use ipcperf_engine::mechanism::{Blocking, Mechanism, Nearness, Setup};
 use ipcperf_engine::workload::Kind;
@@ -12,6 +13,7 @@ pub(crate) fn carried(mechanism: &Mechanism, bytes: u64) -> u64 {
         options: &BTreeMap::new(),
         buffer_bytes: bytes,
         kernel_buffer_asked_bytes: None,
+        privilege: Privilege::Used,
         nearness: Nearness::Unpinned,
         cpus: None,
         blocking: Blocking::Wait,

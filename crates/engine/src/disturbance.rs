@@ -120,6 +120,7 @@ mod tests {
         Measurement {
             objects: Vec::new(),
             dials: Vec::new(),
+            repeats: Vec::new(),
             began_ns: 0,
             elapsed_ns: RUN_NS,
             total_bytes: 64,

@@ -27,5 +27,5 @@ pub mod worker;
 pub mod workload;
 
 pub use disturbance::{Disturbance, disturbance};
-pub use report::{Failure, FailureKind, Measurement, Report, Role, RoleUsage, RoundTrips};
-pub use spec::{KernelBuffer, Mode, RunSpec, TouchCheck, WarmUp};
+pub use report::{Failure, FailureKind, Measurement, Repeat, Report, Role, RoleUsage, RoundTrips};
+pub use spec::{KernelBuffer, Mode, Privilege, Repeats, Rest, RunSpec, TouchCheck, WarmUp};

@@ -85,6 +85,17 @@ pub struct RoundTrips {
     pub mean_ns: f64,
 }
 
+/// One of several phases that counted in one pair of parties.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// From just before the first byte was sent to just after the last was received, ns.
+    pub elapsed_ns: u64,
+    /// Messages (or round trips) that arrived.
+    pub messages: u64,
+    /// One entry for each role.
+    pub roles: Vec<RoleUsage>,
+}
+
 /// What a run that went well yields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -121,6 +132,9 @@ pub struct Measurement {
     pub objects: Vec<KernelObject>,
     /// For each party, the sender first, what the dials that it was handed said.
     pub dials: Vec<Vec<DialReading>>,
+    /// Every phase that counted, where several were asked for; all else is of the last of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<Repeat>,
 }
 
 /// Why a run yielded nothing.

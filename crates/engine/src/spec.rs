@@ -53,6 +53,8 @@ pub enum KernelBuffer {
     Match,
     /// This many bytes.
     Bytes(u64),
+    /// This many bytes, but no more than the system's maximum for everybody, whoever asks.
+    Plain(u64),
 }
 
 impl KernelBuffer {
@@ -62,9 +64,27 @@ impl KernelBuffer {
         match self {
             Self::Default => None,
             Self::Match => Some(buffer_bytes),
-            Self::Bytes(bytes) => Some(bytes),
+            Self::Bytes(bytes) | Self::Plain(bytes) => Some(bytes),
         }
     }
+
+    /// Whether more than the system's maximum is tried.
+    #[must_use]
+    pub const fn privilege(self) -> Privilege {
+        match self {
+            Self::Default | Self::Match | Self::Bytes(_) => Privilege::Used,
+            Self::Plain(_) => Privilege::Unused,
+        }
+    }
+}
+
+/// Whether what only a privileged process may ask of the kernel is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privilege {
+    /// It is, and does without where it is refused.
+    Used,
+    /// It is not.
+    Unused,
 }
 
 impl fmt::Display for KernelBuffer {
@@ -73,6 +93,7 @@ impl fmt::Display for KernelBuffer {
             Self::Default => f.write_str("default"),
             Self::Match => f.write_str("match"),
             Self::Bytes(bytes) => write!(f, "{bytes}"),
+            Self::Plain(bytes) => write!(f, "plain:{bytes}"),
         }
     }
 }
@@ -99,6 +120,27 @@ pub enum WarmUp {
     /// Moves so many slices of equal size, of about 0.8 ms, and reports how long each took: how long
     /// a warm-up must be is read from them.
     Slices(u32),
+}
+
+/// Several phases that count, in one and the same pair of parties: what the documents' programs call
+/// iterations. Whatever is judged from them must know that they are not independent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Repeats {
+    /// How many; none is taken for one.
+    pub count: u32,
+    /// What comes before each.
+    pub rest: Rest,
+}
+
+/// What the parties do before a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// Nothing.
+    #[default]
+    None,
+    /// File systems are flushed, and two seconds pass.
+    Settle,
 }
 
 /// One run, as handed to a worker on its standard input (one JSON object).
@@ -128,6 +170,9 @@ pub struct RunSpec {
     /// What comes before the phase that counts, where no total is given.
     #[serde(default)]
     pub warm_up: WarmUp,
+    /// Whether several phases count, each told for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeats>,
     /// Whether the parties wait to be watched.
     #[serde(default)]
     pub gate: Gate,
@@ -187,6 +232,7 @@ pub(crate) mod tests {
             check: TouchCheck::Off,
             handling: Handling::default(),
             warm_up: WarmUp::None,
+            repeats: None,
             gate: Gate::Open,
             objects: Objects::Unread,
         }

@@ -5,9 +5,9 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
-use crate::Failure;
 use crate::handling::Reuse;
 use crate::workload::Kind;
+use crate::{Failure, Privilege};
 
 /// Where the parties run in relation to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Setup<'a> {
     pub buffer_bytes: u64,
     /// What the kernel shall hold between the parties, bytes; `None` for its default.
     pub kernel_buffer_asked_bytes: Option<u64>,
+    /// Whether more than the system's maximum is tried for it.
+    pub privilege: Privilege,
     /// Where the parties will run.
     pub nearness: Nearness,
     /// The CPUs of sender and receiver; `None` leaves both to the scheduler.

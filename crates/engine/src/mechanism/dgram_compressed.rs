@@ -187,8 +187,8 @@ impl<C: Codec> Channel for DgramCompressed<C> {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         let (sender, receiver) = datagram_pair(setup)?;
-        let granted_bytes = set_buffers(&sender, setup.kernel_buffer_asked_bytes)?.send_bytes;
-        set_buffers(&receiver, setup.kernel_buffer_asked_bytes)?;
+        let granted_bytes = set_buffers(&sender, setup)?.send_bytes;
+        set_buffers(&receiver, setup)?;
         let bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2);
         let end = |socket| CompressedEnd {
             socket,

@@ -56,8 +56,8 @@ impl Channel for DgramFds {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<DgramFdsEnd>, Failure> {
         let (sender, receiver) = datagram_pair(setup)?;
-        let granted_bytes = set_buffers(&sender, setup.kernel_buffer_asked_bytes)?.send_bytes;
-        set_buffers(&receiver, setup.kernel_buffer_asked_bytes)?;
+        let granted_bytes = set_buffers(&sender, setup)?.send_bytes;
+        set_buffers(&receiver, setup)?;
         let end = |socket| Ok(DgramFdsEnd { socket, companions: companions(setup)?, calls: 0 });
         Ok(Opened {
             sender: end(sender)?,

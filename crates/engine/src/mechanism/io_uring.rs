@@ -216,6 +216,7 @@ mod tests {
             options: &depth,
             buffer_bytes: 4096,
             kernel_buffer_asked_bytes: None,
+            privilege: crate::Privilege::Used,
             nearness: Nearness::Apart,
             cpus: None,
             blocking: Blocking::Wait,

@@ -198,6 +198,7 @@ mod tests {
             options: &BTreeMap::new(),
             buffer_bytes,
             kernel_buffer_asked_bytes: None,
+            privilege: crate::Privilege::Used,
             nearness: Nearness::Unpinned,
             cpus: None,
             blocking,

@@ -11,7 +11,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::descriptor::refused;
 use super::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
-use crate::Failure;
+use crate::{Failure, Privilege};
 
 /// One end of a connected socket; `KEEPS_BOUNDARIES` for datagrams and sequenced packets.
 #[derive(Debug)]
@@ -62,8 +62,8 @@ pub(super) fn joined<const KEEPS_BOUNDARIES: bool>(
     receiver: OwnedFd,
     setup: &Setup<'_>,
 ) -> Result<Opened<SocketEnd<KEEPS_BOUNDARIES>>, Failure> {
-    let granted_bytes = set_buffers(&sender, setup.kernel_buffer_asked_bytes)?.send_bytes;
-    set_buffers(&receiver, setup.kernel_buffer_asked_bytes)?;
+    let granted_bytes = set_buffers(&sender, setup)?.send_bytes;
+    set_buffers(&receiver, setup)?;
     Ok(Opened {
         sender: SocketEnd { socket: sender },
         receiver: SocketEnd { socket: receiver },
@@ -79,24 +79,31 @@ pub(super) struct SocketBuffers {
     pub(super) receive_bytes: u64,
 }
 
-/// Asks for both buffers of `socket` and returns what was granted. Beyond the system's maximum the
-/// privileged form is tried; where it is refused, the maximum stands.
-pub(super) fn set_buffers(
-    socket: &OwnedFd,
-    asked_bytes: Option<u64>,
-) -> Result<SocketBuffers, Failure> {
-    if let Some(bytes) = asked_bytes {
+/// Asks for both buffers of `socket`, as `setup` has them, and returns what was granted: twice what was asked, since the
+/// kernel adds as much for its own use (socket(7)). Beyond the system's maximum the privileged form
+/// is tried; where it is refused, the maximum stands.
+pub(super) fn set_buffers(socket: &OwnedFd, setup: &Setup<'_>) -> Result<SocketBuffers, Failure> {
+    if let Some(bytes) = setup.kernel_buffer_asked_bytes {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(i32::MAX as usize / 2);
         set_socket_send_buffer_size(socket, bytes).map_err(|e| refused("SO_SNDBUF", e))?;
         set_socket_recv_buffer_size(socket, bytes).map_err(|e| refused("SO_RCVBUF", e))?;
-        if granted(socket)?.send_bytes < bytes as u64 {
-            let _unprivileged = set_socket_send_buffer_size_force(socket, bytes);
-        }
-        if granted(socket)?.receive_bytes < bytes as u64 {
-            let _unprivileged = set_socket_recv_buffer_size_force(socket, bytes);
+        if setup.privilege == Privilege::Used {
+            exceed_maximum(socket, bytes)?;
         }
     }
     granted(socket)
+}
+
+/// Tries the privileged form where less than `bytes` was granted.
+fn exceed_maximum(socket: &OwnedFd, bytes: usize) -> Result<(), Failure> {
+    let doubled_bytes = 2 * bytes as u64;
+    if granted(socket)?.send_bytes < doubled_bytes {
+        let _unprivileged = set_socket_send_buffer_size_force(socket, bytes);
+    }
+    if granted(socket)?.receive_bytes < doubled_bytes {
+        let _unprivileged = set_socket_recv_buffer_size_force(socket, bytes);
+    }
+    Ok(())
 }
 
 fn granted(socket: &OwnedFd) -> Result<SocketBuffers, Failure> {
@@ -110,7 +117,7 @@ fn granted(socket: &OwnedFd) -> Result<SocketBuffers, Failure> {
 /// which the run will then report.
 pub(super) fn unix_limit(kind: SocketType, setup: &Setup<'_>) -> Option<Limit> {
     let (socket, peer) = socketpair(AddressFamily::UNIX, kind, flags(setup), None).ok()?;
-    let send_bytes = set_buffers(&socket, setup.kernel_buffer_asked_bytes).ok()?.send_bytes;
+    let send_bytes = set_buffers(&socket, setup).ok()?.send_bytes;
     let limit_bytes = send_bytes.saturating_sub(32);
     if setup.buffer_bytes <= limit_bytes && !takes(&socket, setup.buffer_bytes) {
         return largest_taken(&socket, &peer, limit_bytes);
@@ -139,4 +146,54 @@ fn largest_taken(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<L
         }
     }
     Some(Limit { bytes: fits, because: "the kernel allocates no larger one".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::Nearness;
+    use super::*;
+    use crate::handling::Reuse;
+    use crate::workload::Kind;
+
+    fn setup<'a>(
+        options: &'a BTreeMap<String, String>,
+        asked_bytes: u64,
+        privilege: Privilege,
+    ) -> Setup<'a> {
+        Setup {
+            options,
+            buffer_bytes: 64,
+            kernel_buffer_asked_bytes: Some(asked_bytes),
+            privilege,
+            nearness: Nearness::OneCpu,
+            cpus: None,
+            blocking: Blocking::Wait,
+            workload: Kind::Stream,
+            buffers: Reuse::Hot,
+        }
+    }
+
+    #[test]
+    fn more_than_the_maximum_is_for_privilege_alone_and_then_whole() {
+        let most = std::fs::read_to_string("/proc/sys/net/core/wmem_max").unwrap();
+        let most_bytes: u64 = most.trim().parse().unwrap();
+        // Doubled, the maximum is all that is asked: whoever looks at that alone forces nothing.
+        let (options, asked_bytes) = (BTreeMap::new(), 2 * most_bytes);
+        let granted_bytes = |privilege| {
+            let setup = setup(&options, asked_bytes, privilege);
+            let (one, _other) =
+                socketpair(AddressFamily::UNIX, SocketType::STREAM, flags(&setup), None).unwrap();
+            set_buffers(&one, &setup).unwrap().send_bytes
+        };
+        assert_eq!(granted_bytes(Privilege::Unused), 2 * most_bytes);
+        let (bare, _other) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+                .unwrap();
+        let bytes = usize::try_from(asked_bytes).unwrap();
+        let is_privileged = set_socket_send_buffer_size_force(&bare, bytes).is_ok();
+        let wanted_bytes = if is_privileged { 2 * asked_bytes } else { 2 * most_bytes };
+        assert_eq!(granted_bytes(Privilege::Used), wanted_bytes);
+    }
 }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
-use rustix::net::sockopt::set_tcp_nodelay;
+use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
 use rustix::net::{
     AddressFamily, Protocol, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
     listen, socket_with,
@@ -29,12 +29,20 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
-    options: &[OptionSpec {
-        name: "nodelay",
-        about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",
-        values: OptionValues::OneOf(&["on", "off"]),
-        default: "on",
-    }],
+    options: &[
+        OptionSpec {
+            name: "nodelay",
+            about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",
+            values: OptionValues::OneOf(&["on", "off"]),
+            default: "on",
+        },
+        OptionSpec {
+            name: "port",
+            about: "the port that is listened on; 0 is any that is free",
+            values: OptionValues::Number(0..=65_535),
+            default: "0",
+        },
+    ],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The whole network stack without a network: segments of up to 64 KiB are \
@@ -57,20 +65,28 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 /// Whether a socket can be bound to the loopback address.
 pub(super) fn available(kind: SocketType) -> Result<(), Unavailable> {
-    loopback(kind, SocketFlags::CLOEXEC, None).map(drop).map_err(|errno| Unavailable {
+    loopback(kind, SocketFlags::CLOEXEC, None, ANY_PORT).map(drop).map_err(|errno| Unavailable {
         reason: format!("no socket on 127.0.0.1: {errno}"),
         remedy: "bring the loopback interface up: ip link set lo up".to_owned(),
     })
 }
 
-/// A socket bound to a free port of the loopback address.
+/// The system chooses one that is free.
+pub(super) const ANY_PORT: u16 = 0;
+
+/// A socket bound to `port` of the loopback address. One that was named may just have been in use by a
+/// connection that still lingers.
 pub(super) fn loopback(
     kind: SocketType,
     flags: SocketFlags,
     protocol: Option<Protocol>,
+    port: u16,
 ) -> Result<OwnedFd, Errno> {
     let socket = socket_with(AddressFamily::INET, kind, flags, protocol)?;
-    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+    if port != ANY_PORT {
+        set_socket_reuseaddr(&socket, true)?;
+    }
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))?;
     Ok(socket)
 }
 
@@ -93,10 +109,11 @@ pub(super) fn connected(
 ) -> Result<(OwnedFd, OwnedFd), Failure> {
     let failed = |e| refused("connecting on 127.0.0.1", e);
     let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
-    let listener = loopback(stream, flags, protocol).map_err(failed)?;
+    let port = setup.number("port").and_then(|port| port.try_into().ok()).unwrap_or(ANY_PORT);
+    let listener = loopback(stream, flags, protocol, port).map_err(failed)?;
     let sender = socket_with(AddressFamily::INET, stream, flags, protocol).map_err(failed)?;
     for socket in [&listener, &sender] {
-        set_buffers(socket, setup.kernel_buffer_asked_bytes)?;
+        set_buffers(socket, setup)?;
     }
     let meet = || {
         listen(&listener, 1)?;

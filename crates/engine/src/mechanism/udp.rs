@@ -7,7 +7,7 @@ use rustix::net::{RecvFlags, SocketType, connect, getsockname, recv};
 
 use super::descriptor::refused;
 use super::socket::{flags, set_buffers};
-use super::tcp::{available, loopback};
+use super::tcp::{ANY_PORT, available, loopback};
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper, Limit,
     Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -53,8 +53,8 @@ impl Channel for Udp {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<UdpEnd>, Failure> {
         let (sender, receiver) = connected(setup).map_err(|e| refused("binding 127.0.0.1", e))?;
-        set_buffers(&sender, setup.kernel_buffer_asked_bytes)?;
-        let granted_bytes = set_buffers(&receiver, setup.kernel_buffer_asked_bytes)?.receive_bytes;
+        set_buffers(&sender, setup)?;
+        let granted_bytes = set_buffers(&receiver, setup)?.receive_bytes;
         Ok(Opened {
             sender: UdpEnd { socket: sender },
             receiver: UdpEnd { socket: receiver },
@@ -64,8 +64,8 @@ impl Channel for Udp {
 }
 
 fn connected(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Errno> {
-    let sender = loopback(SocketType::DGRAM, flags(setup), None)?;
-    let receiver = loopback(SocketType::DGRAM, flags(setup), None)?;
+    let sender = loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT)?;
+    let receiver = loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT)?;
     connect(&sender, &getsockname(&receiver)?)?;
     connect(&receiver, &getsockname(&sender)?)?;
     Ok((sender, receiver))

@@ -16,6 +16,7 @@ mod others;
 mod party;
 mod processes;
 mod programs;
+mod repeated;
 mod threads;
 mod usage;
 
@@ -75,6 +76,7 @@ impl RunSpec {
             options: &self.options,
             buffer_bytes: self.largest_bytes(),
             kernel_buffer_asked_bytes: self.kernel_buffer.asked_bytes(self.buffer_bytes),
+            privilege: self.kernel_buffer.privilege(),
             nearness: self.nearness(),
             cpus: self.cpus,
             blocking: match self.mode {
@@ -170,6 +172,7 @@ fn combine<E: Endpoint>(
     roles.extend(parties.iter_mut().filter_map(|party| party.broker.take()));
     let dials = parties.iter_mut().map(|party| std::mem::take(&mut party.dials)).collect();
     let objects = parties.iter_mut().flat_map(|party| std::mem::take(&mut party.objects)).collect();
+    let repeats = parties.iter_mut().map(|party| std::mem::take(&mut party.repeats)).collect();
     let first = parties.swap_remove(0);
     let lost = first.messages - first.arrived;
     Measurement {
@@ -189,5 +192,6 @@ fn combine<E: Endpoint>(
         roles,
         objects,
         dials,
+        repeats: repeated::combine(repeats),
     }
 }

@@ -13,6 +13,7 @@ use super::kernel_threads::KernelThreads;
 use super::memory::Memory;
 use super::objects::{KernelObject, Survey};
 use super::others::{Others, OthersUsage};
+use super::repeated::{PhaseReport, Repeated};
 use super::usage::{Usage, Whose, run_delay_ns};
 use crate::handling::{Handling, Touch};
 use crate::histogram::TickHistogram;
@@ -43,6 +44,7 @@ pub(super) struct PartyReport {
     pub(super) dials: Vec<DialReading>,
     pub(super) round_trips: Option<RoundTrips>,
     pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
+    pub(super) repeats: Vec<PhaseReport>,
 }
 
 /// A party about to play.
@@ -84,16 +86,29 @@ impl<E: Endpoint> Party<'_, E> {
         let survey = Survey::begin(self.spec, self.role);
         let mut calibration = Calibration::start(self.spec);
         let before_ns = self.probe();
-        let phase = loop {
-            let phase = self.phase(calibration.extent, &mut kit)?;
-            if calibration.settles(self.control.elapsed_ns()) {
-                break phase;
-            }
-        };
+        let (phase, repeats) = self.phases(&mut calibration, &mut kit)?;
         let after_ns = self.probe();
         let probes = before_ns.zip(after_ns).map(|(before, after)| [before, after]);
         let objects = survey.map_or_else(Vec::new, |survey| survey.end(self.spec, self.role));
-        Ok(PartyReport { objects, ..self.report(phase, &calibration, &kit, probes)? })
+        Ok(PartyReport { objects, repeats, ..self.report(phase, &calibration, &kit, probes)? })
+    }
+
+    /// Plays until as many phases have counted as were asked for; the last of them, and all where that were
+    /// several.
+    fn phases(
+        &mut self,
+        calibration: &mut Calibration,
+        kit: &mut Kit,
+    ) -> Result<(Phase, Vec<PhaseReport>), Failure> {
+        let mut repeated = Repeated::of(self.spec.repeats);
+        loop {
+            repeated.rest(self.role);
+            let phase = self.phase(calibration.extent, kit)?;
+            let counts = calibration.settles(self.control.elapsed_ns());
+            if counts && repeated.is_over(&phase.usage, self.control) {
+                return Ok((phase, repeated.reports()));
+            }
+        }
     }
 
     /// Puts the calling thread on its CPU, for good.
@@ -277,6 +292,7 @@ impl<E: Endpoint> Party<'_, E> {
             dials: kit.dials.readings(),
             round_trips,
             cacheline_round_trip_ns: probes,
+            repeats: Vec::new(),
         })
     }
 }

@@ -105,6 +105,7 @@ impl Phase {
             cacheline_round_trip_ns: None,
             steal_ns: None,
             roles: self.roles,
+            repeats: Vec::new(),
         }
     }
 }

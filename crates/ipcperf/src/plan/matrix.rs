@@ -98,6 +98,7 @@ fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpe
         check: request.check,
         handling: Handling::default(),
         warm_up: WarmUp::None,
+        repeats: None,
         gate: Gate::Open,
         objects: Objects::Unread,
     }

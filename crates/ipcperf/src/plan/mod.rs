@@ -218,6 +218,7 @@ pub(crate) mod tests {
             check: TouchCheck::Off,
             handling: Handling::default(),
             warm_up: WarmUp::None,
+            repeats: None,
             gate: Gate::Open,
             objects: Objects::Unread,
         };

@@ -329,6 +329,7 @@ pub(crate) mod tests {
             roles: Vec::new(),
             objects: Vec::new(),
             dials: Vec::new(),
+            repeats: Vec::new(),
         }
     }
 
