@@ -4,7 +4,7 @@
  * loop runs. Prints the time from just before the first write to just after the last byte was
  * read, in ns.
  *
- *     PROGRAM pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU
+ *     PROGRAM pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES]
  */
 
 #define _GNU_SOURCE
@@ -38,11 +38,17 @@ static void open_pipes(struct end ends[2])
     ends[RECEIVER] = (struct end){there[0], back[1]};
 }
 
-static void open_sockets(struct end ends[2])
+/* Sockets, with the buffers that were asked for; 0 leaves them as they are. */
+static void open_sockets(struct end ends[2], int buffer_bytes)
 {
     int pair[2];
+    socklen_t size = sizeof buffer_bytes;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
         give_up("socketpair");
+    if (buffer_bytes > 0 &&
+        (setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &buffer_bytes, size) != 0 ||
+         setsockopt(pair[1], SOL_SOCKET, SO_RCVBUF, &buffer_bytes, size) != 0))
+        give_up("setsockopt");
     ends[SENDER] = (struct end){pair[0], pair[0]};
     ends[RECEIVER] = (struct end){pair[1], pair[1]};
 }
@@ -134,8 +140,10 @@ static void reap_one(void)
 int main(int count, char **words)
 {
     struct end ends[2];
-    if (count != 5) {
-        fprintf(stderr, "use: %s pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU\n", words[0]);
+    if (count != 5 && count != 6) {
+        fprintf(stderr,
+                "use: %s pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES]\n",
+                words[0]);
         return 2;
     }
     struct task task = {
@@ -146,7 +154,7 @@ int main(int count, char **words)
     if (strcmp(words[1], "pipe") == 0)
         open_pipes(ends);
     else
-        open_sockets(ends);
+        open_sockets(ends, count == 6 ? atoi(words[5]) : 0);
     fork_party(SENDER, ends, atoi(words[4]), task);
     fork_party(RECEIVER, ends, atoi(words[4]), task);
     close_end(ends[SENDER]);

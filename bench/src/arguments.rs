@@ -32,6 +32,8 @@ pub(crate) enum Bench {
     CLoops(CapArguments),
     /// D-Bus calls against a plain program that makes the same with zbus, on one CPU
     Dbus(CapArguments),
+    /// ipc-static against plain C loops with the same calls, on one CPU
+    DropIns(CapArguments),
     /// iceoryx2 samples against a plain program that publishes the same, on two CPUs
     Iceoryx2(CapArguments),
     /// The shared-memory ring against iceoryx2, copying and loaning, on two CPUs
@@ -77,7 +79,7 @@ pub(crate) struct RingArguments {
     pub(crate) patience: u64,
 }
 
-/// When to stop looking for a narrower interval in `c-loops`, `shapes`, `dbus`, `iceoryx2`,
+/// When to stop looking for a narrower interval in `c-loops`, `drop-ins`, `shapes`, `dbus`, `iceoryx2`,
 /// `libraries` and `zeromq`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CapArguments {

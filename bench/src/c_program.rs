@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use ipcperf_engine::RunSpec;
 use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{KernelBuffer, RunSpec};
 
 use crate::process::converse;
 use crate::program::own_folder;
@@ -52,6 +52,9 @@ impl CLoops {
             .arg(spec.buffer_bytes.to_string())
             .arg(spec.total_bytes.unwrap_or(spec.buffer_bytes).to_string())
             .arg(cpu.to_string());
+        if let KernelBuffer::Plain(bytes) = spec.kernel_buffer {
+            command.arg(bytes.to_string());
+        }
         let said = converse(&mut command, b"", DEADLINE)?;
         let said = String::from_utf8_lossy(&said);
         said.trim().parse().map_err(|_| Trouble::Nonsense {

@@ -12,6 +12,7 @@ mod c_loops;
 mod c_program;
 mod dbus;
 mod distance;
+mod drop_ins;
 mod estimate;
 mod finding;
 mod iceoryx2;
@@ -85,6 +86,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
     Ok(match &arguments.bench {
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
         Bench::Dbus(cap) => dbus::measure(ipcperf, *cap),
+        Bench::DropIns(cap) => drop_ins::measure(ipcperf, *cap),
         Bench::Iceoryx2(cap) => iceoryx2::measure(ipcperf, *cap),
         Bench::Libraries(cap) => libraries::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
@@ -106,6 +108,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             ring::measure(ipcperf, RingArguments::default()),
             libraries::measure(ipcperf, *cap),
             c_loops::measure(ipcperf, *cap),
+            drop_ins::measure(ipcperf, *cap),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
             iceoryx2::measure(ipcperf, *cap),

@@ -17,6 +17,7 @@ mod own_libraries;
 mod own_programs;
 mod own_results;
 mod policing;
+mod programs;
 mod report;
 mod results_file;
 mod resume;

@@ -107,6 +107,8 @@ pub(crate) enum Ending {
     Interrupted,
     /// Not everything that could be judged is supported.
     GateSaidNo,
+    /// As the program ends for which it stood.
+    OfProgram(u8),
 }
 
 impl From<Ending> for ExitCode {
@@ -116,6 +118,7 @@ impl From<Ending> for ExitCode {
             Ending::GateSaidNo => 1,
             Ending::SomeFailed => 4,
             Ending::Interrupted => 130,
+            Ending::OfProgram(code) => code,
         })
     }
 }

@@ -10,6 +10,7 @@
 
 mod cli;
 mod doctor;
+mod dropin;
 mod error;
 mod exhibit;
 mod export;
@@ -29,6 +30,8 @@ mod runner;
 mod study;
 mod summary;
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The name under which the command starts itself as a worker. Not for users.
@@ -37,10 +40,16 @@ const WORKER: &str = "worker";
 const LIBRARY: &str = "library";
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1);
-    match arguments.next() {
-        Some(first) if first == WORKER => runner::serve_as_worker(arguments.next()),
-        Some(first) if first == LIBRARY => plan::answer_for_library(arguments.next()),
-        _ => cli::main(),
+    let mut arguments = std::env::args_os();
+    let called = arguments.next().unwrap_or_default();
+    let arguments: Vec<OsString> = arguments.collect();
+    let [first, second] = [arguments.first(), arguments.get(1)].map(Option::<&OsString>::cloned);
+    match first {
+        Some(first) if first == WORKER => runner::serve_as_worker(second),
+        Some(first) if first == LIBRARY => plan::answer_for_library(second),
+        _ => match dropin::named_by(Path::new(&called)) {
+            Some(program) => cli::main_of(program, &arguments),
+            None => cli::main(),
+        },
     }
 }

@@ -10,6 +10,7 @@ use ipcperf_engine::mechanism::MECHANISMS;
 use schemars::schema_for;
 use serde_json::Value;
 
+use crate::dropin::PROGRAMS;
 use crate::export::EXPORTERS;
 use crate::machine::Environment;
 use crate::output::mechanism_page;
@@ -84,6 +85,45 @@ fn the_exporters_page_is_that_of_the_list() {
     }
     check("exporters.md", &page);
 }
+
+#[test]
+fn the_programs_page_is_that_of_the_list() {
+    let mut page = String::from(
+        "# The documents' programs\n\n<!-- Made from the list of programs by scripts/write-docs: change it \
+         there. -->\n\n`ipcperf as PROGRAM ARGS...` takes what the original took, prints what it printed and ends \
+         with its exit codes; so does a link by its name, which `ipcperf as --install DIR` makes for each. What is \
+         measured is what every run measures: the clock runs from just before the first byte is sent to just after \
+         the last is received, in fresh processes, and nothing is left behind.\n\n| program | what it is \
+         |\n|---|---|\n",
+    );
+    for program in PROGRAMS {
+        let names = program.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+        writeln!(page, "| {} | {} |", names.join(", "), program.about).unwrap();
+    }
+    for program in PROGRAMS {
+        let name = program.names[0];
+        let usage = (program.usage)(name);
+        write!(page, "\n## {}\n\n```text\n{}\n```\n", program.names.join(", "), usage.trim_end())
+            .unwrap();
+        page += "\nOn purpose not as in the original:\n\n";
+        for difference in program.differs {
+            writeln!(page, "- {difference}").unwrap();
+        }
+    }
+    page += PROGRAMS_CLOSING;
+    check("programs.md", &page);
+}
+
+/// What stands below the programs.
+const PROGRAMS_CLOSING: &str = "
+## Exit codes
+
+| program | wrong usage | what the system refuses | a transfer that fails | interrupted |
+|---|---|---|---|---|
+| `ipc-static` to `ipc` | 64 | 71 | 74 | 130 |
+| of lmbench | 255 | 1 | 1 | 130 |
+| the others | 1 | 1 | 1 | 130 |
+";
 
 #[test]
 fn the_environment_page_is_that_of_its_fields() {

@@ -10,6 +10,7 @@ use ipcperf_engine::workload::WORKLOADS;
 
 use ipcperf_observe::INSTRUMENTS;
 
+use crate::dropin::PROGRAMS;
 use crate::export::EXPORTERS;
 use crate::study::STUDIES;
 
@@ -79,6 +80,15 @@ impl Known {
 
     pub(super) fn studies() -> Self {
         Self(|| STUDIES.iter().map(|&(name, _)| (name, "")).collect())
+    }
+
+    pub(super) fn programs() -> Self {
+        Self(|| {
+            let words = PROGRAMS
+                .iter()
+                .flat_map(|program| program.names.iter().map(|&name| (name, program.about)));
+            words.collect()
+        })
     }
 
     pub(super) fn exporters() -> Self {

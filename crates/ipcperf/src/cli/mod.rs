@@ -9,17 +9,20 @@ mod list;
 mod machine;
 mod man;
 mod measure;
+mod program;
 mod report;
 mod resume;
 mod show;
 mod study;
 mod trace;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
 
+use crate::dropin;
 use crate::error::{Ending, Error};
 use crate::output::tell;
 #[cfg(test)]
@@ -33,7 +36,16 @@ pub(crate) fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error),
     };
-    match obey(&arguments) {
+    end(obey(&arguments))
+}
+
+/// What [`main`] does where this program was started by the name of another, for which it stands.
+pub(crate) fn main_of(program: &str, arguments: &[OsString]) -> ExitCode {
+    end(dropin::stand_for(program, arguments).map(Ending::OfProgram))
+}
+
+fn end(came: Result<Ending, Error>) -> ExitCode {
+    match came {
         Ok(ending) => ending.into(),
         Err(error) => {
             // What was told as JSON is not told again in words.
@@ -60,6 +72,7 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Resume(arguments)) => resume::resume(arguments),
         Some(Command::Report(arguments)) => report::report(arguments),
         Some(Command::Study(arguments)) => study::study(arguments),
+        Some(Command::As(arguments)) => program::stand_for(arguments),
         Some(Command::Completions(arguments)) => completions::completions(arguments),
         Some(Command::Man) => man::man(),
     }

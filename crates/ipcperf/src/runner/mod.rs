@@ -4,6 +4,7 @@
 //! Plan, Ledger -> is it due? -> process -> police -> Sample -> results file, Ledger
 //! ```
 
+mod alone;
 mod classes;
 mod interrupt;
 mod ledger;
@@ -16,7 +17,9 @@ mod watch;
 
 use std::time::Instant;
 
+pub(crate) use alone::{Alone, Stopped};
 pub(crate) use serve::serve_as_worker;
+pub(crate) use watch::Told;
 
 use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, WarmUp};
 
@@ -32,7 +35,7 @@ use interrupt::Interrupt;
 use ledger::{Ledger, Standing};
 use police::{Police, Repeat};
 use precision::Goal;
-use watch::{Told, Watchers};
+use watch::Watchers;
 
 /// What came of a plan.
 #[derive(Debug)]

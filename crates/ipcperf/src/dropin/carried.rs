@@ -1,0 +1,142 @@
+//! Runs as the programs have them carried out.
+
+use std::time::Duration;
+
+use ipcperf_engine::handling::{Handling, Reply};
+use ipcperf_engine::placement::{Placement, Topology};
+use ipcperf_engine::worker::{Gate, Objects};
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{KernelBuffer, Measurement, Mode, Repeats, Rest, RunSpec, TouchCheck, WarmUp};
+
+use super::ended::Ended;
+use crate::plan::Watched;
+use crate::runner::{Alone, Stopped, Told};
+
+/// What every run may take.
+const LEAST_DEADLINE: Duration = Duration::from_secs(60);
+/// A message takes no longer, and neither does a kilobyte: slower is a hang. Wakings across CPUs of a busy
+/// machine take some 100 us.
+const NS_PER_MESSAGE: u64 = 1_000_000;
+const NS_PER_BYTE: u64 = 1_000;
+/// What a rest takes, with the flush of file systems.
+const NS_PER_REST: u64 = 30_000_000_000;
+
+/// A stream of `mechanism` between two processes wherever the scheduler puts them, its total calibrated, all else
+/// by default.
+pub(super) fn spec(mechanism: &str, buffer_bytes: u64) -> RunSpec {
+    RunSpec {
+        mechanism: mechanism.to_owned(),
+        options: [].into(),
+        workload: Kind::Stream,
+        mode: Mode::TwoProcesses,
+        cpus: None,
+        buffer_bytes,
+        total_bytes: None,
+        kernel_buffer: KernelBuffer::Default,
+        check: TouchCheck::Off,
+        handling: Handling::default(),
+        warm_up: WarmUp::None,
+        repeats: None,
+        gate: Gate::Open,
+        objects: Objects::Unread,
+    }
+}
+
+/// `spec` with its options set to `options`.
+pub(super) fn with_options(mut spec: RunSpec, options: &[(&str, &str)]) -> RunSpec {
+    let owned = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    spec.options.extend(owned);
+    spec
+}
+
+/// `spec` with requests that are answered by `reply`.
+pub(super) fn with_reply(mut spec: RunSpec, reply: Reply) -> RunSpec {
+    spec.workload = Kind::RequestReply;
+    spec.handling.reply = reply;
+    spec
+}
+
+/// `count` phases in one pair of parties.
+pub(super) const fn repeats(count: u32, rest: Rest) -> Option<Repeats> {
+    Some(Repeats { count, rest })
+}
+
+/// The CPUs of `placement`.
+///
+/// # Errors
+/// That this machine has none such.
+pub(super) fn cpus(placement: Placement) -> Result<Option<[u32; 2]>, Ended> {
+    let topology = Topology::read().map_err(|errno| Ended::because(&errno.to_string()))?;
+    topology.resolve(placement).map_err(|error| Ended::because(&error.to_string()))
+}
+
+/// Whoever carries out the runs of a program.
+#[derive(Debug)]
+pub(super) struct Carrier<'a> {
+    name: &'a str,
+    alone: Alone,
+}
+
+impl<'a> Carrier<'a> {
+    /// For the program `name`.
+    ///
+    /// # Errors
+    /// That signals cannot be caught.
+    pub(super) fn ready(name: &'a str) -> Result<Self, Ended> {
+        let alone = Alone::ready().map_err(|error| Ended::because(&format!("{name}: {error}")))?;
+        Ok(Self { name, alone })
+    }
+
+    /// What `spec` comes to.
+    ///
+    /// # Errors
+    /// What stopped it.
+    pub(super) fn measure(&mut self, spec: &RunSpec) -> Result<Measurement, Ended> {
+        let ran = self.run(spec, &Watched::default());
+        ran.map(|(measured, _)| measured).map_err(|why| Ended::stopped(self.name, &why))
+    }
+
+    /// What `spec` comes to, and what the instruments of `watched` told.
+    ///
+    /// # Errors
+    /// What stopped it.
+    pub(super) fn run(
+        &mut self,
+        spec: &RunSpec,
+        watched: &Watched,
+    ) -> Result<(Measurement, Vec<Told>), Stopped> {
+        self.alone.run(spec, watched, deadline(spec))
+    }
+}
+
+/// How long `spec` may take: a run that hangs ends, one that is slow does not.
+fn deadline(spec: &RunSpec) -> Duration {
+    let phases = spec.repeats.map_or(1, |repeats| u64::from(repeats.count.max(1)));
+    let total_bytes = spec.total_bytes.unwrap_or(0);
+    let messages = total_bytes / spec.buffer_bytes.max(1);
+    let phase_ns = messages
+        .saturating_mul(NS_PER_MESSAGE)
+        .saturating_add(total_bytes.saturating_mul(NS_PER_BYTE))
+        .saturating_add(spec.repeats.map_or(0, |repeats| match repeats.rest {
+            Rest::None => 0,
+            Rest::Settle => NS_PER_REST,
+        }));
+    LEAST_DEADLINE.saturating_add(Duration::from_nanos(phase_ns.saturating_mul(phases)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_more_may_take_longer_and_nothing_overflows() {
+        let of = |total_bytes, buffer_bytes, count| {
+            let repeats = repeats(count, Rest::Settle);
+            deadline(&RunSpec { total_bytes, repeats, ..spec("pipe", buffer_bytes) })
+        };
+        assert!(of(Some(1 << 24), 1, 1) > Duration::from_secs(16_000));
+        assert!(of(Some(1 << 24), 1 << 24, 1) < Duration::from_secs(120));
+        assert!(of(Some(u64::MAX), 1, u32::MAX) >= LEAST_DEADLINE);
+        assert_eq!(deadline(&spec("pipe", 1)), LEAST_DEADLINE);
+    }
+}

@@ -1,0 +1,90 @@
+//! `ipc-comparisontest`: the program of document 002, a large datagram against a file that is passed.
+
+use std::num::NonZeroU64;
+
+use clap::{Arg, Command, value_parser};
+use ipcperf_engine::{Measurement, RoleUsage, RunSpec};
+
+use super::carried::{Carrier, spec, with_options};
+use super::ended::Ended;
+use super::typed::{command, parse, usage as usage_of};
+use super::{Call, Program, say};
+
+/// The program.
+pub(super) const PROGRAM: Program = Program {
+    names: &["ipc-comparisontest"],
+    about: "CPU time of a large datagram, or of a file that is passed (M. Shuldman, Inferno Nettverk)",
+    differs: &[
+        "It tells the CPU time of both processes itself; the article took it from time(1).",
+        "Every message passes three descriptors, which is our reading of its 32 control bytes; a file is one more.",
+        "The file lies where temporary files do; TMPDIR chooses.",
+    ],
+    usage,
+    run,
+};
+
+/// What is sent, by the program's word, under the article's heading, and our name for it.
+const MODES: [(&str, &str, &str); 2] =
+    [("message", "Message", "dgram-fds"), ("file", "File", "file-ref")];
+/// What the article sent, and how often.
+const BYTES: u64 = 112_192;
+const COUNT: u64 = 1_000_000;
+/// The one code for whatever went wrong.
+const FAILED: u8 = 1;
+
+fn usage(name: &str) -> String {
+    usage_of(takes(name))
+}
+
+fn takes(name: &str) -> Command {
+    let number = |name: &'static str, help: &'static str| {
+        Arg::new(name).value_name(name).value_parser(value_parser!(NonZeroU64)).help(help)
+    };
+    command(name, "message|file [count [size]]").args([
+        Arg::new("mode")
+            .value_name("mode")
+            .required(true)
+            .value_parser(MODES.map(|(word, ..)| word))
+            .help(
+                "What carries the message: the datagram, or a file of which it passes a descriptor",
+            ),
+        number("count", "Messages [1000000]"),
+        number("size", "Bytes of each [112192]"),
+    ])
+}
+
+fn run(call: &Call<'_>) -> Result<(), Ended> {
+    let typed = parse(takes(call.name), call, FAILED)?;
+    let number = |name: &str| typed.get_one::<NonZeroU64>(name).map(|number| number.get());
+    let (count, bytes) = (number("count").unwrap_or(COUNT), number("size").unwrap_or(BYTES));
+    let mode = typed.get_one::<String>("mode");
+    let mode = MODES.iter().find(|(word, ..)| Some(*word) == mode.map(String::as_str));
+    let (_, heading, mechanism) = mode.copied().unwrap_or(MODES[0]);
+    let spec = RunSpec {
+        total_bytes: Some(count.saturating_mul(bytes)),
+        ..with_options(spec(mechanism, bytes), &[("wait", "select"), ("fds", "3")])
+    };
+    let measured = Carrier::ready(call.name)
+        .and_then(|mut carrier| carrier.measure(&spec))
+        .map_err(|ended| ended.with_code(FAILED))?;
+    say(&table(heading, &measured))
+}
+
+/// CPU time of both processes, under the article's headings.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "seconds, three digits behind the point of which are printed"
+)]
+fn table(heading: &str, measured: &Measurement) -> String {
+    let sum =
+        |figure: fn(&RoleUsage) -> u64| measured.roles.iter().map(figure).sum::<u64>() as f64 / 1e9;
+    let (user, system) = (sum(|usage| usage.user_ns), sum(|usage| usage.system_ns));
+    format!(
+        "{:<8} {:>19} {:>15} {:>8}\n{heading:<8} {user:>19.3} {system:>15.3} {:>8.3}",
+        "Mode",
+        "User time (seconds)",
+        "System time (s)",
+        "Sum (s)",
+        user + system
+    )
+}

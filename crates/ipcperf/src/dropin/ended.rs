@@ -1,0 +1,89 @@
+//! How a program of the documents ends where it does not do what was asked.
+
+use ipcperf_engine::{Failure, FailureKind};
+
+use crate::runner::Stopped;
+
+/// What sysexits(3) has for wrong usage, for what the system refuses, and for what fails in mid-transfer.
+pub(super) const EX_USAGE: u8 = 64;
+const EX_OSERR: u8 = 71;
+const EX_IOERR: u8 = 74;
+/// What a shell shows of what a signal ended.
+const INTERRUPTED: u8 = 130;
+
+/// Its last words, for standard error, and its exit code.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) code: u8,
+    pub(super) words: String,
+}
+
+impl Ended {
+    /// Wrong usage: `usage` says how it is used.
+    pub(super) fn wrong_usage(code: u8, usage: String) -> Self {
+        Self { code, words: usage }
+    }
+
+    /// The system does not have, or not give, what was asked.
+    pub(super) fn because(words: &str) -> Self {
+        Self { code: EX_OSERR, words: words.to_owned() }
+    }
+
+    /// A run of program `name` was stopped. A failure keeps its kind, as far as the original told them apart.
+    pub(super) fn stopped(name: &str, why: &Stopped) -> Self {
+        match why {
+            Stopped::Interrupted => Self { code: INTERRUPTED, words: String::new() },
+            Stopped::Failed(failure) => Self {
+                code: code_of(failure),
+                words: format!("{name}: FAIL: {failure}{}", remedy(failure)),
+            },
+        }
+    }
+
+    /// The same end with another code: the original had one for everything.
+    pub(super) fn with_code(self, code: u8) -> Self {
+        let code = if self.code == INTERRUPTED { INTERRUPTED } else { code };
+        Self { code, ..self }
+    }
+}
+
+fn code_of(failure: &Failure) -> u8 {
+    match failure.what {
+        FailureKind::Call
+        | FailureKind::PeerGone
+        | FailureKind::Corrupt
+        | FailureKind::Boundary
+        | FailureKind::Deadline => EX_IOERR,
+        FailureKind::SetUp
+        | FailureKind::Died
+        | FailureKind::Panicked
+        | FailureKind::Worker
+        | FailureKind::Instrument
+        | FailureKind::Answer => EX_OSERR,
+    }
+}
+
+fn remedy(failure: &Failure) -> String {
+    failure.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_keeps_its_kind_and_its_remedy() {
+        let failure = Failure::new(FailureKind::SetUp, "pipe2").with_remedy("close some files");
+        let ended = Ended::stopped("ipc-static", &Stopped::Failed(failure));
+        assert_eq!(ended.code, EX_OSERR);
+        assert_eq!(ended.words, "ipc-static: FAIL: could not be set up: pipe2; close some files");
+        let broken = Failure::new(FailureKind::PeerGone, "write");
+        assert_eq!(Ended::stopped("ipc", &Stopped::Failed(broken)).code, EX_IOERR);
+    }
+
+    #[test]
+    fn what_was_interrupted_says_so_whatever_else_the_code_is() {
+        let ended = Ended::stopped("lat_pipe", &Stopped::Interrupted);
+        assert_eq!(ended.with_code(255), Ended { code: INTERRUPTED, words: String::new() });
+    }
+}

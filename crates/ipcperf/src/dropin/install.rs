@@ -1,0 +1,62 @@
+//! Links to the command by the names of the documents' programs.
+
+use std::fs::{create_dir_all, read_link, remove_file, symlink_metadata};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use super::names;
+use crate::error::{Ending, Error};
+use crate::output::print;
+
+/// Makes a link in `folder` for each name, and says so. A link that is there already is made anew.
+///
+/// # Errors
+/// That a link cannot be made, or that something else has its name.
+pub(crate) fn install(folder: &Path) -> Result<Ending, Error> {
+    let target = std::env::current_exe()
+        .map_err(|error| Error::Machine(format!("cannot find this program: {error}")))?;
+    let not_written = |path: PathBuf| move |source| Error::NotWritten { path, source };
+    create_dir_all(folder).map_err(not_written(folder.to_owned()))?;
+    let mut made = Vec::new();
+    for name in names() {
+        let path = folder.join(name);
+        clear(&path)?;
+        symlink(&target, &path).map_err(not_written(path.clone()))?;
+        made.push(path.display().to_string());
+    }
+    print(&made.join("\n"))
+}
+
+/// Makes room for a link at `path`.
+fn clear(path: &Path) -> Result<(), Error> {
+    if symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    if read_link(path).is_err() {
+        let path = path.display();
+        return Err(Error::usage(format!("{path} is no link: move it, or name another folder")));
+    }
+    remove_file(path).map_err(|source| Error::NotWritten { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_made_anew_and_files_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let within = folder.path().join("bin");
+        for _ in 0..2 {
+            install(&within).unwrap();
+        }
+        let linked = |name: &str| read_link(within.join(name)).unwrap();
+        assert!(names().all(|name| linked(name) == std::env::current_exe().unwrap()));
+        let own = within.join("ipc");
+        remove_file(&own).unwrap();
+        std::fs::write(&own, "mine").unwrap();
+        let refused = install(&within).unwrap_err().to_string();
+        assert!(refused.contains("ipc is no link"), "{refused}");
+        assert_eq!(std::fs::read_to_string(own).unwrap(), "mine");
+    }
+}

@@ -1,0 +1,159 @@
+//! What both editions take.
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use ipcperf_engine::placement::Placement;
+use ipcperf_engine::{KernelBuffer, Mode, Rest, RunSpec};
+use ipcperf_observe::counters::{SETS, Set};
+
+use crate::dropin::Call;
+use crate::dropin::carried::{self, cpus, repeats};
+use crate::dropin::ended::{EX_USAGE, Ended};
+use crate::dropin::typed::{command, count, flag, has, number, parse, value};
+
+/// Bytes handed to one call, and bytes in all, where nothing is said.
+const BUFFER_BYTES: u64 = 128 << 10;
+const TOTAL_BYTES: u64 = 16 << 20;
+/// Where TCP listens.
+const PORT: u16 = 10_141;
+
+/// What a message goes through, by the original's word for it, and our name for that.
+const TYPES: [(&str, &str); 3] = [("pipe", "pipe"), ("local", "unix-stream"), ("tcp", "tcp")];
+
+/// What one edition takes and another does not.
+#[derive(Debug)]
+pub(super) struct Edition {
+    /// After the name of the program.
+    pub(super) usage: &'static str,
+    /// What may be asked for beside the modes of a run.
+    pub(super) words: &'static [&'static str],
+    /// Sets of counters.
+    pub(super) sets: &'static [&'static str],
+    /// Flags of its own.
+    pub(super) flags: fn() -> Vec<Arg>,
+}
+
+impl Edition {
+    /// What program `name` of this edition takes.
+    pub(super) fn command(&self, name: &str) -> Command {
+        let modes = Mode::ALL.iter().map(|mode| mode.name()).chain(self.words.iter().copied());
+        let modes: Vec<&'static str> = modes.collect();
+        command(name, self.usage)
+            .args([
+                flag("B", "No preparations: neither a flush of file systems nor pauses"),
+                count("b", "buffersize", "Bytes of one call [131072]"),
+                value("i", "type", "What it goes through [pipe]")
+                    .value_parser(TYPES.map(|(word, _)| word)),
+                value("p", "tcp_port", "Where TCP listens [10141]")
+                    .value_parser(value_parser!(u16).range(1..)),
+                value("P", "set", "Count what the processor counts")
+                    .value_parser(self.sets.to_vec()),
+                flag("q", "Print nothing"),
+                flag("s", "Have the socket's buffers as large as those of the calls"),
+                count("t", "totalsize", "Bytes in all, a multiple of the former [16777216]"),
+                flag("v", "Print how it was measured, too"),
+                Arg::new(MODE).value_name("mode").required(true).value_parser(modes),
+            ])
+            .args((self.flags)())
+    }
+
+    /// What was asked of a program of this edition.
+    ///
+    /// # Errors
+    /// How it is used, where it was used wrongly.
+    pub(super) fn asked(&self, call: &Call<'_>) -> Result<Asked, Ended> {
+        let typed = parse(self.command(call.name), call, EX_USAGE)?;
+        let asked = Asked { typed };
+        if has(&asked.typed, "s") && asked.ipc_type() == "pipe" {
+            let usage = crate::dropin::typed::usage(self.command(call.name));
+            return Err(Ended::wrong_usage(EX_USAGE, usage));
+        }
+        asked.check_total(call.name)?;
+        Ok(asked)
+    }
+}
+
+const MODE: &str = "mode";
+
+/// What was asked.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) typed: ArgMatches,
+}
+
+impl Asked {
+    fn word(&self, name: &str) -> Option<&str> {
+        self.typed.get_one::<String>(name).map(String::as_str)
+    }
+
+    /// The word for what a message goes through.
+    pub(super) fn ipc_type(&self) -> &str {
+        self.word("i").unwrap_or(TYPES[0].0)
+    }
+
+    /// The word for the mode.
+    pub(super) fn mode(&self) -> &str {
+        self.word(MODE).unwrap_or_default()
+    }
+
+    pub(super) fn buffer_bytes(&self) -> u64 {
+        number(&self.typed, "b").unwrap_or(BUFFER_BYTES)
+    }
+
+    pub(super) fn total_bytes(&self) -> u64 {
+        number(&self.typed, "t").unwrap_or(TOTAL_BYTES)
+    }
+
+    /// Calls of the sender, if none is short.
+    pub(super) fn blocks(&self) -> u64 {
+        self.total_bytes() / self.buffer_bytes()
+    }
+
+    /// The counters that were asked for.
+    pub(super) fn set(&self) -> Option<&'static Set> {
+        let name = self.word("P")?;
+        SETS.iter().find(|set| set.name == name)
+    }
+
+    fn check_total(&self, name: &str) -> Result<(), Ended> {
+        let (total, buffer) = (self.total_bytes(), self.buffer_bytes());
+        if total.is_multiple_of(buffer) {
+            return Ok(());
+        }
+        let words =
+            format!("{name}: FAIL: data size ({total}) is not a multiple of buffersize ({buffer})");
+        Err(Ended::wrong_usage(EX_USAGE, words))
+    }
+
+    /// The run that was asked for, of so many iterations.
+    ///
+    /// # Errors
+    /// That this process may use no CPU.
+    pub(super) fn spec(&self, iterations: u32) -> Result<RunSpec, Ended> {
+        let ipc_type = self.ipc_type();
+        let mechanism =
+            TYPES.iter().find(|(word, _)| *word == ipc_type).map_or("pipe", |one| one.1);
+        let rest = if has(&self.typed, "B") { Rest::None } else { Rest::Settle };
+        let kernel_buffer = match has(&self.typed, "s") {
+            true => KernelBuffer::Plain(self.buffer_bytes()),
+            false => KernelBuffer::Default,
+        };
+        let spec = RunSpec {
+            mode: self.engine_mode(),
+            cpus: cpus(Placement::Same)?,
+            total_bytes: Some(self.total_bytes()),
+            kernel_buffer,
+            repeats: repeats(iterations, rest),
+            ..carried::spec(mechanism, self.buffer_bytes())
+        };
+        if ipc_type != "tcp" {
+            return Ok(spec);
+        }
+        let port = self.typed.get_one::<u16>("p").copied().unwrap_or(PORT).to_string();
+        Ok(carried::with_options(spec, &[("nodelay", "off"), ("port", &port)]))
+    }
+
+    fn engine_mode(&self) -> Mode {
+        let mode = self.mode();
+        Mode::ALL.into_iter().find(|known| known.name() == mode).unwrap_or(Mode::OneThread)
+    }
+}

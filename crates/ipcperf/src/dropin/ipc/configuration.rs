@@ -1,0 +1,93 @@
+//! What machine and what was asked, under the names that FreeBSD has for it, where Linux has the like.
+
+use serde::Serialize;
+
+use super::asked::Asked;
+use super::datum::{Field, Fields, Shown};
+use crate::machine::Environment;
+
+/// All of it, part by part.
+#[derive(Debug, Serialize)]
+pub(super) struct Configuration {
+    #[serde(rename = "hardware_configuration")]
+    hardware: Fields,
+    #[serde(rename = "os_configuration")]
+    system: Fields,
+    #[serde(rename = "network_ipc_configuration")]
+    network: Fields,
+    #[serde(rename = "benchmark_configuration")]
+    benchmark: Fields,
+}
+
+impl Configuration {
+    /// That of this machine, for so many iterations of what was asked.
+    pub(super) fn of(asked: &Asked, iterations: u32) -> Self {
+        let environment = Environment::read();
+        Self {
+            hardware: hardware(&environment),
+            system: system(),
+            network: network(&environment),
+            benchmark: benchmark(asked, iterations),
+        }
+    }
+
+    /// Its parts, each below its heading.
+    pub(super) fn text(&self) -> String {
+        let parts = [
+            ("Hardware configuration:", &self.hardware),
+            ("OS configuration:", &self.system),
+            ("Network and IPC configuration:", &self.network),
+            ("Benchmark configuration:", &self.benchmark),
+        ];
+        parts.map(|(heading, fields)| fields.text(heading)).concat()
+    }
+}
+
+fn hardware(environment: &Environment) -> Fields {
+    let (cpus, memory) = (&environment.cpus, &environment.memory);
+    let uname = rustix::system::uname();
+    let pages = [Some(memory.page_bytes), memory.hugepage_bytes];
+    let pages = Shown::List(pages.into_iter().flatten().collect());
+    let mut fields = vec![Field::word("hw.machine", &uname.machine().to_string_lossy())];
+    fields.extend(cpus.cpu_model.as_ref().map(|model| Field::word("hw.model", model)));
+    fields.extend(cpus.cpu_threads.map(|count| Field::count("hw.ncpu", count, "")));
+    fields.extend(memory.memory_bytes.map(|bytes| Field::count("hw.physmem", bytes, "")));
+    fields.push(Field { name: "hw.pagesizes".to_owned(), value: pages, unit: "" });
+    Fields(fields)
+}
+
+fn system() -> Fields {
+    let uname = rustix::system::uname();
+    Fields(vec![
+        Field::word("kern.ostype", &uname.sysname().to_string_lossy()),
+        Field::word("kern.osrelease", &uname.release().to_string_lossy()),
+        Field::word("kern.ident", &uname.version().to_string_lossy()),
+        Field::word("kern.hostname", &uname.nodename().to_string_lossy()),
+    ])
+}
+
+fn network(environment: &Environment) -> Fields {
+    let network = &environment.network;
+    let count = |name, value: Option<u64>| value.map(|value| Field::count(name, value, ""));
+    let algorithm = network.tcp_congestion_control.as_ref();
+    let fields = [
+        count("kern.ipc.maxsockbuf", network.wmem_max_bytes),
+        Some(Field::word("ifnet.name", "lo")),
+        count("ifnet.mtu", network.loopback_mtu_bytes),
+        algorithm.map(|name| Field::word("net.inet.tcp.cc.algorithm", name)),
+        count("net.isr.defaultqlimit", network.netdev_max_backlog),
+    ];
+    Fields(fields.into_iter().flatten().collect())
+}
+
+fn benchmark(asked: &Asked, iterations: u32) -> Fields {
+    Fields(vec![
+        Field::count("buffersize", asked.buffer_bytes(), ""),
+        Field::count("totalsize", asked.total_bytes(), ""),
+        Field::count("msgcount", asked.blocks(), ""),
+        Field::word("mode", asked.mode()),
+        Field::word("ipctype", asked.ipc_type()),
+        Field::word("pmctype", asked.set().map_or("none", |set| set.name)),
+        Field::count("iterations", u64::from(iterations), ""),
+    ])
+}

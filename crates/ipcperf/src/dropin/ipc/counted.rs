@@ -1,0 +1,105 @@
+//! Counters beside a run, by the names that the originals gave them.
+
+use ipcperf_engine::worker::Gate;
+use ipcperf_engine::{Measurement, RunSpec};
+use ipcperf_observe::counters::{Count, NAME, Set, Space};
+use ipcperf_observe::{Observation, Source, Unavailable, find};
+
+use crate::dropin::carried::Carrier;
+use crate::dropin::ended::Ended;
+use crate::plan::Watched;
+
+/// How often each event of a set came to pass, in the order of the set.
+pub(super) type Counts = Vec<(&'static str, u64)>;
+
+/// What makes one counter count program and kernel together, as the originals' did.
+const TOGETHER: &str = ":uk";
+
+/// Carries out `spec`, counting the events of `set`: at once if the processor can, else in runs of their own. The
+/// measurement is of the first.
+///
+/// # Errors
+/// Which event cannot be counted here and why, or what stopped a run.
+pub(super) fn counted(
+    carrier: &mut Carrier<'_>,
+    name: &str,
+    spec: &RunSpec,
+    set: &'static Set,
+) -> Result<(Measurement, Counts), Ended> {
+    let unavailable = |why: &Unavailable| {
+        // By the set's own name for it.
+        let reason = why.reason.replace(TOGETHER, "");
+        Ended::because(&format!("{name}: FAIL: -P {}: {reason}; {}", set.name, why.remedy))
+    };
+    let spec = RunSpec { gate: Gate::Closed, ..spec.clone() };
+    let (mut first, mut seen) = (None, Vec::new());
+    for part in parts(set).map_err(|why| unavailable(&why))? {
+        let watched = Watched { by: vec![NAME], events: [(NAME, part)].into(), twin_of: None };
+        let (measured, told) =
+            carrier.run(&spec, &watched).map_err(|why| Ended::stopped(name, &why))?;
+        first.get_or_insert(measured);
+        seen.extend(told.into_iter().map(|(_, observation)| observation));
+    }
+    let counts = set.events.iter().map(|&event| sum(&seen, event).map(|count| (event, count)));
+    let counts: Result<Counts, Unavailable> = counts.collect();
+    let counts = counts.map_err(|why| unavailable(&why))?;
+    first.map(|measured| (measured, counts)).ok_or_else(|| unavailable(&nothing()))
+}
+
+/// The events of `set`, as many together as can be counted at once.
+fn parts(set: &Set) -> Result<Vec<Vec<String>>, Unavailable> {
+    let words: Vec<String> = set.events.iter().map(|event| format!("{event}{TOGETHER}")).collect();
+    let instrument = find(NAME).ok_or_else(nothing)?;
+    if let Some(why) = instrument.lacks(&words)?.into_iter().next() {
+        return Err(why);
+    }
+    match instrument.source {
+        Source::Events { divide, .. } => divide(&words),
+        Source::Worker | Source::Outside { .. } => Err(nothing()),
+    }
+}
+
+fn nothing() -> Unavailable {
+    Unavailable {
+        reason: "nothing was counted".to_owned(),
+        remedy: "see what counts here: ipcperf doctor".to_owned(),
+    }
+}
+
+/// How often `event` was counted in all roles.
+fn sum(seen: &[Observation], event: &str) -> Result<u64, Unavailable> {
+    let rows = seen.iter().filter_map(Observation::row::<Count>);
+    let of_event = rows
+        .filter(|row| row.space == Space::Both && row.event.trim_end_matches(TOGETHER) == event);
+    let counts: Option<Vec<u64>> = of_event.map(|row| row.count).collect();
+    counts.filter(|counts| !counts.is_empty()).map(|counts| counts.iter().sum()).ok_or_else(nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(role: &str, event: &str, space: Space, count: Option<u64>) -> Observation {
+        let row = Count {
+            event: event.to_owned(),
+            space,
+            count,
+            counted_share: Some(1.0),
+            raw_count: count,
+        };
+        Observation::of(Some(role), &row)
+    }
+
+    #[test]
+    fn an_event_is_the_sum_of_both_roles_and_never_zero_for_want_of_one() {
+        let seen = [
+            row("sender", "MEM_READ:uk", Space::Both, Some(3)),
+            row("receiver", "MEM_READ:uk", Space::Both, Some(4)),
+            row("sender", "MEM_WRITE:uk", Space::Both, Some(3)),
+            row("receiver", "MEM_WRITE:uk", Space::Both, None),
+        ];
+        assert_eq!(sum(&seen, "MEM_READ").unwrap(), 7);
+        assert!(sum(&seen, "MEM_WRITE").is_err(), "one role was not counted");
+        assert!(sum(&seen, "AXI_READ").is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! What one iteration came to, as text and as JSON.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Number, Value};
+
+/// A figure or a word by its name, as it is printed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) value: Shown,
+    /// Behind the value in text, not in JSON.
+    pub(super) unit: &'static str,
+}
+
+/// How a value is printed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shown {
+    /// A number with all its digits.
+    Number(String),
+    /// A word.
+    Word(String),
+    /// Whole numbers, one after the other.
+    List(Vec<u64>),
+}
+
+impl Field {
+    /// A number with so many digits behind its point.
+    pub(super) fn number(name: &str, value: f64, digits: usize, unit: &'static str) -> Self {
+        Self { name: name.to_owned(), value: Shown::Number(format!("{value:.digits$}")), unit }
+    }
+
+    /// A whole number.
+    pub(super) fn count(name: &str, value: u64, unit: &'static str) -> Self {
+        Self { name: name.to_owned(), value: Shown::Number(value.to_string()), unit }
+    }
+
+    /// Seconds of `ns`, with all their digits.
+    pub(super) fn seconds(name: &str, ns: u64, unit: &'static str) -> Self {
+        let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+        Self { name: name.to_owned(), value: Shown::Number(text), unit }
+    }
+
+    /// A word.
+    pub(super) fn word(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: Shown::Word(value.to_owned()), unit: "" }
+    }
+
+    /// Its line of text, indented by two.
+    pub(super) fn line(&self) -> String {
+        let value = match &self.value {
+            Shown::Number(text) | Shown::Word(text) => text.clone(),
+            Shown::List(all) => all.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+        };
+        format!("  {}: {value}{}\n", self.name, self.unit)
+    }
+
+    fn json(&self) -> Value {
+        match &self.value {
+            Shown::Number(text) => text.parse().map_or(Value::Null, |number: Number| number.into()),
+            Shown::Word(text) => text.clone().into(),
+            Shown::List(all) => all.clone().into(),
+        }
+    }
+}
+
+/// Fields in their order: below a heading in text, an object in JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fields(pub(super) Vec<Field>);
+
+impl Fields {
+    /// Its lines, below `heading`.
+    pub(super) fn text(&self, heading: &str) -> String {
+        let lines: String = self.0.iter().map(Field::line).collect();
+        format!("{heading}\n{lines}")
+    }
+}
+
+impl Serialize for Fields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for field in &self.0 {
+            map.serialize_entry(&field.name, &field.json())?;
+        }
+        map.end()
+    }
+}
+
+/// Seconds of `ns`.
+#[allow(clippy::cast_precision_loss, reason = "nine digits behind the point are printed")]
+pub(super) fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// Units of 1,024 bytes in a second.
+#[allow(clippy::cast_precision_loss, reason = "a rate, good to 53 bits")]
+pub(super) fn kilobytes_per_second(bytes: u64, elapsed_ns: u64) -> f64 {
+    bytes as f64 / seconds(elapsed_ns) / 1024.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_json_say_the_same() {
+        let fields = Fields(vec![
+            Field::number("bandwidth", 1234.567, 2, " KBytes/sec"),
+            Field::count("nvcsw", 3, " voluntary context switches"),
+            Field::word("mode", "2thread"),
+            Field { name: "sizes".to_owned(), value: Shown::List(vec![1, 2]), unit: "" },
+        ]);
+        let text = "datum:\n  bandwidth: 1234.57 KBytes/sec\n  nvcsw: 3 voluntary context switches\n  \
+                    mode: 2thread\n  sizes: 1, 2\n";
+        assert_eq!(fields.text("datum:"), text);
+        let json = r#"{"bandwidth":1234.57,"nvcsw":3,"mode":"2thread","sizes":[1,2]}"#;
+        assert_eq!(serde_json::to_string(&fields).unwrap(), json);
+    }
+
+    #[test]
+    fn a_kilobyte_has_1024_bytes_and_a_second_nine_digits() {
+        let time = Field::seconds("time", 1_000_000_007, " seconds").line();
+        assert_eq!(time, "  time: 1.000000007 seconds\n");
+        assert!((kilobytes_per_second(1 << 20, 500_000_000) - 2048.0).abs() < 1e-9);
+    }
+}

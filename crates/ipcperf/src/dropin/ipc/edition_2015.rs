@@ -1,0 +1,146 @@
+//! The edition of 2015: one run, a line of text.
+
+use clap::Arg;
+
+use super::asked::{Asked, Edition};
+use super::counted::{Counts, counted};
+use super::datum::{Field, Fields, kilobytes_per_second};
+use crate::dropin::carried::Carrier;
+use crate::dropin::ended::Ended;
+use crate::dropin::typed::{has, usage as usage_of};
+use crate::dropin::{Call, say};
+
+const EDITION: Edition = Edition {
+    usage: "[-Bqsv] [-b buffersize] [-i pipe|local|tcp] [-p tcp_port] [-P l1d|l1i|l2|mem|tlb|axi] \
+        [-t totalsize] 1thread|2thread|2proc",
+    words: &[],
+    sets: &["l1d", "l1i", "l2", "mem", "tlb", "axi"],
+    flags: Vec::<Arg>::new,
+};
+
+/// How program `name` is used.
+pub(super) fn usage(name: &str) -> String {
+    usage_of(EDITION.command(name))
+}
+
+/// Measures once, and says how fast it was.
+pub(super) fn run(call: &Call<'_>) -> Result<(), Ended> {
+    let asked = EDITION.asked(call)?;
+    let mut carrier = Carrier::ready(call.name)?;
+    let spec = asked.spec(1)?;
+    let (measured, counts) = match asked.set() {
+        None => (carrier.measure(&spec)?, None),
+        Some(set) => {
+            let (measured, counts) = counted(&mut carrier, call.name, &spec, set)?;
+            (measured, Some(counts))
+        }
+    };
+    if has(&asked.typed, "q") {
+        return Ok(());
+    }
+    say(&text(&asked, measured.elapsed_ns, counts.as_ref()))
+}
+
+fn text(asked: &Asked, elapsed_ns: u64, counts: Option<&Counts>) -> String {
+    let mut text = String::new();
+    if has(&asked.typed, "v") {
+        text += &configuration(asked, elapsed_ns).text("Benchmark configuration:");
+    }
+    if let Some((set, counts)) = asked.set().zip(counts) {
+        let lines: String = counters(set.name, counts).0.iter().map(Field::line).collect();
+        text += &format!("\n{lines}\n");
+    }
+    let rate = kilobytes_per_second(asked.total_bytes(), elapsed_ns);
+    text + &format!("{rate:.2} KBytes/sec")
+}
+
+fn configuration(asked: &Asked, elapsed_ns: u64) -> Fields {
+    Fields(vec![
+        Field::count("buffersize", asked.buffer_bytes(), ""),
+        Field::count("totalsize", asked.total_bytes(), ""),
+        Field::count("blockcount", asked.blocks(), ""),
+        Field::word("mode", asked.mode()),
+        Field::word("ipctype", asked.ipc_type()),
+        Field::seconds("time", elapsed_ns, ""),
+    ])
+}
+
+/// What was counted: instructions and cycles, then each of the set by both.
+#[allow(clippy::cast_precision_loss, reason = "ratios, six digits of which are printed")]
+fn counters(set: &str, counts: &Counts) -> Fields {
+    let mut fields = vec![Field::word("pmctype", set)];
+    let ratio = |name: &str, by: &str, count: u64, all: u64| {
+        Field::number(&format!("{name}/{by}"), count as f64 / all as f64, 6, "")
+    };
+    let [(instructions, executed), (cycles, clock), further @ ..] = counts.as_slice() else {
+        return Fields(fields);
+    };
+    fields.push(Field::count(instructions, *executed, ""));
+    fields.push(Field::count(cycles, *clock, ""));
+    fields.push(ratio(cycles, instructions, *clock, *executed));
+    for (event, count) in further {
+        fields.push(Field::count(event, *count, ""));
+        fields.push(ratio(event, instructions, *count, *executed));
+        fields.push(ratio(event, cycles, *count, *clock));
+    }
+    Fields(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    fn asked(words: &[&str]) -> Result<Asked, Ended> {
+        let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+        EDITION.asked(&Call { name: "ipc-static", arguments: &arguments })
+    }
+
+    #[test]
+    fn one_line_says_how_fast_it_was() {
+        let asked = asked(&["-B", "2thread"]).unwrap();
+        assert_eq!(text(&asked, 8_000_000, None), "2048000.00 KBytes/sec");
+    }
+
+    #[test]
+    fn what_is_said_of_the_configuration_is_the_originals() {
+        let asked = asked(&["-Bv", "-b4096", "-t", "8192", "-ilocal", "2proc"]).unwrap();
+        let wanted = "Benchmark configuration:\n  buffersize: 4096\n  totalsize: 8192\n  blockcount: 2\n  \
+                      mode: 2proc\n  ipctype: local\n  time: 1.000000001\n8.00 KBytes/sec";
+        assert_eq!(text(&asked, 1_000_000_001, None), wanted);
+    }
+
+    #[test]
+    fn counters_stand_between_empty_lines() {
+        let asked = asked(&["-P", "l1i", "1thread"]).unwrap();
+        let counts = vec![("INSTR_EXECUTED", 200), ("CLOCK_CYCLES", 300), ("L1_ICACHE_REFILL", 3)];
+        let wanted = "\n  pmctype: l1i\n  INSTR_EXECUTED: 200\n  CLOCK_CYCLES: 300\n  \
+                      CLOCK_CYCLES/INSTR_EXECUTED: 1.500000\n  L1_ICACHE_REFILL: 3\n  \
+                      L1_ICACHE_REFILL/INSTR_EXECUTED: 0.015000\n  L1_ICACHE_REFILL/CLOCK_CYCLES: 0.010000\n\
+                      \n2048000.00 KBytes/sec";
+        assert_eq!(text(&asked, 8_000_000, Some(&counts)), wanted);
+    }
+
+    #[test]
+    fn wrong_usage_is_refused_as_the_original_refuses_it() {
+        for wrong in [
+            &[][..],
+            &["3proc"],
+            &["-s", "2proc"],
+            &["-i", "udp", "2proc"],
+            &["-p", "0", "2proc"],
+            &["-P", "arch", "2proc"],
+            &["-j", "2proc"],
+            &["2proc", "more"],
+        ] {
+            let ended = asked(wrong).unwrap_err();
+            assert_eq!(ended.code, 64, "{wrong:?}");
+            assert!(ended.words.starts_with("usage: ipc-static [-Bqsv]"), "{}", ended.words);
+        }
+        let ended = asked(&["-b", "3", "-t", "10", "2proc"]).unwrap_err();
+        assert_eq!(ended.code, 64);
+        let words = "ipc-static: FAIL: data size (10) is not a multiple of buffersize (3)";
+        assert_eq!(ended.words, words);
+    }
+}

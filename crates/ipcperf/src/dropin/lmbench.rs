@@ -1,0 +1,249 @@
+//! `lat_pipe`, `lat_unix`, `lat_tcp`, `bw_pipe`, `bw_unix`, `bw_tcp`: names, options and lines of lmbench 3.
+
+use std::num::NonZeroU64;
+use std::thread;
+
+use clap::{Arg, ArgMatches, Command};
+use ipcperf_engine::workload::Kind;
+use ipcperf_engine::{Repeat, Rest, RunSpec, WarmUp};
+use ipcperf_stats::median;
+
+use super::carried::{Carrier, repeats, spec, with_options};
+use super::ended::Ended;
+use super::typed::{command, count, flag, has, number, parse, usage as usage_of, value};
+use super::{Call, Program};
+use crate::output::tell;
+
+const DIFFERS: [&str; 4] = [
+    "Each of the `-N` repetitions lasts at least 16 ms, and the median of them is told.",
+    "`-W` is a warm-up of so many us before them.",
+    "Of `lat_tcp` and `bw_tcp` the server is this machine: `-s` and `-S` do nothing, and another host is refused.",
+    "`-M` is what one repetition moves; without it, that is found out.",
+];
+
+/// Round trips.
+pub(super) const LATENCIES: Program = Program {
+    names: &["lat_pipe", "lat_unix", "lat_tcp"],
+    about: "the whole round trip of a message, us (lmbench 3)",
+    differs: &DIFFERS,
+    usage,
+    run,
+};
+
+/// Streams.
+pub(super) const BANDWIDTHS: Program = Program {
+    names: &["bw_pipe", "bw_unix", "bw_tcp"],
+    about: "bandwidth of a stream, MB/s of 1,000,000 bytes (lmbench 3)",
+    differs: &DIFFERS,
+    usage,
+    run,
+};
+
+/// What lmbench ends with on wrong usage, and on whatever fails.
+const WRONG_USAGE: u8 = 255;
+const FAILED: u8 = 1;
+/// Repetitions of which nothing is said.
+const REPETITIONS: u64 = 11;
+/// Bytes of one call of a stream.
+const STREAM_BYTES: u64 = 64 << 10;
+/// Hosts that are this machine.
+const HERE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// What one of the programs measures.
+#[derive(Clone, Copy, Debug)]
+struct Subject {
+    workload: Kind,
+    mechanism: &'static str,
+}
+
+impl Subject {
+    fn of(name: &str) -> Self {
+        let workload = if name.starts_with("lat_") { Kind::RoundTrip } else { Kind::Stream };
+        let mechanism = match name.rsplit('_').next() {
+            Some("unix") => "unix-stream",
+            Some("tcp") => "tcp",
+            _ => "pipe",
+        };
+        Self { workload, mechanism }
+    }
+
+    fn is_tcp(self) -> bool {
+        self.mechanism == "tcp"
+    }
+}
+
+fn usage(name: &str) -> String {
+    usage_of(takes(name))
+}
+
+fn takes(name: &str) -> Command {
+    let subject = Subject::of(name);
+    let total = value("M", "total bytes", "Bytes of one repetition: 64k, 10m").value_parser(bytes);
+    let message = value("m", "message size", "Bytes of one message: 512, 64k").value_parser(bytes);
+    let tcp = [
+        flag("s", "Begin to serve: nothing to do here").exclusive(true),
+        value("S", "server", "End the server: nothing to do here").exclusive(true),
+        Arg::new(SERVER).value_name("server").required_unless_present_any(["s", "S"]),
+    ];
+    let takes = command(name, usage_line(subject))
+        .args([
+            message,
+            count("P", "parallelism", "Pairs at once [1]"),
+            value("W", "warmup", "us before the first repetition [0]")
+                .value_parser(clap::value_parser!(u64)),
+            count("N", "repetitions", "How often [11]"),
+        ])
+        .args((subject.workload == Kind::Stream).then_some(total));
+    if subject.is_tcp() { takes.args(tcp) } else { takes }
+}
+
+const SERVER: &str = "server";
+
+fn usage_line(subject: Subject) -> &'static str {
+    match (subject.workload, subject.is_tcp()) {
+        (Kind::Stream, true) => {
+            "-s\n   or: [-m <message size>] [-M <total bytes>] [-P <parallelism>] [-W <warmup>] \
+             [-N <repetitions>] server\n   or: -S server"
+        }
+        (Kind::Stream, false) => {
+            "[-m <message size>] [-M <total bytes>] [-P <parallelism>] [-W <warmup>] [-N <repetitions>]"
+        }
+        (_, true) => {
+            "-s\n   or: [-m <message size>] [-P <parallelism>] [-W <warmup>] [-N <repetitions>] server\n   \
+             or: -S server"
+        }
+        (_, false) => "[-m <message size>] [-P <parallelism>] [-W <warmup>] [-N <repetitions>]",
+    }
+}
+
+/// `512`, `64k`, `10m`, `1g`: powers of 1,024, as lmbench has them.
+fn bytes(text: &str) -> Result<NonZeroU64, String> {
+    let (digits, shift) = match text.to_ascii_lowercase().chars().last() {
+        Some('k') => (&text[..text.len() - 1], 10),
+        Some('m') => (&text[..text.len() - 1], 20),
+        Some('g') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("`{text}` is no size"))?;
+    let bytes = number.checked_mul(1 << shift).and_then(NonZeroU64::new);
+    bytes.ok_or_else(|| format!("`{text}` is no size"))
+}
+
+fn run(call: &Call<'_>) -> Result<(), Ended> {
+    let subject = Subject::of(call.name);
+    let typed = parse(takes(call.name), call, WRONG_USAGE)?;
+    if subject.is_tcp() && (has(&typed, "s") || typed.contains_id("S")) {
+        return Ok(());
+    }
+    let server = if subject.is_tcp() { Some(server(call.name, &typed)?) } else { None };
+    let spec = asked(subject, &typed);
+    let pairs = number(&typed, "P").unwrap_or(1);
+    let measured = together(call.name, &spec, pairs).map_err(|ended| ended.with_code(FAILED))?;
+    tell(&line(subject, &spec, server, &measured));
+    Ok(())
+}
+
+/// The host that was named, which is this one.
+fn server<'a>(name: &str, typed: &'a ArgMatches) -> Result<&'a str, Ended> {
+    let server = typed.get_one::<String>(SERVER).map_or(HERE[0], String::as_str);
+    let here = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    if HERE.contains(&server) || server == here {
+        return Ok(server);
+    }
+    let words =
+        format!("{name}: {server} is another machine; this measures between processes of one");
+    Err(Ended { code: FAILED, words })
+}
+
+fn asked(subject: Subject, typed: &ArgMatches) -> RunSpec {
+    let size = |letter: &str| typed.get_one::<NonZeroU64>(letter).map(|bytes| bytes.get());
+    let usual_bytes = if subject.workload == Kind::Stream { STREAM_BYTES } else { 1 };
+    let buffer_bytes = size("m").unwrap_or(usual_bytes);
+    let total_bytes = if subject.workload == Kind::Stream { size("M") } else { None };
+    let repetitions = number(typed, "N").unwrap_or(REPETITIONS);
+    let warm_up_us = typed.get_one::<u64>("W").copied().unwrap_or(0);
+    let spec = RunSpec {
+        workload: subject.workload,
+        total_bytes: total_bytes.map(|bytes| bytes.next_multiple_of(buffer_bytes)),
+        warm_up: WarmUp::ForNs(warm_up_us.saturating_mul(1_000)),
+        repeats: repeats(repetitions.try_into().unwrap_or(u32::MAX), Rest::None),
+        ..spec(subject.mechanism, buffer_bytes)
+    };
+    if subject.is_tcp() { with_options(spec, &[("nodelay", "off")]) } else { spec }
+}
+
+/// What each of `pairs` pairs came to, all measured at once.
+fn together(name: &str, spec: &RunSpec, pairs: u64) -> Result<Vec<Vec<Repeat>>, Ended> {
+    let measure = || Ok(Carrier::ready(name)?.measure(spec)?.repeats);
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..pairs).map(|_| scope.spawn(measure)).collect();
+        let joined = all.into_iter().map(thread::ScopedJoinHandle::join);
+        joined.map(|one| one.unwrap_or_else(|_| Err(Ended::because("a thread panicked")))).collect()
+    })
+}
+
+/// lmbench's line: the median over the repetitions, of a message's mean over all pairs, or of their sum.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "figures, four digits behind the point of which are printed"
+)]
+fn line(subject: Subject, spec: &RunSpec, server: Option<&str>, pairs: &[Vec<Repeat>]) -> String {
+    let middle = |figure: &dyn Fn(&Repeat) -> f64| {
+        let of_pair = |repeats: &Vec<Repeat>| {
+            median(&repeats.iter().map(figure).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+        };
+        pairs.iter().map(of_pair).sum::<f64>()
+    };
+    let what = match subject.mechanism {
+        "unix-stream" => "AF_UNIX sock stream",
+        "tcp" => "TCP",
+        _ => "Pipe",
+    };
+    if subject.workload == Kind::RoundTrip {
+        let us = middle(&|one| one.elapsed_ns as f64 / one.messages as f64 / 1e3);
+        let of = server.map_or_else(String::new, |server| format!(" using {server}"));
+        return format!("{what} latency{of}: {:.4} microseconds", us / pairs.len() as f64);
+    }
+    let bytes = |one: &Repeat| one.messages.saturating_mul(spec.buffer_bytes) as f64;
+    let rate = middle(&|one| bytes(one) * 1e3 / one.elapsed_ns as f64);
+    match server {
+        Some(_) => format!("{:.6} {rate:.2} MB/sec", spec.buffer_bytes as f64 / 1e6),
+        None => format!("{what} bandwidth: {rate:.2} MB/sec"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeat(elapsed_ns: u64, messages: u64) -> Repeat {
+        Repeat { elapsed_ns, messages, roles: Vec::new() }
+    }
+
+    #[test]
+    fn lines_are_those_of_lmbench() {
+        let said = |name, server, pairs: &[Vec<Repeat>]| {
+            let subject = Subject::of(name);
+            line(subject, &spec(subject.mechanism, 1_000_000), server, pairs)
+        };
+        let trips =
+            [vec![repeat(5_000_000, 1_000), repeat(7_000_000, 1_000), repeat(6_000_000, 1_000)]];
+        assert_eq!(said("lat_pipe", None, &trips), "Pipe latency: 6.0000 microseconds");
+        let words = "AF_UNIX sock stream latency: 6.0000 microseconds";
+        assert_eq!(said("lat_unix", None, &trips), words);
+        let words = "TCP latency using localhost: 6.0000 microseconds";
+        assert_eq!(said("lat_tcp", Some("localhost"), &trips), words);
+        let streams = [vec![repeat(500_000_000, 1_000)], vec![repeat(1_000_000_000, 1_000)]];
+        assert_eq!(said("bw_pipe", None, &streams), "Pipe bandwidth: 3000.00 MB/sec");
+        assert_eq!(said("bw_tcp", Some("localhost"), &streams), "1.000000 3000.00 MB/sec");
+    }
+
+    #[test]
+    fn sizes_have_lmbenchs_letters() {
+        let of = |text| bytes(text).map(NonZeroU64::get).ok();
+        assert_eq!([of("512"), of("64k"), of("10M")], [Some(512), Some(65_536), Some(10 << 20)]);
+        for wrong in ["0", "k", "", "-1", "1.5m", "99999999999g", "1é"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `pipesend`, `udsocketsend`, `tcpsocketsend`: the utilities of document 004.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::num::NonZeroU64;
+
+use clap::{Arg, Command, value_parser};
+use ipcperf_engine::{Mode, Rest, RunSpec};
+
+use super::carried::{Carrier, repeats, spec, with_options};
+use super::ended::Ended;
+use super::typed::{command, parse, usage as usage_of};
+use super::{Call, Program, say};
+
+/// The three of them.
+pub(super) const PROGRAM: Program = Program {
+    names: &["pipesend", "udsocketsend", "tcpsocketsend"],
+    about: "an amount sent to a forked child, told by both parties and logged (Wright, Gopalan and Kang)",
+    differs: &[
+        "Both parties tell one time, from just before the first byte is sent to just after the last is \
+         received: a sender that stops its clock at its last write leaves out what still lies in the kernel.",
+        "A buffer of which nothing is said is as large as the amount.",
+        "Repetitions run in one pair of processes.",
+    ],
+    usage,
+    run,
+};
+
+const USAGE: &str = "bytes_to_send [buffer_size [repetitions [logname_append]]]";
+/// The original's one code for whatever went wrong.
+const FAILED: u8 = 1;
+
+fn usage(name: &str) -> String {
+    usage_of(takes(name))
+}
+
+fn takes(name: &str) -> Command {
+    let number = |name: &'static str, help: &'static str| {
+        Arg::new(name).value_name(name).value_parser(value_parser!(NonZeroU64)).help(help)
+    };
+    command(name, USAGE).args([
+        number("bytes_to_send", "Bytes in all").required(true),
+        number("buffer_size", "Bytes of one write [all]"),
+        number("repetitions", "How often they are sent [1]"),
+        Arg::new("logname_append")
+            .value_name("logname_append")
+            .value_parser(value_parser!(OsString))
+            .allow_hyphen_values(true)
+            .help("Between the program's name and .log in the name of its log"),
+    ])
+}
+
+fn run(call: &Call<'_>) -> Result<(), Ended> {
+    let typed = parse(takes(call.name), call, FAILED)?;
+    let number = |name: &str| typed.get_one::<NonZeroU64>(name).map(|number| number.get());
+    let total_bytes = number("bytes_to_send").unwrap_or(1);
+    let buffer_bytes = number("buffer_size").unwrap_or(total_bytes).min(total_bytes);
+    let count: u32 = number("repetitions").unwrap_or(1).try_into().unwrap_or(u32::MAX);
+    let spec = RunSpec {
+        mode: Mode::TwoProcesses,
+        total_bytes: Some(total_bytes),
+        repeats: repeats(count, Rest::None),
+        ..sent_through(call.name, buffer_bytes)
+    };
+    let measured = Carrier::ready(call.name)
+        .and_then(|mut carrier| carrier.measure(&spec))
+        .map_err(|ended| ended.with_code(FAILED))?;
+    let lines = measured.repeats.iter().map(|one| told(total_bytes, one.elapsed_ns, buffer_bytes));
+    let lines: String = lines.collect();
+    say(&lines)?;
+    log(call.name, typed.get_one("logname_append"), &lines).map_err(|ended| ended.with_code(FAILED))
+}
+
+fn sent_through(name: &str, buffer_bytes: u64) -> RunSpec {
+    match name {
+        "pipesend" => spec("pipe", buffer_bytes),
+        "udsocketsend" => spec("unix-stream", buffer_bytes),
+        _ => with_options(spec("tcp", buffer_bytes), &[("nodelay", "off")]),
+    }
+}
+
+/// The lines of both parties.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "a rate, two digits behind the point of which are printed"
+)]
+fn told(total_bytes: u64, elapsed_ns: u64, buffer_bytes: u64) -> String {
+    let seconds = elapsed_ns as f64 / 1e9;
+    let rate = total_bytes as f64 / seconds / 1e6;
+    ["Sent", "Received"]
+        .map(|did| {
+            format!(
+                "{did} {total_bytes} bytes in {seconds:.9} seconds at {rate:.2} MB/s with a buffer of \
+                 {buffer_bytes} bytes\n"
+            )
+        })
+        .concat()
+}
+
+/// Appends `lines` to the log of program `name`.
+fn log(name: &str, append: Option<&OsString>, lines: &str) -> Result<(), Ended> {
+    let mut path = OsString::from(name);
+    path.extend(append.map(OsString::as_os_str));
+    path.push(".log");
+    let written = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(lines.as_bytes()));
+    written.map_err(|error| {
+        let log = path.display();
+        Ended::because(&format!("{name}: cannot write {log}: {error}; go where you may write"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_parties_tell_amount_time_rate_and_buffer() {
+        let wanted = "Sent 1000000 bytes in 0.000500000 seconds at 2000.00 MB/s with a buffer of 4096 bytes\n\
+                      Received 1000000 bytes in 0.000500000 seconds at 2000.00 MB/s with a buffer of 4096 bytes\n";
+        assert_eq!(told(1_000_000, 500_000, 4096), wanted);
+    }
+}

@@ -1,0 +1,60 @@
+//! One run by itself, outside any plan: what the documents' programs do.
+
+use std::time::Duration;
+
+use ipcperf_engine::{Failure, Measurement, Report, RunSpec};
+
+use super::interrupt::Interrupt;
+use super::process;
+use super::watch::{Told, Watchers};
+use crate::error::Error;
+use crate::plan::Watched;
+
+/// Whoever carries out runs one by one.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    interrupt: Interrupt,
+}
+
+/// Why there is no measurement.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// A signal asked to end.
+    Interrupted,
+    /// The run failed.
+    Failed(Failure),
+}
+
+impl Alone {
+    /// From now on signals end runs in an orderly way.
+    ///
+    /// # Errors
+    /// That signals cannot be caught.
+    pub(crate) fn ready() -> Result<Self, Error> {
+        let interrupt = Interrupt::catch()
+            .map_err(|error| Error::Machine(format!("cannot catch signals: {error}")))?;
+        process::adopt_orphans();
+        Ok(Self { interrupt })
+    }
+
+    /// Carries out `spec`, watched by `watched`, within `deadline`; with it what the instruments told.
+    ///
+    /// # Errors
+    /// What stopped it.
+    pub(crate) fn run(
+        &mut self,
+        spec: &RunSpec,
+        watched: &Watched,
+        deadline: Duration,
+    ) -> Result<(Measurement, Vec<Told>), Stopped> {
+        let mut watchers = Watchers::of(watched);
+        match process::carry_out(spec, &mut watchers, deadline, &mut self.interrupt) {
+            None => Err(Stopped::Interrupted),
+            Some(Report::Failed(failure)) => Err(Stopped::Failed(failure)),
+            Some(Report::Measured(measured)) => {
+                let told = watchers.finish(&measured).map_err(Stopped::Failed)?;
+                Ok((*measured, told))
+            }
+        }
+    }
+}

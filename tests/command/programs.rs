@@ -1,0 +1,293 @@
+//! The documents' programs by their own names: what they print, how they end.
+
+use std::process::Command;
+
+use regex::Regex;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::laboratory::{Finished, HANG, Laboratory};
+use crate::skip::skip;
+
+/// A number with so many digits behind its point.
+fn digits(count: usize) -> String {
+    format!(r"\d+\.\d{{{count}}}")
+}
+
+/// `text` is all that `pattern` describes, from its beginning to its end.
+fn assert_is(text: &str, pattern: &str) {
+    let whole = Regex::new(&format!(r"\A{pattern}\z")).expect("a pattern");
+    assert!(whole.is_match(text), "{text:?} is not {pattern:?}");
+}
+
+fn as_program(laboratory: &Laboratory, arguments: &str) -> Finished {
+    laboratory.finish(laboratory.command(&format!("as {arguments}")))
+}
+
+const RATE_2015: &str = r"\d+\.\d{2} KBytes/sec\n";
+
+#[test]
+fn ipc_static_prints_one_line_for_every_type_and_mode() {
+    let laboratory = Laboratory::open();
+    for ipc in ["pipe", "local", "local -s", "tcp", "tcp -s -p 10142"] {
+        for mode in ["1thread", "2thread", "2proc"] {
+            let asked = format!("ipc-static -B -i {ipc} -t 1048576 {mode}");
+            let said = as_program(&laboratory, &asked).expect(0);
+            assert_is(&said.stdout, RATE_2015);
+            assert_eq!(said.stderr, "", "{asked}");
+        }
+    }
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn ipc_dynamic_says_what_it_measured() {
+    let laboratory = Laboratory::open();
+    let said = as_program(&laboratory, "ipc-dynamic -Bv -b 4096 -t 65536 2thread").expect(0);
+    let configuration = r"Benchmark configuration:\n  buffersize: 4096\n  totalsize: 65536\n  blockcount: 16\n  mode: 2thread\n  ipctype: pipe\n  time: \d+\.\d{9}\n";
+    assert_is(&said.stdout, &(configuration.to_owned() + RATE_2015));
+    assert_eq!(as_program(&laboratory, "ipc-dynamic -Bqv 2proc").expect(0).stdout, "");
+}
+
+#[test]
+fn a_shell_loop_over_sizes_runs_through_links() {
+    let laboratory = Laboratory::open();
+    let bin = laboratory.path("bin");
+    laboratory.run(&format!("as --install {}", bin.display())).expect(0);
+    let script = "for power in $(seq 9 24); do\n\
+                  ipc-static -B -i pipe -b $((1 << power)) 2thread || exit\n\
+                  done";
+    let mut shell = Command::new("sh");
+    shell.args(["-ec", script]);
+    let path = std::env::join_paths(
+        std::iter::once(bin).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    shell.env("PATH", path.unwrap());
+    let said = laboratory.finish(laboratory.place(shell, "")).expect(0);
+    assert_is(&said.stdout, &format!("({RATE_2015}){{16}}"));
+}
+
+#[test]
+fn without_b_the_machine_is_left_to_settle() {
+    let laboratory = Laboratory::open();
+    let began = std::time::Instant::now();
+    as_program(&laboratory, "ipc-static 2thread").expect(0);
+    assert!(began.elapsed().as_secs_f64() >= 2.0, "{:?}", began.elapsed());
+}
+
+#[test]
+fn each_iteration_is_a_datum_as_text_and_as_json() {
+    let laboratory = Laboratory::open();
+    let (six, nine) = (digits(6), digits(9));
+    let datum = format!(
+        r"datum:\n  bandwidth: \d+\.\d\d KBytes/sec\n  time: {nine} seconds\n  stime: {six} seconds\n  utime: {six} seconds\n  msgsnd: 128 messages\n  msgrcv: \d+ messages\n  nvcsw: \d+ voluntary context switches\n  nivcsw: \d+ involuntary context switches\n"
+    );
+    let said = as_program(&laboratory, "ipc-benchmark -Bg -n 3 -i local 2proc").expect(0);
+    assert_is(&said.stdout, &format!("({datum}){{3}}"));
+    let said = as_program(&laboratory, "ipc -Bgj -n 3 2thread").expect(0);
+    let document: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let samples = document["benchmark_samples"].as_array().expect("a list");
+    assert_eq!(samples.len(), 3);
+    let keys = ["bandwidth", "time", "stime", "utime", "msgsnd", "msgrcv", "nvcsw", "nivcsw"];
+    for sample in samples {
+        assert!(keys.iter().all(|key| sample[key].is_number()), "{sample}");
+        assert_eq!(sample.as_object().unwrap().len(), keys.len(), "{sample}");
+        // The rate is that of 16 MiB in the time beside it.
+        let (rate, time) =
+            (sample["bandwidth"].as_f64().unwrap(), sample["time"].as_f64().unwrap());
+        assert!((rate * time / 16_384.0 - 1.0).abs() < 1e-3, "{sample}");
+    }
+    assert_eq!(document.as_object().unwrap().len(), 1, "{document}");
+}
+
+#[test]
+fn describe_measures_nothing_and_describes_all() {
+    let laboratory = Laboratory::open();
+    let said = as_program(&laboratory, "ipc -j describe").expect(0);
+    let document: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let parts = document.as_object().unwrap();
+    assert_eq!(parts.len(), 4, "{document}");
+    assert!(document["hardware_configuration"]["hw.ncpu"].is_number());
+    assert_eq!(document["os_configuration"]["kern.ostype"], "Linux");
+    assert_eq!(document["network_ipc_configuration"]["ifnet.name"], "lo");
+    let benchmark = &document["benchmark_configuration"];
+    assert_eq!(benchmark["buffersize"], 131_072);
+    assert_eq!(benchmark["msgcount"], 128);
+    assert_eq!(benchmark["mode"], "describe");
+    assert_eq!(benchmark["pmctype"], "none");
+    let said = as_program(&laboratory, "ipc -Bv -n 2 2thread").expect(0).stdout;
+    for heading in ["Hardware", "OS", "Network and IPC", "Benchmark"] {
+        assert!(said.contains(&format!("{heading} configuration:\n  ")), "{said}");
+    }
+    assert_eq!(said.matches("datum:\n").count(), 2, "{said}");
+}
+
+#[test]
+fn senders_tell_both_parties_and_keep_a_log() {
+    let laboratory = Laboratory::open();
+    let (two, nine) = (digits(2), digits(9));
+    for program in ["pipesend", "udsocketsend", "tcpsocketsend"] {
+        let mut command = laboratory.command(&format!("as {program} 1000000 4096 2 -night"));
+        command.current_dir(laboratory.path("data"));
+        let said = laboratory.finish(command).expect(0).stdout;
+        let line = |did| {
+            format!(
+                "{did} 1000000 bytes in {nine} seconds at {two} MB/s with a buffer of 4096 bytes\n"
+            )
+        };
+        assert_is(&said, &format!("({}{}){{2}}", line("Sent"), line("Received")));
+        let log = laboratory.path("data").join(format!("{program}-night.log"));
+        assert_eq!(std::fs::read_to_string(log).expect("a log"), said);
+    }
+}
+
+/// A table for one CPU and one for two, each with `headings` and 23 lines of as many whole numbers.
+fn assert_chart(said: &str, headings: &str) {
+    let figures = headings.split_whitespace().count() - 1;
+    let line = format!(r" *\d+( +\d+){{{figures}}}\n");
+    let part =
+        |name: &str| format!("\\*\\*\\* {name} performance:\n\n{headings}\n\n({line}){{23}}\n");
+    assert_is(said, &(part("single cpu") + &part("dual cpu")));
+    let sizes: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(sizes.contains(&"1") && sizes.contains(&"4194304"), "{said}");
+}
+
+#[test]
+fn charts_have_the_headings_of_the_posting() {
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
+        return skip("the charts of document 001", "they take two CPUs");
+    }
+    let laboratory = Laboratory::open();
+    let chart = |arguments: &str| as_program(&laboratory, arguments).expect(0).stdout;
+    assert_chart(&chart("ibench"), "   SIZE  IBENCH");
+    assert_chart(&chart("ibench --socketpair --echo"), "   SIZE  IBENCH");
+    let said = chart("kdbench");
+    assert_chart(&said, "   SIZE    COPY   MEMFD KDBUS-MAX");
+    for line in
+        said.lines().filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    {
+        let figures: Vec<u64> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(figures[3], figures[1].max(figures[2]), "{line}");
+    }
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn the_bus_benchmark_charts_a_real_daemon() {
+    let laboratory = Laboratory::open();
+    let said = as_program(&laboratory, "bus-benchmark chart");
+    if said.stderr.contains("dbus-daemon") && said.status.code() != Some(0) {
+        return skip("the chart over D-Bus", "no dbus-daemon here; install dbus-daemon");
+    }
+    assert_chart(&said.expect(0).stdout, "   SIZE    COPY   MEMFD KDBUS-MAX");
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn the_comparison_tells_user_system_and_sum() {
+    let laboratory = Laboratory::open();
+    for (mode, heading) in [("message", "Message"), ("file", "File   ")] {
+        let asked = format!("ipc-comparisontest {mode} 200");
+        let said = as_program(&laboratory, &asked).expect(0).stdout;
+        let headings = "Mode     User time \\(seconds\\) System time \\(s\\)  Sum \\(s\\)\n";
+        assert_is(&said, &format!(r"{headings}{heading} +\d+\.\d+ +\d+\.\d+ +\d+\.\d+\n"));
+        let figures: Vec<f64> =
+            said.split_whitespace().rev().take(3).map(|word| word.parse().unwrap()).collect();
+        let (sum, system, user) = (figures[0], figures[1], figures[2]);
+        assert!((sum - user - system).abs() < 0.0021, "{said}");
+    }
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn lmbenchs_programs_print_its_lines_on_standard_error() {
+    let laboratory = Laboratory::open();
+    let latency = |what: &str| format!(r"{what}: \d+\.\d{{4}} microseconds\n");
+    let bandwidth = |what: &str| format!(r"{what}\d+\.\d\d MB/sec\n");
+    for (arguments, line) in [
+        ("lat_pipe", latency("Pipe latency")),
+        ("lat_pipe -P 2 -W 1000 -N 3", latency("Pipe latency")),
+        ("lat_unix -m 64 -N 3", latency("AF_UNIX sock stream latency")),
+        ("lat_tcp -N 3 localhost", latency("TCP latency using localhost")),
+        ("bw_pipe -N 3", bandwidth("Pipe bandwidth: ")),
+        ("bw_pipe -P 2 -m 4k -M 1m -N 3", bandwidth("Pipe bandwidth: ")),
+        ("bw_unix -m 128k -M 10m -N 3", bandwidth("AF_UNIX sock stream bandwidth: ")),
+        ("bw_tcp -N 3 127.0.0.1", bandwidth("0.065536 ")),
+    ] {
+        let said = as_program(&laboratory, arguments).expect(0);
+        assert_eq!(said.stdout, "", "{arguments}");
+        assert_is(&said.stderr, &line);
+    }
+    for nothing in ["lat_tcp -s", "bw_tcp -S localhost"] {
+        let said = as_program(&laboratory, nothing).expect(0);
+        assert_eq!((&*said.stdout, &*said.stderr), ("", ""), "{nothing}");
+    }
+    let said = as_program(&laboratory, "lat_tcp example.org").expect(1);
+    assert!(said.stderr.contains("another machine"), "{}", said.stderr);
+}
+
+#[test]
+fn wrong_usage_gets_usage_and_the_originals_exit_code() {
+    let laboratory = Laboratory::open();
+    for (arguments, code) in [
+        ("ipc-static", 64),
+        ("ipc-static -s 2proc", 64),
+        ("ipc-static -b 0 2proc", 64),
+        ("ipc-dynamic -j 2proc", 64),
+        ("ipc-benchmark -n x 2proc", 64),
+        ("ipc 4proc", 64),
+        ("pipesend", 1),
+        ("udsocketsend 0", 1),
+        ("tcpsocketsend 1 2 3 4 5", 1),
+        ("ibench --pipe", 1),
+        ("kdbench 1", 1),
+        ("bus-benchmark", 1),
+        ("ipc-comparisontest", 1),
+        ("ipc-comparisontest letter", 1),
+        ("lat_pipe -M 1m", 255),
+        ("bw_unix -P 0", 255),
+        ("bw_tcp", 255),
+    ] {
+        let said = as_program(&laboratory, arguments).expect(code);
+        let name = arguments.split(' ').next().unwrap();
+        assert!(said.stderr.starts_with(&format!("usage: {name}")), "{arguments}: {}", said.stderr);
+        assert_eq!(said.stdout, "", "{arguments}");
+    }
+    let said = as_program(&laboratory, "ipc-static -b 3 2proc").expect(64);
+    assert_eq!(
+        said.stderr,
+        "ipc-static: FAIL: data size (16777216) is not a multiple of buffersize (3)\n"
+    );
+    let listed = laboratory.run("as").expect(0).stdout;
+    assert!(listed.contains("ipc-static, ipc-dynamic: "), "{listed}");
+    let about = laboratory.run("as --about lat_tcp").expect(0).stdout;
+    assert!(about.contains("usage: lat_tcp -s"), "{about}");
+    assert!(about.contains("On purpose not as in the original:"), "{about}");
+    let said = as_program(&laboratory, "ipc-statik").expect(2);
+    assert!(said.stderr.contains("no program is called ipc-statik"), "{}", said.stderr);
+}
+
+#[test]
+fn what_cannot_be_counted_is_said_with_the_remedy() {
+    let laboratory = Laboratory::open();
+    let said = as_program(&laboratory, "ipc-static -B -P l1d 2proc");
+    if said.status.success() {
+        assert!(said.stdout.contains("  CLOCK_CYCLES/INSTR_EXECUTED: "), "{}", said.stdout);
+        return;
+    }
+    let said = said.expect(71);
+    assert!(said.stderr.starts_with("ipc-static: FAIL: -P l1d: "), "{}", said.stderr);
+    assert!(said.stderr.contains("; "), "a remedy: {}", said.stderr);
+}
+
+#[test]
+fn an_interrupted_program_ends_at_once_and_leaves_nothing() {
+    let laboratory = Laboratory::open();
+    let command = laboratory.command("as ipc -n 60 2proc");
+    let started = laboratory.start(command);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let pid = Pid::from_raw(started.id().cast_signed()).expect("a process");
+    kill_process(pid, Signal::INT).expect("it is there");
+    assert_eq!(started.finish(HANG).status.code(), Some(130));
+    laboratory.assert_nothing_left();
+}
