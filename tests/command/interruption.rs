@@ -36,6 +36,9 @@ fn assert_kept(laboratory: &Laboratory, command: Started) {
     assert!(file.failures.is_empty(), "{:?}", file.failures);
     let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
     assert!(shown.stdout.contains("shm-ring"), "{}", shown.stdout);
+    for told in [&finished.stdout, &shown.stdout] {
+        assert!(told.contains("Not finished: ") && told.contains(" of 1000. "), "{told}");
+    }
     laboratory.assert_nothing_left();
 }
 

@@ -6,7 +6,8 @@ use super::arguments::{ListArguments, Listed};
 use crate::error::{Ending, Error};
 use crate::output::{
     exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
-    mechanisms_json, print, studies_json, study_list, workload_list, workloads_json,
+    mechanisms_json, print, studies_json, study_list, untried_instrument_list, workload_list,
+    workloads_json,
 };
 
 pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
@@ -21,7 +22,9 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
         entries.push(workloads_json);
     }
     if wanted(Listed::Instruments) {
-        tables.push(instrument_list);
+        // A list of everything comes at once.
+        let all = arguments.what.is_none();
+        tables.push(if all { untried_instrument_list } else { instrument_list });
         entries.push(instruments_json);
     }
     if wanted(Listed::Studies) {

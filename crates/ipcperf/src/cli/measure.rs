@@ -164,13 +164,14 @@ pub(super) fn carry_out(
 
 /// What was measured, as a reader of the file at `path` would have it.
 pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summarised {
+    let end = if outcome.ending == Ending::Interrupted { End::Open } else { End::Closed };
     let results = Results {
         header,
         samples: outcome.samples,
         observations: outcome.observations,
         failures: outcome.failures,
         footer: None,
-        end: End::Closed,
+        end,
         warnings: Vec::new(),
         whole_bytes: 0,
     };

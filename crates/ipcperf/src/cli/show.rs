@@ -7,7 +7,7 @@ use crate::exhibit::{Asked, study_tables as study_tables_of};
 use crate::export::JSON;
 use crate::output::{
     Beside, closing_words, columns, fit, notes, observed_text, print, print_with, probe_table,
-    study_tables_text, survey_words, tables,
+    study_tables_text, survey_words, tables, unfinished,
 };
 use crate::results::Header;
 use crate::summary::{Summarised, observed, probe_effects};
@@ -61,6 +61,7 @@ pub(super) fn page(heading: String, file: &Summarised) -> String {
     let beside = if precision.is_some() { Beside::Interval } else { Beside::Spread };
     let columns = columns();
     let mut parts = vec![heading, tables(summaries, beside, columns), survey_words(summaries)];
+    parts.extend(unfinished(results));
     parts.extend(notes(summaries, samples, precision));
     parts
         .extend([probe_table(&probe_effects(samples)), observed_text(&observed(results), columns)]);

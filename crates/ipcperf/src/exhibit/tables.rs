@@ -248,7 +248,7 @@ fn best<'a>(head: &str, places: &[usize], filled: &[Filled<'a>]) -> Filled<'a> {
 /// all but its mechanism.
 fn ratio<'a>(head: &str, one: usize, other: usize, filled: &[Filled<'a>]) -> Filled<'a> {
     let (over, under) = (&filled[one].lines, &filled[other].lines);
-    let anything = std::collections::BTreeSet::new();
+    let anything = ["mechanism".to_owned()].into();
     let divided = |line: &Line<'a>| {
         let below = match under.as_slice() {
             [only] => Some(only),

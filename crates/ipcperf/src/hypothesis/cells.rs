@@ -282,7 +282,7 @@ mod tests {
         };
         assert_eq!(of(""), None);
         assert_eq!(of("/total=4096/twin-of=syscalls").as_deref(), Some("4096"));
-        assert_eq!(of("/messages=1").as_deref(), Some("1 messages"));
+        assert_eq!(of("/messages=1").as_deref(), Some("1 message"));
     }
 
     #[test]

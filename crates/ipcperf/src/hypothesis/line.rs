@@ -126,19 +126,21 @@ impl Line<'_> {
         })
     }
 
-    /// At each level and in each block the better of both; what only one has is taken from it.
+    /// At each level and in each block the better of both. A level that only one has is taken from it; a block
+    /// that one of them lacks is left out: the best of the others is not the best.
     pub(crate) fn or_better(mut self, other: &Line<'_>, better: Better) -> Self {
+        let better_of = |one: f64, other: f64| match better {
+            Better::Higher => one.max(other),
+            Better::Lower => one.min(other),
+        };
         for point in &other.points {
             let Some(own) = self.points.iter_mut().find(|own| own.label == point.label) else {
                 self.points.push(point.clone());
                 continue;
             };
-            for (block, value) in &point.values {
-                let best = own.values.entry(*block).or_insert(*value);
-                *best = match better {
-                    Better::Higher => best.max(*value),
-                    Better::Lower => best.min(*value),
-                };
+            own.values.retain(|block, _| point.values.contains_key(block));
+            for (block, best) in &mut own.values {
+                *best = point.values.get(block).map_or(*best, |one| better_of(*best, *one));
             }
         }
         self.points.sort_by(|one, other| one.x.total_cmp(&other.x));

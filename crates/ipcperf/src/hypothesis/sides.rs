@@ -76,13 +76,8 @@ fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
     factors.iter().filter(is_apart).map(|factor| (*factor).clone()).collect()
 }
 
-/// At each level and in each block the best of `lines`, those that share all but their mechanism. A block that
-/// one of them lacks is left out: the best of the others is not the best.
+/// At each level and in each block the best of `lines`, those that share all but their mechanism.
 fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
-    let better_of = |one: f64, other: f64| match better {
-        Better::Higher => one.max(other),
-        Better::Lower => one.min(other),
-    };
     let mut joined: Vec<Line<'_>> = Vec::new();
     let anything = ["mechanism".to_owned()].into();
     for line in lines {
@@ -95,22 +90,11 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
             known.name.trim_start_matches("the better of "),
             line.name
         );
+        *known = known.clone().or_better(&line, better);
         // What is joined next must share the options of all that were, not of the first alone.
         for (factor, level) in line.levels {
             known.levels.entry(factor).or_insert(level);
         }
-        for point in line.points {
-            match known.points.iter_mut().find(|there| there.x.total_cmp(&point.x).is_eq()) {
-                Some(there) => {
-                    there.values.retain(|block, _| point.values.contains_key(block));
-                    for (block, best) in &mut there.values {
-                        *best = point.values.get(block).map_or(*best, |one| better_of(*best, *one));
-                    }
-                }
-                None => known.points.push(point),
-            }
-        }
-        known.points.sort_by(|one, other| one.x.total_cmp(&other.x));
     }
     joined
 }
@@ -191,6 +175,19 @@ mod tests {
             points: Vec::new(),
             example: None,
         }
+    }
+
+    #[test]
+    fn the_best_is_of_blocks_that_all_have() {
+        let of = |mechanism: &str, values: &[(u32, f64)]| {
+            let values = values.iter().copied().collect();
+            let point = Point { x: 1.0, label: "1 B".to_owned(), values };
+            Line { points: vec![point], ..line(mechanism, "same") }
+        };
+        let copy = of("copy", &[(1, 5.0), (2, 5.0), (3, 5.0)]);
+        let joined = best(vec![copy, of("memfd", &[(2, 4.0), (3, 6.0), (4, 1.0)])], Better::Higher);
+        let [line] = &joined[..] else { panic!("one line") };
+        assert_eq!(line.points[0].values, [(2, 5.0), (3, 6.0)].into());
     }
 
     #[test]

@@ -48,19 +48,39 @@ pub(crate) fn workload_list() -> String {
     table.to_string()
 }
 
-/// Instruments, as a table.
+/// Instruments, as a table; each is tried, which takes the better part of a second for all of them.
 pub(crate) fn instrument_list() -> String {
     let mut table = new_table();
     table.set_header(["instrument", "about", "needs", "disturbs", "here"]);
     for instrument in INSTRUMENTS {
-        let disturbs = match instrument.disturbs {
-            Disturbs::Yes => "yes: watched runs are apart, with twins",
-            Disturbs::No => "no",
-        };
         let here = watches(instrument);
-        table.add_row([instrument.name, instrument.about, instrument.needs, disturbs, &here]);
+        table.add_row([
+            instrument.name,
+            instrument.about,
+            instrument.needs,
+            disturbs(instrument),
+            &here,
+        ]);
     }
     table.to_string()
+}
+
+/// Instruments, as a table; none is tried.
+pub(crate) fn untried_instrument_list() -> String {
+    let mut table = new_table();
+    table.set_header(["instrument", "about", "needs", "disturbs"]);
+    for instrument in INSTRUMENTS {
+        let disturbs = disturbs(instrument);
+        table.add_row([instrument.name, instrument.about, instrument.needs, disturbs]);
+    }
+    format!("{table}\nWhether each works here: ipcperf list instruments")
+}
+
+fn disturbs(instrument: &Instrument) -> &'static str {
+    match instrument.disturbs {
+        Disturbs::Yes => "yes: watched runs are apart, with twins",
+        Disturbs::No => "no",
+    }
 }
 
 /// Whether `instrument` can watch on this machine, and without which of its events.

@@ -27,10 +27,10 @@ pub(crate) use limits::limit_rows;
 pub(crate) use lists::mechanism_page;
 pub(crate) use lists::{
     exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
-    mechanisms_json, workload_list, workloads_json,
+    mechanisms_json, untried_instrument_list, workload_list, workloads_json,
 };
 pub(crate) use machine::{facts, machine_json, machine_page, warning_line};
-pub(crate) use notes::{notes, set_aside_in_words};
+pub(crate) use notes::{notes, set_aside_in_words, unfinished};
 pub(crate) use pictures::{amount_text, value_text};
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};

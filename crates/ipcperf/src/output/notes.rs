@@ -10,7 +10,7 @@ use super::table::SEVERAL_MODES;
 use super::units;
 use crate::parallel::map;
 use crate::plan::Precision;
-use crate::results::{Sample, SetAside};
+use crate::results::{End, Results, Sample, SetAside};
 use crate::summary::{CaseSummary, Mode, main_figure, was_held_up};
 
 /// More lines of one kind than this are counted, not listed.
@@ -28,6 +28,25 @@ pub(crate) fn notes(
     notes.extend(listed("Not steady over the repetitions:", drifts(samples)));
     notes.extend(precision.into_iter().flat_map(|precision| known(summaries, &precision)));
     notes
+}
+
+/// That not all was measured that was planned, where a file ends before its plan does.
+pub(crate) fn unfinished(results: &Results) -> Option<String> {
+    let is_whole =
+        results.end == End::Closed && results.footer.as_ref().is_none_or(|footer| footer.complete);
+    if is_whole {
+        return None;
+    }
+    let last = results.samples.iter().map(|sample| sample.run.block).max();
+    let planned = match results.header.plan.until_ci {
+        Some(_) => String::new(),
+        None => format!(" of {}", results.header.plan.repetitions),
+    };
+    Some(format!(
+        "Not finished: the command was ended in repetition {}{planned}. What is here is of what was measured \
+         by then; ipcperf resume goes on with the file.",
+        last.unwrap_or(0)
+    ))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]

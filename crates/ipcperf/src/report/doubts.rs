@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::output::{closing_words, notes, set_aside_in_words, units};
+use crate::output::{closing_words, notes, set_aside_in_words, unfinished, units};
 use crate::results::{Sample, SetAside};
 use crate::summary::{Summarised, main_figure, moves_nothing};
 
@@ -20,7 +20,8 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
 fn of_file(file: &Summarised) -> Markup {
     let results = &file.results;
     let plan = &results.header.plan;
-    let notes = notes(&file.summaries, &results.samples, plan.until_ci);
+    let seen = notes(&file.summaries, &results.samples, plan.until_ci);
+    let notes: Vec<String> = unfinished(results).into_iter().chain(seen).collect();
     let closing = closing_words(plan, &results.failures);
     html! {
         @if notes.is_empty() { p { "Nothing out of the ordinary was seen." } }

@@ -153,7 +153,10 @@ impl CaseIdentity {
             let (_, rest) = self.case_id.split_once(key)?;
             Some(rest.split('/').next().unwrap_or(rest).to_owned())
         };
-        of(TOTAL).or_else(|| Some(format!("{} messages", of(MESSAGES)?)))
+        of(TOTAL).or_else(|| match of(MESSAGES)?.as_str() {
+            "1" => Some("1 message".to_owned()),
+            messages => Some(format!("{messages} messages")),
+        })
     }
 
     /// That its names are no longer than names are.
