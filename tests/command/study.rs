@@ -406,6 +406,22 @@ fn what_was_not_measured_is_named_in_its_place_and_several_files_are_a_factor() 
     assert!(has("machine") && has("A") && has("B") && has("1 kB"), "{table}");
 }
 
+/// What a mechanism cannot carry is the reason, not that the look was quick.
+#[test]
+fn what_was_refused_is_why_a_claim_cannot_be_tested() {
+    let refused = SMALL.replace(
+        "name = \"trips\"\nmechanism = \"pipe\"\nworkload = \"round-trip\"\nbuffer = \"8,16,32,64,128,256\"",
+        "name = \"trips\"\nmechanism = \"udp\"\nworkload = \"round-trip\"\nbuffer = \"1MiB,2MiB\"",
+    );
+    assert_ne!(refused, SMALL);
+    let placed = Placed::new(&refused);
+    placed.run("study run STUDY --quick --out RESULTS").expect(0);
+    let said = placed.run("study judge RESULTS").expect(0).stdout;
+    let (_, of_trips) = said.split_once("H4: ").expect("H4");
+    assert!(of_trips.contains("65507 bytes a message"), "{of_trips}");
+    assert!(!of_trips.contains("a quick look leaves it out"), "{of_trips}");
+}
+
 #[test]
 fn the_studies_that_come_along_are_listed() {
     let laboratory = Laboratory::open();

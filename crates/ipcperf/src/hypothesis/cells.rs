@@ -122,7 +122,7 @@ impl<'a> Cells<'a> {
             }
         }
         let refused = plan.refused.iter();
-        let refused = refused.filter(|one| selection.holds(&levels(&one.case, &[]), &[]));
+        let refused = refused.filter(|one| selection.would_hold(&levels(&one.case, &[])));
         reasons.extend(refused.map(|one| format!("{}: {}", one.case.case_id, one.reason)).take(1));
         reasons.extend(self.held_up(selection));
         let is_planned = || self.results.samples.iter().any(|one| self.means(selection, one));

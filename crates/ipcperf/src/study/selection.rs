@@ -95,6 +95,15 @@ impl Selection {
         })
     }
 
+    /// Whether a case with `levels` would be meant if it had been measured: what was refused is in no matrix,
+    /// and nobody watched it.
+    pub(crate) fn would_hold(&self, levels: &Levels) -> bool {
+        let is_of_runs = |factor: &str| [MATRIX, "instrument", "events"].contains(&factor);
+        self.meant.iter().filter(|(factor, _)| !is_of_runs(factor)).all(|(factor, meant)| {
+            meant.contains(levels.get(factor).map_or("default", |level| level))
+        })
+    }
+
     /// The levels of `factor` that are meant, where it says anything of it.
     pub(crate) fn of(&self, factor: &str) -> Option<&BTreeSet<String>> {
         self.meant.get(factor)
