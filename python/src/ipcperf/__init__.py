@@ -1,0 +1,54 @@
+"""Runs ipcperf and reads its results into pandas.
+
+    import ipcperf
+
+    results = ipcperf.run_study("bell-thomas-2020", quick=True)
+    results.kept.groupby(["mechanism", "buffer_bytes"])["bandwidth_bytes_per_s"].median()
+    ipcperf.verdicts(results.path)
+
+Units stand at the end of names: ``_ns`` nanoseconds, ``_bytes`` bytes, ``_bytes_per_s`` bytes each second.
+"""
+
+from ipcperf.command import find_command
+from ipcperf.errors import (
+    BadResults,
+    BadUsage,
+    CommandFailed,
+    CommandNotFound,
+    Interrupted,
+    IpcperfError,
+    MachineWarning,
+    NothingToRun,
+    NotObserved,
+    NotWritten,
+    SomeFailed,
+    TornResults,
+)
+from ipcperf.measure import run, run_study
+from ipcperf.results import Results, read
+from ipcperf.suffixes import unit, units
+from ipcperf.verdict import parts, verdicts
+
+__all__ = [
+    "BadResults",
+    "BadUsage",
+    "CommandFailed",
+    "CommandNotFound",
+    "Interrupted",
+    "IpcperfError",
+    "MachineWarning",
+    "NotObserved",
+    "NotWritten",
+    "NothingToRun",
+    "Results",
+    "SomeFailed",
+    "TornResults",
+    "find_command",
+    "parts",
+    "read",
+    "run",
+    "run_study",
+    "unit",
+    "units",
+    "verdicts",
+]

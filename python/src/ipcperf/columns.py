@@ -1,0 +1,128 @@
+"""The columns of samples and failures: which there are, in which order, and what each holds.
+
+A test holds them against docs/results.schema.json.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from enum import Enum
+
+
+class Kind(Enum):
+    """What a column holds; the value is the type it has in pandas."""
+
+    INTEGER = "Int64"
+    NUMBER = "float64"
+    TEXT = "string"
+    BOOLEAN = "boolean"
+    ANYTHING = "object"
+
+    def fits(self, value: object) -> bool:
+        """Whether `value`, which is not null, is of this kind."""
+        return _FITS[self](value)
+
+
+# Whole numbers of pandas end here; those of the file may not, but none that is measured comes near.
+_MOST = 2**63
+
+
+def _is_integer(value: object) -> bool:
+    return type(value) is int and -_MOST <= value < _MOST
+
+
+_FITS: dict[Kind, Callable[[object], bool]] = {
+    Kind.INTEGER: _is_integer,
+    Kind.NUMBER: lambda value: type(value) is float or _is_integer(value),
+    Kind.TEXT: lambda value: type(value) is str,
+    Kind.BOOLEAN: lambda value: type(value) is bool,
+    Kind.ANYTHING: lambda _: True,
+}
+
+Columns = dict[str, Kind]
+
+RUN: Columns = {
+    "run_id": Kind.TEXT,
+    "block": Kind.INTEGER,
+    "attempt": Kind.INTEGER,
+    "repetition": Kind.INTEGER,
+    "case_id": Kind.TEXT,
+    "mechanism": Kind.TEXT,
+    "workload": Kind.TEXT,
+    "mode": Kind.TEXT,
+    "placement": Kind.TEXT,
+    "cpus": Kind.TEXT,
+    "buffer_bytes": Kind.INTEGER,
+    "kernel_buffer": Kind.TEXT,
+    "kernel_buffer_asked_bytes": Kind.INTEGER,
+    "touch": Kind.TEXT,
+    "payload": Kind.TEXT,
+    "buffers": Kind.TEXT,
+    "first_touch": Kind.TEXT,
+    "reply": Kind.TEXT,
+    "reply_bytes": Kind.INTEGER,
+    "verify": Kind.BOOLEAN,
+}
+
+SAMPLE: Columns = RUN | {
+    "set_aside": Kind.TEXT,
+    "cpu_pair_class": Kind.TEXT,
+    "total_bytes": Kind.INTEGER,
+    "kernel_buffer_granted_bytes": Kind.INTEGER,
+    "instruments": Kind.TEXT,
+    "twin_of": Kind.TEXT,
+    "began_ns": Kind.INTEGER,
+    "elapsed_ns": Kind.INTEGER,
+    "bandwidth_bytes_per_s": Kind.INTEGER,
+    "messages": Kind.INTEGER,
+    "lost_messages": Kind.INTEGER,
+    "short_writes": Kind.INTEGER,
+    "short_reads": Kind.INTEGER,
+    "calibration_phases": Kind.INTEGER,
+    "warm_up_ns": Kind.INTEGER,
+    "warm_up_slices_ns": Kind.ANYTHING,
+    "kernel_thread_ns": Kind.INTEGER,
+    "round_trip_ns_p50": Kind.INTEGER,
+    "round_trip_ns_p90": Kind.INTEGER,
+    "round_trip_ns_p99": Kind.INTEGER,
+    "round_trip_ns_p999": Kind.INTEGER,
+    "round_trip_ns_max": Kind.INTEGER,
+    "round_trip_ns_mean": Kind.NUMBER,
+    "round_trip_timed_every": Kind.INTEGER,
+    "round_trip_histogram": Kind.TEXT,
+    "cacheline_round_trip_ns": Kind.NUMBER,
+    "cacheline_round_trip_before_ns": Kind.NUMBER,
+    "cacheline_round_trip_after_ns": Kind.NUMBER,
+    "run_delay_ns": Kind.INTEGER,
+    "steal_ns": Kind.INTEGER,
+}
+
+FAILURE: Columns = RUN | {
+    "what": Kind.TEXT,
+    "where": Kind.TEXT,
+    "role": Kind.TEXT,
+    "errno": Kind.INTEGER,
+    "remedy": Kind.TEXT,
+}
+
+OBSERVATION: Columns = {"run_id": Kind.TEXT, "instrument": Kind.TEXT, "role": Kind.TEXT}
+
+# What is kept of each role of a run: times, calls, faults, switches.
+_OF_A_ROLE = re.compile(r"(sender|receiver|both|broker)_")
+
+
+def of_a_run(name: str) -> Kind | None:
+    """The kind of a key that only some runs have: an option, or what a role used. None of any other."""
+    if name.startswith("option_"):
+        return Kind.TEXT
+    return Kind.INTEGER if _OF_A_ROLE.match(name) else None
+
+
+def inferred(values: Iterable[object]) -> Kind:
+    """The kind of a column that only a later ipcperf, or an instrument, knows."""
+    present = [value for value in values if value is not None]
+    if not present:
+        return Kind.NUMBER
+    kinds = (Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER, Kind.TEXT)
+    return next((kind for kind in kinds if all(map(kind.fits, present))), Kind.ANYTHING)

@@ -1,0 +1,129 @@
+"""The command: where it is, how it is run, and what its exit codes become."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ipcperf.errors import CODES, CommandFailed, CommandNotFound, Interrupted, MachineWarning
+
+if TYPE_CHECKING:
+    from ipcperf.results import Results
+
+StrPath = str | os.PathLike[str]
+
+VARIABLE = "IPCPERF"
+REMEDY = (
+    "build it with `cargo build --release` and put target/release on PATH, or name the program in the "
+    f"environment variable {VARIABLE} or the argument `command`"
+)
+# What the command has to say that is no failure: of the machine, of what it lacks.
+OF_THE_MACHINE = ("ipcperf: warning: ", "unavailable: ", "cannot watch: ")
+OF_A_FAILURE = ("ipcperf: ", "failed: ")
+
+
+def find_command(command: StrPath | None = None) -> Path:
+    """Where ipcperf is: `command`, else what the environment variable IPCPERF names, else on PATH.
+
+    Both may be a path, or a name that is looked for on PATH.
+
+    Raises:
+        CommandNotFound: there is none; the message has the remedy.
+    """
+    if command is not None:
+        return _usable(os.fspath(command), "the argument `command`")
+    if named := os.environ.get(VARIABLE):
+        return _usable(named, f"the environment variable {VARIABLE}")
+    return _usable("ipcperf", "")
+
+
+def _usable(named: str, said_by: str) -> Path:
+    if found := shutil.which(named):
+        # Not resolved: a program may look at the name it was called by.
+        return Path(found).absolute()
+    if said_by:
+        raise CommandNotFound(f"{said_by} names {named!r}, which is no program that can be run: {REMEDY}")
+    raise CommandNotFound(f"there is no ipcperf on PATH: {REMEDY}")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended, and what it said."""
+
+    arguments: tuple[str, ...]
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    def failure(self, results: Results | None = None) -> CommandFailed:
+        """The exception that this exit code stands for, with `results` if any were kept."""
+        kind = CODES.get(self.exit_code, CommandFailed)
+        return kind(
+            self._words(),
+            exit_code=self.exit_code,
+            arguments=self.arguments,
+            stderr=self.stderr,
+            results=results,
+        )
+
+    def warn(self) -> None:
+        """Passes on as Python warnings what the command warned of."""
+        for line in self.stderr.splitlines():
+            if line.startswith(OF_THE_MACHINE):
+                warnings.warn(line.removeprefix(OF_THE_MACHINE[0]), MachineWarning, stacklevel=4)
+
+    def _words(self) -> str:
+        of_machine = [line for line in self.stderr.splitlines() if line.startswith(OF_THE_MACHINE)]
+        said = [
+            line.removeprefix(OF_A_FAILURE[0])
+            for line in self.stderr.splitlines()
+            if line.startswith(OF_A_FAILURE) and line not in of_machine
+        ]
+        return "\n".join(said) or self.stderr.strip() or f"ipcperf ended with exit code {self.exit_code}"
+
+
+def invoke(command: Path, arguments: Sequence[str]) -> Finished:
+    """Runs `command` with `arguments` until it ends; standard input is empty.
+
+    An interrupt (Ctrl-C) is passed on, and the command given the time to end in order: it keeps what it
+    has measured. What comes of that is exit code 130.
+
+    Raises:
+        CommandNotFound: the system cannot start it.
+    """
+    try:
+        process = subprocess.Popen(
+            [command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise CommandNotFound(f"{command} cannot be started ({error.strerror}): {REMEDY}") from error
+    with process:
+        stdout, stderr = _heard(process)
+    return Finished(tuple(arguments), process.returncode, stdout, stderr)
+
+
+def _heard(process: subprocess.Popen[str]) -> tuple[str, str]:
+    try:
+        return process.communicate()
+    except KeyboardInterrupt:
+        # In a terminal it has reached the command too, from elsewhere it has not; twice does no harm.
+        process.send_signal(signal.SIGINT)
+        heard = process.communicate()
+        if process.returncode != Interrupted.code:
+            raise
+        return heard
+    except BaseException:
+        process.kill()
+        raise

@@ -1,0 +1,43 @@
+"""What tests share: recorded results files, and the command where there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import ipcperf
+import pytest
+from made import Write
+
+RECORDED = Path(__file__).parents[2] / "tests" / "command" / "files"
+
+
+@pytest.fixture
+def recorded() -> Path:
+    """The folder of results files that the command's own tests read."""
+    return RECORDED
+
+
+@pytest.fixture
+def command() -> Path:
+    """The command; without one the test is skipped, or fails where skips are forbidden."""
+    try:
+        return ipcperf.find_command()
+    except ipcperf.CommandNotFound as error:
+        if os.environ.get("IPCPERF_FORBID_SKIPS") == "1":
+            pytest.fail(f"skipped, which is forbidden here: {error}")
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes lines as a results file; text stands as it is, all else as JSON."""
+
+    def written(*lines: object, end: str = "\n") -> Path:
+        path = tmp_path / "results.jsonl"
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("\n".join(texts) + end)
+        return path
+
+    return written

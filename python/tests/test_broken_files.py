@@ -1,0 +1,139 @@
+"""Files that are torn, edited, or none at all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import ipcperf
+import pytest
+from made import FOOTER, Write, header, sample
+
+
+def test_a_torn_last_line_is_left_out_with_a_warning(write: Write) -> None:
+    path = write(header(), sample(), '{"kind":"sample","run_id":"1.1', end="")
+    with pytest.warns(ipcperf.TornResults) as told:
+        results = ipcperf.read(path)
+    assert len(results.samples) == 1
+    assert [str(one.message).split(": ", 1)[1][:21] for one in told] == [
+        "the last line is torn",
+        "there is no footer: t",
+    ]
+    assert not results.is_complete
+
+
+def test_a_missing_footer_is_a_warning(write: Write) -> None:
+    with pytest.warns(ipcperf.TornResults, match="no footer.*resume"):
+        results = ipcperf.read(write(header(), sample()))
+    assert results.footer is None
+    assert len(results.kept) == 1
+
+
+def test_a_footer_with_more_behind_it_ends_nothing(write: Write) -> None:
+    with pytest.warns(ipcperf.TornResults, match="no footer"):
+        results = ipcperf.read(write(header(), FOOTER, sample()))
+    assert results.footer == FOOTER
+    assert not results.is_complete
+
+
+def test_nor_does_a_footer_with_a_torn_line_behind_it(write: Write) -> None:
+    with pytest.warns(ipcperf.TornResults) as told:
+        results = ipcperf.read(write(header(), FOOTER, '{"kind":', end=""))
+    assert len(told) == 2
+    assert not results.is_complete
+
+
+def test_the_last_footer_counts(write: Write) -> None:
+    results = ipcperf.read(write(header(), FOOTER | {"complete": False}, sample(), FOOTER))
+    assert results.is_complete
+
+
+def test_a_file_of_a_header_and_a_footer_has_tables_without_rows(write: Write) -> None:
+    results = ipcperf.read(write(header(), FOOTER))
+    assert results.kept.empty
+    assert results.failures.empty
+    assert results.kept["bandwidth_bytes_per_s"].median() is not None
+
+
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        ("", "the first line is no header"),
+        ("hello", "the first line is no header"),
+        ("[1]", "the first line is no header"),
+        (sample(), "the first line is no header"),
+        ({"kind": "header"}, "line 1: bad header"),
+        (header(schema="1"), "line 1: bad header"),
+        (header(schema=2), "written by a newer ipcperf: format 2"),
+    ],
+)
+def test_a_bad_header_is_told(write: Write, first: object, words: str) -> None:
+    with pytest.raises(ipcperf.BadResults, match=re.escape(words)):
+        ipcperf.read(write(first, sample(), FOOTER))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"kind":"sam', "bad line"),
+        ("[]", "bad line: no object"),
+        ("", "bad line"),
+        ("[" * 100_000, "bad line"),
+        ({"kind": "simple"}, "of no kind that is known: 'simple'"),
+        ({"kind": ["sample"]}, "of no kind that is known"),
+        ({"kind": "sample", "run_id": "1.0.1"}, "no `block`"),
+        (sample(elapsed_ns="soon"), "`elapsed_ns` is 'soon', where integer belongs"),
+        (sample(elapsed_ns=True), "`elapsed_ns` is True"),
+        (sample(elapsed_ns=1.5), "`elapsed_ns` is 1.5"),
+        (sample(elapsed_ns=2**63), f"`elapsed_ns` is {2**63}"),
+        (sample(mechanism=7), "`mechanism` is 7, where text belongs"),
+        (sample(verify="no"), "`verify` is 'no', where boolean belongs"),
+        (sample(options=[]), "`options` is no object"),
+        ('{"kind":"footer","complete":NaN}', "NaN is no JSON"),
+        ({"kind": "footer", "complete": "yes"}, "`complete` is neither true nor false"),
+        (header(), "a second header"),
+    ],
+)
+def test_a_bad_line_inside_is_told_with_its_number(write: Write, line: object, words: str) -> None:
+    path = write(header(), sample(), line, FOOTER)
+    with pytest.raises(ipcperf.BadResults, match=re.escape(words)) as told:
+        ipcperf.read(path)
+    assert told.value.line == 3
+    assert str(told.value).startswith(f"{path}: line 3: ")
+
+
+def test_bytes_that_are_no_text_are_a_bad_line(write: Write) -> None:
+    path = write(header(), sample(), FOOTER)
+    path.write_bytes(path.read_bytes().replace(b'"1.0.1"', b'"\xff"'))
+    with pytest.raises(ipcperf.BadResults) as told:
+        ipcperf.read(path)
+    assert told.value.line == 2
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        ipcperf.read(tmp_path / "gone.jsonl")
+
+
+def test_keys_of_a_later_ipcperf_are_let_be_and_typed_by_what_they_hold(write: Write) -> None:
+    more = {"sender_naps": 3, "shiny_ns": 1.5, "mood": "fine", "is_new": True, "list": [1], "none": None}
+    samples = ipcperf.read(write(header(), sample(**more), sample(run_id="1.1.1"), FOOTER)).samples
+    kinds = samples[list(more)].dtypes.astype(str)
+    assert list(kinds) == ["Int64", "float64", "string", "boolean", "object", "float64"]
+    assert samples["mood"].isna().tolist() == [False, True]
+
+
+def test_options_are_columns_and_absent_where_not_set(write: Write) -> None:
+    options = {"capacity": "4096", "wait": "poll"}
+    runs = sample(options=options), sample(sender_calls=3)
+    samples = ipcperf.read(write(header(), *runs, FOOTER)).samples
+    assert list(samples.columns[-2:]) == ["option_capacity", "option_wait"]
+    assert samples["option_capacity"].isna().tolist() == [False, True]
+    assert samples.groupby("option_wait")["messages"].sum().to_dict() == {"poll": 10}
+
+
+def test_failures_say_what_happened(write: Write) -> None:
+    failure = sample(kind="failure", what="deadline", where="no end after 10 s", errno=None, remedy=None)
+    failures = ipcperf.read(write(header(), sample(), failure, FOOTER)).failures
+    assert failures["what"].tolist() == ["deadline"]
+    assert str(failures["errno"].dtype) == "Int64"

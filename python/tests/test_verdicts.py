@@ -1,0 +1,82 @@
+"""Verdicts as the command tells them, by what it printed once (shortened)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ipcperf
+
+
+def judged(tmp_path: Path, *told: dict[str, Any]) -> Path:
+    """A stand-in that prints these verdicts."""
+    (tmp_path / "told").write_text(json.dumps(told))
+    path = tmp_path / "ipcperf"
+    path.write_text(f'#!/bin/sh\ncat "{tmp_path}/told"\n')
+    path.chmod(0o755)
+    return path
+
+
+PART = {
+    "what": "pipe against unix-stream",
+    "verdict": {"verdict": "rejected"},
+    "n": 10,
+    "medians": [2.41e9, 2.75e9],
+    "unit": "bytes/s",
+    "statistic": ["W", 0.0],
+    "p": 0.002,
+    "p_corrected": 0.004,
+    "estimates": [{"name": "ratio", "value": 0.86, "low": 0.83, "high": 0.88, "unit": ""}],
+    "note": None,
+}
+REJECTED = {
+    "id": "H2",
+    "claim": "Pipes outperform sockets.",
+    "test": "faster-than",
+    "verdict": "rejected",
+    "evidence": {"verdict": "rejected", "parts": [PART], "told": []},
+    "published": "63 % faster",
+    "beside": {"verdict": "supported", "evidence": {"verdict": "supported", "parts": [], "told": []}},
+}
+OPEN = REJECTED | {
+    "id": "H3",
+    "verdict": "inconclusive",
+    "evidence": {"verdict": "inconclusive", "repetitions": 40, "parts": [], "told": []},
+    "published": None,
+    "beside": None,
+}
+UNTESTABLE = OPEN | {
+    "id": "H4",
+    "verdict": "not testable here",
+    "evidence": {
+        "verdict": "not-testable",
+        "reason": "no counters",
+        "parts": [PART | {"verdict": {"verdict": "not-testable", "reason": "none"}, "p": None, "n": 0}],
+        "told": [],
+    },
+}
+
+
+def test_a_row_for_each_hypothesis(tmp_path: Path) -> None:
+    command = judged(tmp_path, REJECTED, OPEN, UNTESTABLE)
+    table = ipcperf.verdicts("r.jsonl", command=command).set_index("id")
+    assert table["verdict"].tolist() == ["rejected", "inconclusive", "not testable here"]
+    assert table["as_published"].isna().tolist() == [False, True, True]
+    assert table.loc["H3", "repetitions_needed"] == 40
+    assert table.loc["H4", "reason"] == "no counters"
+
+
+def test_a_row_for_each_part(tmp_path: Path) -> None:
+    table = ipcperf.parts(ipcperf.verdicts("r.jsonl", command=judged(tmp_path, REJECTED, OPEN, UNTESTABLE)))
+    assert table["id"].tolist() == ["H2", "H4"]
+    assert table["verdict"].tolist() == ["rejected", "not testable here"]
+    assert table["p_corrected"].tolist() == [0.004, 0.004]
+    assert table["p"].isna().tolist() == [False, True]
+    assert table["estimates"][0][0]["low"] == 0.83
+
+
+def test_no_verdicts_are_tables_without_rows(tmp_path: Path) -> None:
+    table = ipcperf.verdicts("r.jsonl", command=judged(tmp_path))
+    assert table.empty
+    assert ipcperf.parts(table).columns[0] == "id"
