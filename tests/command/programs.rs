@@ -174,6 +174,9 @@ fn charts_have_the_headings_of_the_posting() {
 
 #[test]
 fn the_bus_benchmark_charts_a_real_daemon() {
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
+        return skip("the chart over D-Bus", "it takes two CPUs");
+    }
     let laboratory = Laboratory::open();
     let said = as_program(&laboratory, "bus-benchmark chart");
     if said.stderr.contains("dbus-daemon") && said.status.code() != Some(0) {
@@ -265,6 +268,59 @@ fn wrong_usage_gets_usage_and_the_originals_exit_code() {
     assert!(about.contains("On purpose not as in the original:"), "{about}");
     let said = as_program(&laboratory, "ipc-statik").expect(2);
     assert!(said.stderr.contains("no program is called ipc-statik"), "{}", said.stderr);
+}
+
+/// What follows the program is for it, whatever this command would make of it.
+#[test]
+fn arguments_are_the_programs_and_links_agree() {
+    let laboratory = Laboratory::open();
+    let bin = laboratory.path("bin");
+    laboratory.run(&format!("as --install {}", bin.display())).expect(0);
+    for arguments in ["-h", "--help", "--install /tmp", "--about ipc", "worker", "library x"] {
+        let said = as_program(&laboratory, &format!("ipc {arguments}")).expect(64);
+        assert!(said.stderr.starts_with("usage: ipc "), "{arguments}: {}", said.stderr);
+        let linked = laboratory.place(Command::new(bin.join("ipc")), arguments);
+        assert_eq!(laboratory.finish(linked).expect(64).stderr, said.stderr, "{arguments}");
+    }
+    // A copy under that name starts workers as well.
+    let copy = laboratory.path("pipesend");
+    std::fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &copy).expect("a copy");
+    let mut copied = laboratory.place(Command::new(copy), "100000");
+    copied.current_dir(laboratory.path("data"));
+    assert!(laboratory.finish(copied).expect(0).stdout.starts_with("Sent 100000 bytes"));
+}
+
+#[test]
+fn what_cannot_be_printed_or_logged_ends_as_the_original_did() {
+    let laboratory = Laboratory::open();
+    for (arguments, code) in
+        [("ipc-static -B 2thread", 71), ("pipesend 1000", 1), ("ipc -B 2thread", 71)]
+    {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let mut command = laboratory.command(&format!("as {arguments}"));
+        command.current_dir(laboratory.path("data")).stdout(full);
+        assert_eq!(command.status().expect("it starts").code(), Some(code), "{arguments}");
+    }
+    let said = as_program(&laboratory, "pipesend 1000 10 1 /no/such/folder/x").expect(1);
+    assert!(said.stderr.contains("cannot write its log here"), "{}", said.stderr);
+}
+
+#[test]
+fn what_is_absurd_is_refused_at_once() {
+    let laboratory = Laboratory::open();
+    for (arguments, code, words) in [
+        ("ipc-static -B -b 9000000000000 -t 9000000000000 2proc", 71, "memory for messages"),
+        ("ipc -B -n 4000000000 2proc", 71, "at most 1000000 are kept"),
+        ("pipesend 9000000000000", 1, "memory for messages"),
+        ("ipc-comparisontest message 1 900000000", 1, "carries at most"),
+        ("ipc-comparisontest message 18446744073709551615", 1, "usage: ipc-comparisontest"),
+        ("lat_pipe -P 100000", 255, "usage: lat_pipe"),
+        ("bw_pipe -m 9000g", 1, "memory for messages"),
+    ] {
+        let said = as_program(&laboratory, arguments).expect(code);
+        assert!(said.stderr.contains(words), "{arguments}: {}", said.stderr);
+    }
+    laboratory.assert_nothing_left();
 }
 
 #[test]

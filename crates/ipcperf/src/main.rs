@@ -34,6 +34,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What the command calls itself where it starts itself, whatever it was called by.
+const OWN_NAME: &str = env!("CARGO_PKG_NAME");
 /// The name under which the command starts itself as a worker. Not for users.
 const WORKER: &str = "worker";
 /// The name under which it starts itself to look at a library, which may take that process down.
@@ -43,13 +45,12 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    let [first, second] = [arguments.first(), arguments.get(1)].map(Option::<&OsString>::cloned);
-    match first {
-        Some(first) if first == WORKER => runner::serve_as_worker(second),
-        Some(first) if first == LIBRARY => plan::answer_for_library(second),
-        _ => match dropin::named_by(Path::new(&called)) {
-            Some(program) => cli::main_of(program, &arguments),
-            None => cli::main(),
-        },
+    if let Some(program) = dropin::named_by(Path::new(&called)) {
+        return cli::main_of(program, &arguments);
+    }
+    match arguments.first() {
+        Some(first) if first == WORKER => runner::serve_as_worker(arguments.get(1).cloned()),
+        Some(first) if first == LIBRARY => plan::answer_for_library(arguments.get(1).cloned()),
+        _ => cli::main(),
     }
 }

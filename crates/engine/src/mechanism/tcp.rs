@@ -38,9 +38,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         },
         OptionSpec {
             name: "port",
-            about: "the port that is listened on; 0 is any that is free",
-            values: OptionValues::Number(0..=65_535),
-            default: "0",
+            about: "the port that is listened on: one that is free (any), or this one",
+            values: OptionValues::Number(1..=65_535),
+            default: "any",
         },
     ],
     modes: &Mode::ALL,

@@ -51,6 +51,11 @@ impl Repeated {
         self.done.len() as u64 >= u64::from(asked.count)
     }
 
+    /// Whether one has counted.
+    pub(super) fn have_begun(&self) -> bool {
+        !self.done.is_empty()
+    }
+
     /// All of them; none where it was not asked for several.
     pub(super) fn reports(self) -> Vec<PhaseReport> {
         self.done

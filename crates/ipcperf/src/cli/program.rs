@@ -14,22 +14,20 @@ use crate::output::print;
 #[derive(Args, Debug)]
 pub(super) struct ProgramArguments {
     /// Make a link to ipcperf in DIR by the name of each program
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "program")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "call")]
     install: Option<PathBuf>,
     /// Print how PROGRAM is used, and what is not as in the original
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["program", "install"])]
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["call", "install"])]
     #[arg(value_parser = Known::programs(), hide_possible_values = true)]
     about: Option<String>,
-    #[arg(value_name = "PROGRAM", help = programs_help())]
-    #[arg(value_parser = Known::programs(), hide_possible_values = true)]
-    program: Option<String>,
-    /// What PROGRAM takes: wrong arguments have it say what that is
-    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<OsString>,
+    // One list: whatever follows the program is for it, flags of this command's own among it.
+    #[arg(value_name = "PROGRAM", num_args = 0.., help = programs_help())]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandName)]
+    call: Vec<OsString>,
 }
 
 fn programs_help() -> String {
-    Known::programs().help("One of [default: list them]")
+    Known::programs().help("What PROGRAM takes comes after it [default: list them]; it is one of")
 }
 
 /// Ends as the program that was named does; without one, tells which there are.
@@ -40,9 +38,11 @@ pub(super) fn stand_for(arguments: &ProgramArguments) -> Result<Ending, Error> {
     match arguments {
         ProgramArguments { install: Some(folder), .. } => dropin::install(folder),
         ProgramArguments { about: Some(name), .. } => print(&dropin::about(name)?),
-        ProgramArguments { program: Some(name), arguments, .. } => {
-            dropin::stand_for(name, arguments).map(Ending::OfProgram)
-        }
-        _ => print(&dropin::list()),
+        ProgramArguments { call, .. } => match call.split_first() {
+            Some((name, arguments)) => {
+                dropin::stand_for(&name.to_string_lossy(), arguments).map(Ending::OfProgram)
+            }
+            None => print(&dropin::list()),
+        },
     }
 }

@@ -6,18 +6,23 @@ use ipcperf_engine::handling::{Handling, Reply};
 use ipcperf_engine::placement::{Placement, Topology};
 use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{KernelBuffer, Measurement, Mode, Repeats, Rest, RunSpec, TouchCheck, WarmUp};
+use ipcperf_engine::{
+    Failure, FailureKind, KernelBuffer, Measurement, Mode, Repeats, Rest, RunSpec, TouchCheck,
+    WarmUp,
+};
 
 use super::ended::Ended;
-use crate::plan::Watched;
+use crate::plan::{Watched, obstacle};
 use crate::runner::{Alone, Stopped, Told};
 
 /// What every run may take.
 const LEAST_DEADLINE: Duration = Duration::from_secs(60);
-/// A message takes no longer, and neither does a kilobyte: slower is a hang. Wakings across CPUs of a busy
-/// machine take some 100 us.
-const NS_PER_MESSAGE: u64 = 1_000_000;
+/// A message takes no longer, and neither does a kilobyte: slower is a hang. TCP with small buffers waits up to 40 ms
+/// for an acknowledgement.
+const NS_PER_MESSAGE: u64 = 50_000_000;
 const NS_PER_BYTE: u64 = 1_000;
+/// What a phase whose total is found takes at most, beside its messages: it is aimed at 21 ms.
+const NS_PER_PHASE: u64 = 500_000_000;
 /// What a rest takes, with the flush of file systems.
 const NS_PER_REST: u64 = 30_000_000_000;
 
@@ -105,18 +110,33 @@ impl<'a> Carrier<'a> {
         spec: &RunSpec,
         watched: &Watched,
     ) -> Result<(Measurement, Vec<Told>), Stopped> {
-        self.alone.run(spec, watched, deadline(spec))
+        match obstacle(spec).or_else(|| too_many(spec)) {
+            Some(why) => Err(Stopped::Failed(Failure::new(FailureKind::SetUp, why))),
+            None => self.alone.run(spec, watched, deadline(spec)),
+        }
     }
+}
+
+/// What each phase came to is kept to the end.
+const MOST_PHASES: u32 = 1_000_000;
+
+/// That more phases are asked of `spec` than one pair of parties plays.
+fn too_many(spec: &RunSpec) -> Option<String> {
+    let count = spec.repeats.map_or(1, |repeats| repeats.count);
+    (count > MOST_PHASES)
+        .then(|| format!("{count} times in one pair of parties: at most {MOST_PHASES} are kept"))
 }
 
 /// How long `spec` may take: a run that hangs ends, one that is slow does not.
 fn deadline(spec: &RunSpec) -> Duration {
     let phases = spec.repeats.map_or(1, |repeats| u64::from(repeats.count.max(1)));
-    let total_bytes = spec.total_bytes.unwrap_or(0);
+    // Where the total is found, at least a few messages are sent and answered, however large.
+    let total_bytes = spec.total_bytes.unwrap_or(spec.buffer_bytes.saturating_mul(4));
     let messages = total_bytes / spec.buffer_bytes.max(1);
     let phase_ns = messages
         .saturating_mul(NS_PER_MESSAGE)
         .saturating_add(total_bytes.saturating_mul(NS_PER_BYTE))
+        .saturating_add(if spec.total_bytes.is_none() { NS_PER_PHASE } else { 0 })
         .saturating_add(spec.repeats.map_or(0, |repeats| match repeats.rest {
             Rest::None => 0,
             Rest::Settle => NS_PER_REST,
@@ -137,6 +157,10 @@ mod tests {
         assert!(of(Some(1 << 24), 1, 1) > Duration::from_secs(16_000));
         assert!(of(Some(1 << 24), 1 << 24, 1) < Duration::from_secs(120));
         assert!(of(Some(u64::MAX), 1, u32::MAX) >= LEAST_DEADLINE);
-        assert_eq!(deadline(&spec("pipe", 1)), LEAST_DEADLINE);
+        let calibrated = RunSpec { repeats: repeats(100_000, Rest::None), ..spec("pipe", 1) };
+        assert!(
+            deadline(&calibrated) > Duration::from_secs(100_000 / 40),
+            "each is aimed at 21 ms"
+        );
     }
 }

@@ -60,14 +60,16 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     let mode = typed.get_one::<String>("mode");
     let mode = MODES.iter().find(|(word, ..)| Some(*word) == mode.map(String::as_str));
     let (_, heading, mechanism) = mode.copied().unwrap_or(MODES[0]);
+    let total_bytes = count.checked_mul(bytes);
+    let total_bytes = total_bytes.ok_or_else(|| Ended::wrong_usage(FAILED, usage(call.name)))?;
     let spec = RunSpec {
-        total_bytes: Some(count.saturating_mul(bytes)),
+        total_bytes: Some(total_bytes),
         ..with_options(spec(mechanism, bytes), &[("wait", "select"), ("fds", "3")])
     };
     let measured = Carrier::ready(call.name)
         .and_then(|mut carrier| carrier.measure(&spec))
         .map_err(|ended| ended.with_code(FAILED))?;
-    say(&table(heading, &measured))
+    say(&table(heading, &measured)).map_err(|ended| ended.with_code(FAILED))
 }
 
 /// CPU time of both processes, under the article's headings.

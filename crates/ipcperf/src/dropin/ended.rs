@@ -64,7 +64,9 @@ fn code_of(failure: &Failure) -> u8 {
 }
 
 fn remedy(failure: &Failure) -> String {
-    failure.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"))
+    // Its remedy is a flag that these programs do not have.
+    let remedy = failure.remedy.as_ref().filter(|_| failure.what != FailureKind::Deadline);
+    remedy.map_or_else(String::new, |remedy| format!("; {remedy}"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::names;
 use crate::error::{Ending, Error};
 use crate::output::print;
 
-/// Makes a link in `folder` for each name, and says so. A link that is there already is made anew.
+/// Makes a link in `folder` for each name, and says so. One to ipcperf that is there already is made anew.
 ///
 /// # Errors
 /// That a link cannot be made, or that something else has its name.
@@ -17,26 +17,28 @@ pub(crate) fn install(folder: &Path) -> Result<Ending, Error> {
         .map_err(|error| Error::Machine(format!("cannot find this program: {error}")))?;
     let not_written = |path: PathBuf| move |source| Error::NotWritten { path, source };
     create_dir_all(folder).map_err(not_written(folder.to_owned()))?;
+    let paths: Vec<PathBuf> = names().map(|name| folder.join(name)).collect();
+    paths.iter().try_for_each(|path| check(path, &target))?;
     let mut made = Vec::new();
-    for name in names() {
-        let path = folder.join(name);
-        clear(&path)?;
+    for path in paths {
+        if symlink_metadata(&path).is_ok() {
+            remove_file(&path).map_err(not_written(path.clone()))?;
+        }
         symlink(&target, &path).map_err(not_written(path.clone()))?;
         made.push(path.display().to_string());
     }
     print(&made.join("\n"))
 }
 
-/// Makes room for a link at `path`.
-fn clear(path: &Path) -> Result<(), Error> {
+/// That nothing is at `path` but, perhaps, a link to an ipcperf like `target`.
+fn check(path: &Path, target: &Path) -> Result<(), Error> {
     if symlink_metadata(path).is_err() {
         return Ok(());
     }
-    if read_link(path).is_err() {
-        let path = path.display();
-        return Err(Error::usage(format!("{path} is no link: move it, or name another folder")));
-    }
-    remove_file(path).map_err(|source| Error::NotWritten { path: path.to_owned(), source })
+    let is_ours = read_link(path).is_ok_and(|there| there.file_name() == target.file_name());
+    let path = path.display();
+    let words = format!("{path} is no link to ipcperf: move it, or name another folder");
+    if is_ours { Ok(()) } else { Err(Error::usage(words)) }
 }
 
 #[cfg(test)]
@@ -57,6 +59,9 @@ mod tests {
         std::fs::write(&own, "mine").unwrap();
         let refused = install(&within).unwrap_err().to_string();
         assert!(refused.contains("ipc is no link"), "{refused}");
-        assert_eq!(std::fs::read_to_string(own).unwrap(), "mine");
+        assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+        remove_file(&own).unwrap();
+        symlink("/usr/lib/lmbench/ipc", &own).unwrap();
+        assert!(install(&within).is_err(), "somebody else's link");
     }
 }

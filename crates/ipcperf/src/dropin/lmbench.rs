@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::thread;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Repeat, Rest, RunSpec, WarmUp};
 use ipcperf_stats::median;
@@ -14,11 +14,14 @@ use super::typed::{command, count, flag, has, number, parse, usage as usage_of, 
 use super::{Call, Program};
 use crate::output::tell;
 
-const DIFFERS: [&str; 4] = [
-    "Each of the `-N` repetitions lasts at least 16 ms, and the median of them is told.",
-    "`-W` is a warm-up of so many us before them.",
+const DIFFERS: [&str; 6] = [
+    "Each of the `-N` repetitions is aimed at 21 ms, in one pair of processes, and the median of them is told. With `-M` a \
+     repetition moves so much, however long that takes.",
+    "`-W` is one phase before them that is aimed at so many us, and lasts some 100 ms at most; with `-M` there is none.",
+    "The pairs of `-P` start one after the other; their figures are summed, or averaged.",
     "Of `lat_tcp` and `bw_tcp` the server is this machine: `-s` and `-S` do nothing, and another host is refused.",
-    "`-M` is what one repetition moves; without it, that is found out.",
+    "Sockets have the system's own buffers, and Nagle's algorithm.",
+    "lmbench rounds `-M` up to whole messages by adding too much; here it is the next multiple.",
 ];
 
 /// Round trips.
@@ -44,6 +47,8 @@ const WRONG_USAGE: u8 = 255;
 const FAILED: u8 = 1;
 /// Repetitions of which nothing is said.
 const REPETITIONS: u64 = 11;
+/// Each pair has a thread here, seven descriptors, and three processes.
+const MOST_PAIRS: u64 = 128;
 /// Bytes of one call of a stream.
 const STREAM_BYTES: u64 = 64 << 10;
 /// Hosts that are this machine.
@@ -88,9 +93,10 @@ fn takes(name: &str) -> Command {
     let takes = command(name, usage_line(subject))
         .args([
             message,
-            count("P", "parallelism", "Pairs at once [1]"),
+            value("P", "parallelism", "Pairs at once, at most 128 [1]")
+                .value_parser(value_parser!(u64).range(1..=MOST_PAIRS)),
             value("W", "warmup", "us before the first repetition [0]")
-                .value_parser(clap::value_parser!(u64)),
+                .value_parser(value_parser!(u64)),
             count("N", "repetitions", "How often [11]"),
         ])
         .args((subject.workload == Kind::Stream).then_some(total));
@@ -137,7 +143,7 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     }
     let server = if subject.is_tcp() { Some(server(call.name, &typed)?) } else { None };
     let spec = asked(subject, &typed);
-    let pairs = number(&typed, "P").unwrap_or(1);
+    let pairs = typed.get_one::<u64>("P").copied().unwrap_or(1);
     let measured = together(call.name, &spec, pairs).map_err(|ended| ended.with_code(FAILED))?;
     tell(&line(subject, &spec, server, &measured));
     Ok(())
@@ -164,7 +170,7 @@ fn asked(subject: Subject, typed: &ArgMatches) -> RunSpec {
     let warm_up_us = typed.get_one::<u64>("W").copied().unwrap_or(0);
     let spec = RunSpec {
         workload: subject.workload,
-        total_bytes: total_bytes.map(|bytes| bytes.next_multiple_of(buffer_bytes)),
+        total_bytes: total_bytes.map(|bytes| whole_messages(bytes, buffer_bytes)),
         warm_up: WarmUp::ForNs(warm_up_us.saturating_mul(1_000)),
         repeats: repeats(repetitions.try_into().unwrap_or(u32::MAX), Rest::None),
         ..spec(subject.mechanism, buffer_bytes)
@@ -172,13 +178,22 @@ fn asked(subject: Subject, typed: &ArgMatches) -> RunSpec {
     if subject.is_tcp() { with_options(spec, &[("nodelay", "off")]) } else { spec }
 }
 
+/// `bytes`, rounded up to whole messages, as lmbench does.
+fn whole_messages(bytes: u64, buffer_bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(buffer_bytes).unwrap_or(bytes)
+}
+
 /// What each of `pairs` pairs came to, all measured at once.
 fn together(name: &str, spec: &RunSpec, pairs: u64) -> Result<Vec<Vec<Repeat>>, Ended> {
     let measure = || Ok(Carrier::ready(name)?.measure(spec)?.repeats);
     thread::scope(|scope| {
-        let all: Vec<_> = (0..pairs).map(|_| scope.spawn(measure)).collect();
-        let joined = all.into_iter().map(thread::ScopedJoinHandle::join);
-        joined.map(|one| one.unwrap_or_else(|_| Err(Ended::because("a thread panicked")))).collect()
+        let start = |_| thread::Builder::new().spawn_scoped(scope, measure);
+        let started: Vec<_> = (0..pairs).map(start).collect();
+        let came = |one: std::io::Result<thread::ScopedJoinHandle<'_, _>>| match one {
+            Ok(one) => one.join().unwrap_or_else(|_| Err(Ended::because("a thread panicked"))),
+            Err(error) => Err(Ended::because(&format!("{name}: starting a thread: {error}"))),
+        };
+        started.into_iter().map(came).collect()
     })
 }
 

@@ -89,7 +89,9 @@ fn ibench(call: &Call<'_>) -> Result<(), Ended> {
     let typed = parse(takes, call, FAILED)?;
     let mechanism = if typed.get_flag(SOCKETPAIR.0) { "unix-stream" } else { "pipe" };
     let column = Column { heading: "IBENCH", mechanism, options: &[("wait", "poll")] };
-    Chart { columns: &[column], larger: None, reply: reply(&typed) }.print(call.name)
+    Chart { columns: &[column], larger: None, reply: reply(&typed) }
+        .print(call.name)
+        .map_err(|ended| ended.with_code(FAILED))
 }
 
 fn kdbench(call: &Call<'_>) -> Result<(), Ended> {
@@ -102,7 +104,9 @@ fn kdbench(call: &Call<'_>) -> Result<(), Ended> {
             options: &[("metadata", "timestamp"), ("memfd", "reused")],
         },
     ];
-    Chart { columns: &columns, larger: Some("KDBUS-MAX"), reply: reply(&typed) }.print(call.name)
+    Chart { columns: &columns, larger: Some("KDBUS-MAX"), reply: reply(&typed) }
+        .print(call.name)
+        .map_err(|ended| ended.with_code(FAILED))
 }
 
 fn bus_benchmark(call: &Call<'_>) -> Result<(), Ended> {
@@ -111,7 +115,9 @@ fn bus_benchmark(call: &Call<'_>) -> Result<(), Ended> {
         Column { heading: "COPY", mechanism: "dbus-copy", options: &[("via", "daemon")] },
         Column { heading: "MEMFD", mechanism: "dbus-memfd", options: &[("via", "daemon")] },
     ];
-    Chart { columns: &columns, larger: Some("KDBUS-MAX"), reply: reply(&typed) }.print(call.name)
+    Chart { columns: &columns, larger: Some("KDBUS-MAX"), reply: reply(&typed) }
+        .print(call.name)
+        .map_err(|ended| ended.with_code(FAILED))
 }
 
 /// A column: what calls go through.
@@ -147,9 +153,8 @@ impl Chart<'_> {
     fn print(&self, name: &str) -> Result<(), Ended> {
         let mut carrier = Carrier::ready(name)?;
         for (part, placement) in PARTS {
-            let cpus = cpus(placement).map_err(|ended| Ended {
-                words: format!("{name}: no {part} performance: {}", ended.words),
-                code: FAILED,
+            let cpus = cpus(placement).map_err(|ended| {
+                Ended::because(&format!("{name}: no {part} performance: {}", ended.words))
             })?;
             say(&format!("*** {part} performance:\n\n{}\n\n", self.headings()))?;
             for power in POWERS {
@@ -175,7 +180,7 @@ impl Chart<'_> {
         let mut rates = Vec::new();
         for column in self.columns {
             let spec = column.spec(buffer_bytes, self.reply, cpus);
-            let measured = carrier.measure(&spec).map_err(|ended| ended.with_code(FAILED))?;
+            let measured = carrier.measure(&spec)?;
             let all = measured.repeats.iter();
             let (calls, ns) = all.fold((0, 0), |(calls, ns), one| {
                 (calls + u128::from(one.messages), ns + u128::from(one.elapsed_ns))

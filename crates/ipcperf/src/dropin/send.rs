@@ -1,7 +1,7 @@
 //! `pipesend`, `udsocketsend`, `tcpsocketsend`: the utilities of document 004.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::num::NonZeroU64;
 
@@ -55,21 +55,23 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     let typed = parse(takes(call.name), call, FAILED)?;
     let number = |name: &str| typed.get_one::<NonZeroU64>(name).map(|number| number.get());
     let total_bytes = number("bytes_to_send").unwrap_or(1);
-    let buffer_bytes = number("buffer_size").unwrap_or(total_bytes).min(total_bytes);
+    let buffer_bytes = number("buffer_size").unwrap_or(total_bytes);
     let count: u32 = number("repetitions").unwrap_or(1).try_into().unwrap_or(u32::MAX);
     let spec = RunSpec {
         mode: Mode::TwoProcesses,
         total_bytes: Some(total_bytes),
         repeats: repeats(count, Rest::None),
-        ..sent_through(call.name, buffer_bytes)
+        ..sent_through(call.name, buffer_bytes.min(total_bytes))
     };
-    let measured = Carrier::ready(call.name)
-        .and_then(|mut carrier| carrier.measure(&spec))
-        .map_err(|ended| ended.with_code(FAILED))?;
+    let failed = |ended: Ended| ended.with_code(FAILED);
+    // What cannot be logged is said before it is measured.
+    let mut log = log(call.name, typed.get_one("logname_append")).map_err(failed)?;
+    let measured =
+        Carrier::ready(call.name).and_then(|mut carrier| carrier.measure(&spec)).map_err(failed)?;
     let lines = measured.repeats.iter().map(|one| told(total_bytes, one.elapsed_ns, buffer_bytes));
     let lines: String = lines.collect();
-    say(&lines)?;
-    log(call.name, typed.get_one("logname_append"), &lines).map_err(|ended| ended.with_code(FAILED))
+    let logged = log.write_all(lines.as_bytes()).map_err(|error| not_logged(call.name, &error));
+    say(&lines).and(logged).map_err(failed)
 }
 
 fn sent_through(name: &str, buffer_bytes: u64) -> RunSpec {
@@ -98,20 +100,17 @@ fn told(total_bytes: u64, elapsed_ns: u64, buffer_bytes: u64) -> String {
         .concat()
 }
 
-/// Appends `lines` to the log of program `name`.
-fn log(name: &str, append: Option<&OsString>, lines: &str) -> Result<(), Ended> {
+/// The log of program `name`, to which lines are added.
+fn log(name: &str, append: Option<&OsString>) -> Result<File, Ended> {
     let mut path = OsString::from(name);
     path.extend(append.map(OsString::as_os_str));
     path.push(".log");
-    let written = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(lines.as_bytes()));
-    written.map_err(|error| {
-        let log = path.display();
-        Ended::because(&format!("{name}: cannot write {log}: {error}; go where you may write"))
-    })
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    opened.map_err(|error| not_logged(name, &error))
+}
+
+fn not_logged(name: &str, error: &std::io::Error) -> Ended {
+    Ended::because(&format!("{name}: cannot write its log here: {error}; go where you may write"))
 }
 
 #[cfg(test)]

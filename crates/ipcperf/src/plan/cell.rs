@@ -114,6 +114,11 @@ pub(super) fn resolve(
     }
 }
 
+/// Why `spec`, complete with its CPUs, cannot run here; `None` where nothing is known to be against it.
+pub(crate) fn obstacle(spec: &RunSpec) -> Option<String> {
+    refusal(spec).or_else(|| missing(spec))
+}
+
 fn refusal(spec: &RunSpec) -> Option<String> {
     let mechanism = mechanism::find(&spec.mechanism)?;
     refused_by_mode(mechanism, spec)

@@ -14,7 +14,7 @@ mod watchers;
 mod words;
 
 pub(crate) use cell::{Case, Cause, Refused};
-pub(crate) use cell::{MESSAGES, TOTAL};
+pub(crate) use cell::{MESSAGES, TOTAL, obstacle};
 pub(crate) use enough::{Enough, Precision};
 pub(crate) use handling::TypedHandling;
 pub(crate) use matrix::MOST_CELLS;

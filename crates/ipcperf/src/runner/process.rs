@@ -72,6 +72,7 @@ fn start(spec: &RunSpec) -> Result<(Child, Talk), Failure> {
     // A socket, since descriptors may go with what is said.
     let (mut input, workers) = UnixStream::pair().map_err(|e| failed("a socket", e))?;
     let mut worker = Command::new(program)
+        .arg0(crate::OWN_NAME)
         .arg(crate::WORKER)
         .arg(std::process::id().to_string())
         .stdin(OwnedFd::from(workers))

@@ -38,7 +38,7 @@ pub(super) fn counted(
         let (measured, told) =
             carrier.run(&spec, &watched).map_err(|why| Ended::stopped(name, &why))?;
         first.get_or_insert(measured);
-        seen.extend(told.into_iter().map(|(_, observation)| observation));
+        seen.push(told.into_iter().map(|(_, observation)| observation).collect());
     }
     let counts = set.events.iter().map(|&event| sum(&seen, event).map(|count| (event, count)));
     let counts: Result<Counts, Unavailable> = counts.collect();
@@ -66,13 +66,19 @@ fn nothing() -> Unavailable {
     }
 }
 
-/// How often `event` was counted in all roles.
-fn sum(seen: &[Observation], event: &str) -> Result<u64, Unavailable> {
-    let rows = seen.iter().filter_map(Observation::row::<Count>);
-    let of_event = rows
-        .filter(|row| row.space == Space::Both && row.event.trim_end_matches(TOGETHER) == event);
-    let counts: Option<Vec<u64>> = of_event.map(|row| row.count).collect();
-    counts.filter(|counts| !counts.is_empty()).map(|counts| counts.iter().sum()).ok_or_else(nothing)
+/// How often `event` was counted in all roles, in the first of the `parts` that has it: instructions and cycles are
+/// counted in each.
+fn sum(parts: &[Vec<Observation>], event: &str) -> Result<u64, Unavailable> {
+    let of_part = |seen: &Vec<Observation>| {
+        let rows = seen.iter().filter_map(Observation::row::<Count>);
+        let of_event = rows.filter(|row| {
+            row.space == Space::Both && row.event.trim_end_matches(TOGETHER) == event
+        });
+        let counts: Vec<Option<u64>> = of_event.map(|row| row.count).collect();
+        (!counts.is_empty()).then_some(counts)
+    };
+    let counts = parts.iter().find_map(of_part).ok_or_else(nothing)?;
+    counts.into_iter().sum::<Option<u64>>().ok_or_else(nothing)
 }
 
 #[cfg(test)]
@@ -92,14 +98,30 @@ mod tests {
 
     #[test]
     fn an_event_is_the_sum_of_both_roles_and_never_zero_for_want_of_one() {
-        let seen = [
+        let seen = [vec![
             row("sender", "MEM_READ:uk", Space::Both, Some(3)),
             row("receiver", "MEM_READ:uk", Space::Both, Some(4)),
             row("sender", "MEM_WRITE:uk", Space::Both, Some(3)),
             row("receiver", "MEM_WRITE:uk", Space::Both, None),
-        ];
+        ]];
         assert_eq!(sum(&seen, "MEM_READ").unwrap(), 7);
         assert!(sum(&seen, "MEM_WRITE").is_err(), "one role was not counted");
         assert!(sum(&seen, "AXI_READ").is_err());
+    }
+
+    #[test]
+    fn what_is_counted_in_each_part_is_taken_once() {
+        let part = |event, count| {
+            ["sender", "receiver"]
+                .iter()
+                .flat_map(|role| {
+                    let cycles = row(role, "CPU_CYCLES:uk", Space::Both, Some(100));
+                    [cycles, row(role, event, Space::Both, Some(count))]
+                })
+                .collect::<Vec<_>>()
+        };
+        let seen = [part("LD_SPEC:uk", 1), part("ST_SPEC:uk", 2)];
+        let counts = ["CPU_CYCLES", "LD_SPEC", "ST_SPEC"].map(|event| sum(&seen, event).unwrap());
+        assert_eq!(counts, [200, 2, 4]);
     }
 }

@@ -29,6 +29,12 @@ impl Field {
         Self { name: name.to_owned(), value: Shown::Number(format!("{value:.digits$}")), unit }
     }
 
+    /// One number by another, six digits of which are shown; none where that is no number.
+    pub(super) fn ratio(name: &str, dividend: f64, divisor: f64) -> Option<Self> {
+        let ratio = dividend / divisor;
+        ratio.is_finite().then(|| Self::number(name, ratio, 6, ""))
+    }
+
     /// A whole number.
     pub(super) fn count(name: &str, value: u64, unit: &'static str) -> Self {
         Self { name: name.to_owned(), value: Shown::Number(value.to_string()), unit }
@@ -114,6 +120,13 @@ mod tests {
         assert_eq!(fields.text("datum:"), text);
         let json = r#"{"bandwidth":1234.57,"nvcsw":3,"mode":"2thread","sizes":[1,2]}"#;
         assert_eq!(serde_json::to_string(&fields).unwrap(), json);
+    }
+
+    #[test]
+    fn what_is_no_number_is_left_out() {
+        assert_eq!(Field::ratio("a/b", 3.0, 0.0), None);
+        assert_eq!(Field::ratio("a/b", 0.0, 0.0), None);
+        assert_eq!(Field::ratio("a/b", 3.0, 2.0).unwrap().line(), "  a/b: 1.500000\n");
     }
 
     #[test]

@@ -70,18 +70,18 @@ fn configuration(asked: &Asked, elapsed_ns: u64) -> Fields {
 fn counters(set: &str, counts: &Counts) -> Fields {
     let mut fields = vec![Field::word("pmctype", set)];
     let ratio = |name: &str, by: &str, count: u64, all: u64| {
-        Field::number(&format!("{name}/{by}"), count as f64 / all as f64, 6, "")
+        Field::ratio(&format!("{name}/{by}"), count as f64, all as f64)
     };
     let [(instructions, executed), (cycles, clock), further @ ..] = counts.as_slice() else {
         return Fields(fields);
     };
     fields.push(Field::count(instructions, *executed, ""));
     fields.push(Field::count(cycles, *clock, ""));
-    fields.push(ratio(cycles, instructions, *clock, *executed));
+    fields.extend(ratio(cycles, instructions, *clock, *executed));
     for (event, count) in further {
         fields.push(Field::count(event, *count, ""));
-        fields.push(ratio(event, instructions, *count, *executed));
-        fields.push(ratio(event, cycles, *count, *clock));
+        fields.extend(ratio(event, instructions, *count, *executed));
+        fields.extend(ratio(event, cycles, *count, *clock));
     }
     Fields(fields)
 }

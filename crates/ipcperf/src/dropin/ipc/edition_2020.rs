@@ -119,17 +119,18 @@ fn counters(set: &str, counts: &Counts) -> Vec<Field> {
     };
     let hits = |cache: &str| {
         let (all, missed) = (of(cache), of(&format!("{cache}_REFILL")));
-        Field::number(&format!("{cache}_HIT_RATE"), (all - missed) / all, 6, "")
+        Field::ratio(&format!("{cache}_HIT_RATE"), all - missed, all)
     };
     let mut fields: Vec<Field> =
         counts.iter().map(|(event, count)| Field::count(event, *count, "")).collect();
-    let cycles = of("CPU_CYCLES") / of("INST_RETIRED");
-    fields.push(Field::number("CYCLES_PER_INSTRUCTION", cycles, 6, ""));
+    let cycles = Field::ratio("CYCLES_PER_INSTRUCTION", of("CPU_CYCLES"), of("INST_RETIRED"));
+    fields.extend(cycles);
     match set {
-        "dcache" => fields.extend([hits("L1D_CACHE"), hits("L2D_CACHE")]),
+        "dcache" => fields.extend([hits("L1D_CACHE"), hits("L2D_CACHE")].into_iter().flatten()),
         "instr" => {
-            let rate = of("BR_PRED") / (of("BR_MIS_PRED") + of("BR_PRED"));
-            fields.extend([hits("L1I_CACHE"), Field::number("BR_PRED_RATE", rate, 6, "")]);
+            let all = of("BR_MIS_PRED") + of("BR_PRED");
+            let predicted = Field::ratio("BR_PRED_RATE", of("BR_PRED"), all);
+            fields.extend([hits("L1I_CACHE"), predicted].into_iter().flatten());
         }
         _ => {}
     }

@@ -17,8 +17,8 @@ use super::Program;
 const TOUCHED: &str = "Buffers are touched after the fork, by the party that uses them: touched before, both parties take the faults \
      of copy-on-write again in each iteration of 2proc, and what they cost is read as bandwidth.";
 const PINNED: &str = "Pinned to the first CPU it may use, which is CPU 0 where that is allowed.";
-const COUNTED: &str = "`-P` counts what comes nearest on this processor to the names of the original's, in a pair of \
-    parties for each iteration.";
+const COUNTED: &str = "`-P` counts what comes nearest on this processor to the names of the original's, each iteration \
+    in parties of its own: in several pairs, where the processor does not count all of a set at once.";
 const RESTED: &str = "The second that a sender of 2proc waited after it was done is left out.";
 const BUFFERED: &str = "`-s` of TCP is asked for before the connection is made; of either socket the kernel grants twice as much.";
 
