@@ -21,7 +21,10 @@ fn assert_is(text: &str, pattern: &str) {
 }
 
 fn as_program(laboratory: &Laboratory, arguments: &str) -> Finished {
-    laboratory.finish(laboratory.command(&format!("as {arguments}")))
+    let mut command = laboratory.command(&format!("as {arguments}"));
+    // Some keep a log where they are.
+    command.current_dir(laboratory.path("data"));
+    laboratory.finish(command)
 }
 
 const RATE_2015: &str = r"\d+\.\d{2} KBytes/sec\n";
@@ -320,6 +323,7 @@ fn what_is_absurd_is_refused_at_once() {
         let said = as_program(&laboratory, arguments).expect(code);
         assert!(said.stderr.contains(words), "{arguments}: {}", said.stderr);
     }
+    assert!(!laboratory.path("data").join("pipesend.log").exists(), "an empty log");
     laboratory.assert_nothing_left();
 }
 

@@ -1,9 +1,10 @@
 //! `pipesend`, `udsocketsend`, `tcpsocketsend`: the utilities of document 004.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, remove_file};
 use std::io::Write as _;
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use clap::{Arg, Command, value_parser};
 use ipcperf_engine::{Mode, Rest, RunSpec};
@@ -65,12 +66,12 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     };
     let failed = |ended: Ended| ended.with_code(FAILED);
     // What cannot be logged is said before it is measured.
-    let mut log = log(call.name, typed.get_one("logname_append")).map_err(failed)?;
+    let mut log = Log::open(call.name, typed.get_one("logname_append")).map_err(failed)?;
     let measured =
         Carrier::ready(call.name).and_then(|mut carrier| carrier.measure(&spec)).map_err(failed)?;
     let lines = measured.repeats.iter().map(|one| told(total_bytes, one.elapsed_ns, buffer_bytes));
     let lines: String = lines.collect();
-    let logged = log.write_all(lines.as_bytes()).map_err(|error| not_logged(call.name, &error));
+    let logged = log.add(&lines).map_err(|error| not_logged(call.name, &error));
     say(&lines).and(logged).map_err(failed)
 }
 
@@ -100,13 +101,36 @@ fn told(total_bytes: u64, elapsed_ns: u64, buffer_bytes: u64) -> String {
         .concat()
 }
 
-/// The log of program `name`, to which lines are added.
-fn log(name: &str, append: Option<&OsString>) -> Result<File, Ended> {
-    let mut path = OsString::from(name);
-    path.extend(append.map(OsString::as_os_str));
-    path.push(".log");
-    let opened = OpenOptions::new().create(true).append(true).open(&path);
-    opened.map_err(|error| not_logged(name, &error))
+/// The log to which lines are added. One that has none at its end is taken away again.
+#[derive(Debug)]
+struct Log {
+    path: PathBuf,
+    file: File,
+}
+
+impl Log {
+    /// That of program `name`, with `append` in its name.
+    fn open(name: &str, append: Option<&OsString>) -> Result<Self, Ended> {
+        let mut path = OsString::from(name);
+        path.extend(append.map(OsString::as_os_str));
+        path.push(".log");
+        let opened = OpenOptions::new().create(true).append(true).open(&path);
+        let file = opened.map_err(|error| not_logged(name, &error))?;
+        Ok(Self { path: path.into(), file })
+    }
+
+    fn add(&mut self, lines: &str) -> std::io::Result<()> {
+        self.file.write_all(lines.as_bytes())
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if self.file.metadata().is_ok_and(|about| about.len() == 0) {
+            // Gone already is as good.
+            let _ = remove_file(&self.path);
+        }
+    }
 }
 
 fn not_logged(name: &str, error: &std::io::Error) -> Ended {
