@@ -167,6 +167,15 @@ def test_what_cannot_be_written_is_told(command: Path, tmp_path: Path) -> None:
         ipcperf.run("pipe", total=640, buffer_sizes=64, out=tmp_path / "gone" / "r.jsonl", command=command)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Whoever is started in the background of a shell ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_command_in_order(command: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
     # To this process alone, as a notebook's kernel is interrupted, once something has been measured.

@@ -126,9 +126,22 @@ impl OfFile<'_, '_> {
             let (cases, metric) = table.example();
             format!("Not measured: {}.", cells.absence(&cases, &metric))
         });
-        let notes = missing.into_iter().chain(set_aside(&cells.set_aside(&[table.cases()])));
+        // Of what was not measured nothing was set aside, whatever else is in the file.
+        let apart = (!has_none).then(|| set_aside(&cells.set_aside(&meant(table)))).flatten();
+        let notes = missing.into_iter().chain(apart);
         notes.map(|note| self.source.heading(&[&note])).collect()
     }
+}
+
+/// The cases that the columns of `table` are of; where it has none, those of the whole table.
+fn meant(table: &StudyTable) -> Vec<Selection> {
+    let cases = |of: &Columned| match of {
+        Columned::Cases(cases, _) => Some(cases.clone()),
+        Columned::Best(_) | Columned::Ratio(..) => None,
+    };
+    let columns = table.columns.iter().filter_map(|column| cases(&column.of));
+    let columns: Vec<Selection> = columns.collect();
+    if columns.is_empty() { vec![table.cases()] } else { columns }
 }
 
 fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
