@@ -1,15 +1,12 @@
 //! The program under test: the release build of ipcperf beside this one.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use ipcperf_engine::handling::Handling;
 use ipcperf_engine::placement::{Placement, Topology};
-use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{KernelBuffer, Measurement, Mode, Report, RunSpec, TouchCheck, WarmUp};
+use ipcperf_engine::{Measurement, Report, RunSpec};
 
 use crate::process::converse;
 use crate::trouble::Trouble;
@@ -90,20 +87,5 @@ pub(crate) fn cpus(placement: Placement) -> Result<[u32; 2], String> {
 
 /// A run of `mechanism` between two processes, all else by default.
 pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
-    RunSpec {
-        mechanism: mechanism.to_owned(),
-        options: BTreeMap::new(),
-        workload,
-        mode: Mode::TwoProcesses,
-        cpus: Some(cpus),
-        buffer_bytes,
-        total_bytes: None,
-        kernel_buffer: KernelBuffer::Default,
-        check: TouchCheck::Off,
-        handling: Handling::default(),
-        warm_up: WarmUp::None,
-        repeats: None,
-        gate: Gate::Open,
-        objects: Objects::Unread,
-    }
+    RunSpec { workload, cpus: Some(cpus), ..RunSpec::usual(mechanism, buffer_bytes) }
 }

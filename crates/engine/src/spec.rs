@@ -182,6 +182,28 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
+    /// A calibrated stream of `mechanism` between two processes, wherever the scheduler puts them, in messages of
+    /// `buffer_bytes`; all else by default.
+    #[must_use]
+    pub fn usual(mechanism: &str, buffer_bytes: u64) -> Self {
+        Self {
+            mechanism: mechanism.to_owned(),
+            options: BTreeMap::new(),
+            workload: workload::Kind::Stream,
+            mode: Mode::TwoProcesses,
+            cpus: None,
+            buffer_bytes,
+            total_bytes: None,
+            kernel_buffer: KernelBuffer::Default,
+            check: TouchCheck::Off,
+            handling: Handling::default(),
+            warm_up: WarmUp::None,
+            repeats: None,
+            gate: Gate::Open,
+            objects: Objects::Unread,
+        }
+    }
+
     /// What each message is answered with, where it is.
     #[must_use]
     pub fn answer(&self) -> Answer {
@@ -220,21 +242,6 @@ pub(crate) mod tests {
 
     /// A calibrated stream of `mechanism` between two processes on `cpus`, all else by default.
     pub(crate) fn spec(mechanism: &str, cpus: [u32; 2]) -> RunSpec {
-        RunSpec {
-            mechanism: mechanism.to_owned(),
-            options: BTreeMap::new(),
-            workload: workload::Kind::Stream,
-            mode: Mode::TwoProcesses,
-            cpus: Some(cpus),
-            buffer_bytes: 64,
-            total_bytes: None,
-            kernel_buffer: KernelBuffer::Default,
-            check: TouchCheck::Off,
-            handling: Handling::default(),
-            warm_up: WarmUp::None,
-            repeats: None,
-            gate: Gate::Open,
-            objects: Objects::Unread,
-        }
+        RunSpec { cpus: Some(cpus), ..RunSpec::usual(mechanism, 64) }
     }
 }

@@ -16,7 +16,7 @@ use crate::error::EXIT_CODES;
 pub(super) use matrix::MatrixArguments;
 pub(super) use study::{
     JudgeArguments, NewArguments, StudyArguments, StudyCheckArguments, StudyCommand,
-    StudyListArguments, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
+    StudyListArguments, StudyPart, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
 };
 
 /// Measures every local way of inter-process communication on one harness.

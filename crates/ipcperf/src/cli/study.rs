@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::arguments::{
     JudgeArguments, NewArguments, StudyArguments, StudyCheckArguments, StudyCommand,
-    StudyListArguments, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
+    StudyListArguments, StudyPart, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
 };
 use super::export::check_writable;
 use super::measure::{Measuring, carry_out, present, print_plan, topology};
@@ -85,8 +85,16 @@ fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
 }
 
 fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
-    let study = Study::find(&arguments.study)?.only(&arguments.only)?;
-    print_plan(&study.plan(length(arguments.quick), &topology()?)?, arguments.json)
+    let (_, _, plan) = part(&arguments.part)?;
+    print_plan(&plan, arguments.json)
+}
+
+/// The part of a study that was asked for, how long it is, and its plan.
+fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
+    let study = Study::find(&asked.study)?.only(&asked.only)?;
+    let length = length(asked.quick);
+    let plan = study.plan(length, &topology()?)?;
+    Ok((study, length, plan))
 }
 
 /// The plan of the study called `name`, or in the file of that path.
@@ -99,9 +107,7 @@ fn length(quick: bool) -> Length {
 }
 
 fn run(arguments: &StudyRunArguments) -> Result<Ending, Error> {
-    let study = Study::find(&arguments.study)?.only(&arguments.only)?;
-    let length = length(arguments.quick);
-    let plan = study.plan(length, &topology()?)?;
+    let (study, length, plan) = part(&arguments.part)?;
     if let Some(report) = &arguments.report {
         check_writable(report)?;
     }

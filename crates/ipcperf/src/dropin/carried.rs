@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::handling::{Handling, Reply};
+use ipcperf_engine::handling::Reply;
 use ipcperf_engine::placement::{Placement, Topology};
-use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{
-    Failure, FailureKind, KernelBuffer, Measurement, Mode, Repeats, Rest, RunSpec, TouchCheck,
-    WarmUp,
-};
+use ipcperf_engine::{Failure, FailureKind, Measurement, Repeats, Rest, RunSpec};
 
 use super::ended::Ended;
 use crate::plan::{Watched, obstacle};
@@ -25,27 +21,6 @@ const NS_PER_BYTE: u64 = 1_000;
 const NS_PER_PHASE: u64 = 500_000_000;
 /// What a rest takes, with the flush of file systems.
 const NS_PER_REST: u64 = 30_000_000_000;
-
-/// A stream of `mechanism` between two processes wherever the scheduler puts them, its total calibrated, all else
-/// by default.
-pub(super) fn spec(mechanism: &str, buffer_bytes: u64) -> RunSpec {
-    RunSpec {
-        mechanism: mechanism.to_owned(),
-        options: [].into(),
-        workload: Kind::Stream,
-        mode: Mode::TwoProcesses,
-        cpus: None,
-        buffer_bytes,
-        total_bytes: None,
-        kernel_buffer: KernelBuffer::Default,
-        check: TouchCheck::Off,
-        handling: Handling::default(),
-        warm_up: WarmUp::None,
-        repeats: None,
-        gate: Gate::Open,
-        objects: Objects::Unread,
-    }
-}
 
 /// `spec` with its options set to `options`.
 pub(super) fn with_options(mut spec: RunSpec, options: &[(&str, &str)]) -> RunSpec {
@@ -152,12 +127,13 @@ mod tests {
     fn what_moves_more_may_take_longer_and_nothing_overflows() {
         let of = |total_bytes, buffer_bytes, count| {
             let repeats = repeats(count, Rest::Settle);
-            deadline(&RunSpec { total_bytes, repeats, ..spec("pipe", buffer_bytes) })
+            deadline(&RunSpec { total_bytes, repeats, ..RunSpec::usual("pipe", buffer_bytes) })
         };
         assert!(of(Some(1 << 24), 1, 1) > Duration::from_secs(16_000));
         assert!(of(Some(1 << 24), 1 << 24, 1) < Duration::from_secs(120));
         assert!(of(Some(u64::MAX), 1, u32::MAX) >= LEAST_DEADLINE);
-        let calibrated = RunSpec { repeats: repeats(100_000, Rest::None), ..spec("pipe", 1) };
+        let calibrated =
+            RunSpec { repeats: repeats(100_000, Rest::None), ..RunSpec::usual("pipe", 1) };
         assert!(
             deadline(&calibrated) > Duration::from_secs(100_000 / 40),
             "each is aimed at 21 ms"

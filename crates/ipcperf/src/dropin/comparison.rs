@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use clap::{Arg, Command, value_parser};
 use ipcperf_engine::{Measurement, RoleUsage, RunSpec};
 
-use super::carried::{Carrier, spec, with_options};
+use super::carried::{Carrier, with_options};
 use super::ended::Ended;
 use super::typed::{command, parse, usage as usage_of};
 use super::{Call, Program, say};
@@ -64,7 +64,7 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     let total_bytes = total_bytes.ok_or_else(|| Ended::wrong_usage(FAILED, usage(call.name)))?;
     let spec = RunSpec {
         total_bytes: Some(total_bytes),
-        ..with_options(spec(mechanism, bytes), &[("wait", "select"), ("fds", "3")])
+        ..with_options(RunSpec::usual(mechanism, bytes), &[("wait", "select"), ("fds", "3")])
     };
     let measured = Carrier::ready(call.name)
         .and_then(|mut carrier| carrier.measure(&spec))

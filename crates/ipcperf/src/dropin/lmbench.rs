@@ -8,7 +8,7 @@ use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Repeat, Rest, RunSpec, WarmUp};
 use ipcperf_stats::median;
 
-use super::carried::{Carrier, repeats, spec, with_options};
+use super::carried::{Carrier, repeats, with_options};
 use super::ended::Ended;
 use super::typed::{command, count, flag, has, number, parse, usage as usage_of, value};
 use super::{Call, Program};
@@ -173,7 +173,7 @@ fn asked(subject: Subject, typed: &ArgMatches) -> RunSpec {
         total_bytes: total_bytes.map(|bytes| whole_messages(bytes, buffer_bytes)),
         warm_up: WarmUp::ForNs(warm_up_us.saturating_mul(1_000)),
         repeats: repeats(repetitions.try_into().unwrap_or(u32::MAX), Rest::None),
-        ..spec(subject.mechanism, buffer_bytes)
+        ..RunSpec::usual(subject.mechanism, buffer_bytes)
     };
     if subject.is_tcp() { with_options(spec, &[("nodelay", "off")]) } else { spec }
 }
@@ -239,7 +239,7 @@ mod tests {
     fn lines_are_those_of_lmbench() {
         let said = |name, server, pairs: &[Vec<Repeat>]| {
             let subject = Subject::of(name);
-            line(subject, &spec(subject.mechanism, 1_000_000), server, pairs)
+            line(subject, &RunSpec::usual(subject.mechanism, 1_000_000), server, pairs)
         };
         let trips =
             [vec![repeat(5_000_000, 1_000), repeat(7_000_000, 1_000), repeat(6_000_000, 1_000)]];

@@ -6,7 +6,7 @@ use ipcperf_engine::handling::Reply;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::{Rest, RunSpec};
 
-use super::carried::{Carrier, cpus, repeats, spec, with_options, with_reply};
+use super::carried::{Carrier, cpus, repeats, with_options, with_reply};
 use super::ended::Ended;
 use super::typed::{command, parse, usage as usage_of};
 use super::{Call, Program, say};
@@ -134,7 +134,7 @@ impl Column {
         let spec = RunSpec {
             cpus,
             repeats: repeats(PHASES, Rest::None),
-            ..spec(self.mechanism, buffer_bytes)
+            ..RunSpec::usual(self.mechanism, buffer_bytes)
         };
         with_reply(with_options(spec, self.options), reply)
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Arg, Command, value_parser};
 use ipcperf_engine::{Mode, Rest, RunSpec};
 
-use super::carried::{Carrier, repeats, spec, with_options};
+use super::carried::{Carrier, repeats, with_options};
 use super::ended::Ended;
 use super::typed::{command, parse, usage as usage_of};
 use super::{Call, Program, say};
@@ -77,9 +77,9 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
 
 fn sent_through(name: &str, buffer_bytes: u64) -> RunSpec {
     match name {
-        "pipesend" => spec("pipe", buffer_bytes),
-        "udsocketsend" => spec("unix-stream", buffer_bytes),
-        _ => with_options(spec("tcp", buffer_bytes), &[("nodelay", "off")]),
+        "pipesend" => RunSpec::usual("pipe", buffer_bytes),
+        "udsocketsend" => RunSpec::usual("unix-stream", buffer_bytes),
+        _ => with_options(RunSpec::usual("tcp", buffer_bytes), &[("nodelay", "off")]),
     }
 }
 

@@ -155,20 +155,20 @@ pub(crate) fn check_cases(
         for (factor, levels) in selection.factors() {
             let (line, path) =
                 (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
-            let known: BTreeSet<String> =
+            let known: BTreeSet<&str> =
                 matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
             if known.is_empty() {
                 let what = format!("no matrix has the factor {factor}");
                 mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
                 continue;
             }
-            for level in levels.difference(&known) {
-                let near = nearest(level, known.iter().map(String::as_str));
+            for level in levels.iter().filter(|level| !known.contains(level.as_str())) {
+                let near = nearest(level, known.iter().copied());
                 let remedy = near.map_or_else(
                     || {
                         format!(
                             "its levels are {}",
-                            known.iter().cloned().collect::<Vec<_>>().join(", ")
+                            known.iter().copied().collect::<Vec<_>>().join(", ")
                         )
                     },
                     |near| format!("did you mean `{near}`?"),

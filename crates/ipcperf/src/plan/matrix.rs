@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_engine::handling::Handling;
+use ipcperf_engine::RunSpec;
 use ipcperf_engine::mechanism::Mechanism;
 use ipcperf_engine::placement::Topology;
-use ipcperf_engine::worker::{Gate, Objects};
-use ipcperf_engine::{KernelBuffer, Mode, RunSpec, WarmUp};
 
 use super::cell::{self, Case, Naming, Refused};
 use super::handling::fitting;
@@ -68,12 +66,13 @@ fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<
             for &buffer_bytes in &request.buffers {
                 for &kernel_buffer in &request.kernel_buffers {
                     let outline = RunSpec {
-                        mechanism: mechanism.name.to_owned(),
                         options: options.clone(),
                         workload,
-                        buffer_bytes,
+                        mode,
                         total_bytes: request.total.bytes(buffer_bytes),
-                        ..outline(request, mode, kernel_buffer)
+                        kernel_buffer,
+                        check: request.check,
+                        ..RunSpec::usual(mechanism.name, buffer_bytes)
                     };
                     let handled =
                         handlings.iter().map(|&handling| RunSpec { handling, ..outline.clone() });
@@ -83,25 +82,6 @@ fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<
         }
     }
     outlines
-}
-
-fn outline(request: &Request, mode: Mode, kernel_buffer: KernelBuffer) -> RunSpec {
-    RunSpec {
-        mechanism: String::new(),
-        options: Options::new(),
-        workload: request.workloads[0],
-        mode,
-        cpus: None,
-        buffer_bytes: 0,
-        total_bytes: None,
-        kernel_buffer,
-        check: request.check,
-        handling: Handling::default(),
-        warm_up: WarmUp::None,
-        repeats: None,
-        gate: Gate::Open,
-        objects: Objects::Unread,
-    }
 }
 
 /// Every combination of the values that were set for the mechanism's options.

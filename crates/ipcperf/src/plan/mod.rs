@@ -194,34 +194,14 @@ fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absen
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::collections::BTreeMap;
-
-    use ipcperf_engine::handling::Handling;
+    use ipcperf_engine::RunSpec;
     use ipcperf_engine::placement::Placement;
-    use ipcperf_engine::worker::{Gate, Objects};
-    use ipcperf_engine::workload::Kind;
-    use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck, WarmUp};
 
     use super::Case;
 
     /// A case called `id`, for tests of what is decided about cases.
     pub(crate) fn case(id: &str) -> Case {
-        let spec = RunSpec {
-            mechanism: "pipe".to_owned(),
-            options: BTreeMap::new(),
-            workload: Kind::Stream,
-            mode: Mode::TwoProcesses,
-            cpus: Some([0, 0]),
-            buffer_bytes: 64,
-            total_bytes: None,
-            kernel_buffer: KernelBuffer::Default,
-            check: TouchCheck::Off,
-            handling: Handling::default(),
-            warm_up: WarmUp::None,
-            repeats: None,
-            gate: Gate::Open,
-            objects: Objects::Unread,
-        };
+        let spec = RunSpec { cpus: Some([0, 0]), ..RunSpec::usual("pipe", 64) };
         let watched = super::Watched::default();
         Case { id: id.to_owned(), placement: Placement::Same, spec, watched, matrices: Vec::new() }
     }

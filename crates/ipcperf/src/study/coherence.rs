@@ -76,7 +76,7 @@ fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
 /// Lines run along a factor that there is.
 fn check_over(claim: &Claim, matrices: &[Matrix], mistakes: &mut Mistakes) {
     let Some(over) = claim.values.text("over") else { return };
-    if !matrices.iter().all(|matrix| matrix.levels(over).is_empty()) {
+    if !matrices.iter().all(|matrix| matrix.levels(over).next().is_none()) {
         return;
     }
     let remedy = match nearest(over, FACTORS.into_iter()) {
@@ -93,7 +93,10 @@ fn check_watched(values: &Values, matrices: &[Matrix], mistakes: &mut Mistakes) 
         let Some(instrument) = values.metric(key).and_then(super::Metric::instrument) else {
             continue;
         };
-        if matrices.iter().any(|matrix| matrix.levels("instrument").contains(instrument)) {
+        if matrices
+            .iter()
+            .any(|matrix| matrix.levels("instrument").any(|level| level == instrument))
+        {
             continue;
         }
         let (line, path) = values.place_of(key);

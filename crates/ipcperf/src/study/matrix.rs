@@ -32,6 +32,8 @@ pub(crate) struct Matrix {
     values: Values,
     /// `MECHANISM.OPTION=VALUES`, with the lines they stand in.
     options: Vec<(usize, String)>,
+    /// What its cases have of each factor. Every selection of a study is held against it.
+    levels: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The keys that are words of a request, in the order in which they are held against one another.
@@ -70,7 +72,9 @@ impl Matrix {
     /// The matrix number `number`, whose keys were given `values` and whose options are `options`.
     pub(super) fn new(values: Values, options: Vec<(usize, String)>, number: usize) -> Self {
         let name = values.text("name").map_or_else(|| number.to_string(), str::to_owned);
-        Self { name, values, options }
+        let mut matrix = Self { name, values, options, levels: BTreeMap::new() };
+        matrix.levels = matrix.all_levels();
+        matrix
     }
 
     /// Options: a table of their mechanism's name.
@@ -287,8 +291,8 @@ impl Matrix {
     }
 
     /// The levels of `factor` that its cases have.
-    pub(crate) fn levels(&self, factor: &str) -> BTreeSet<String> {
-        self.all_levels().remove(factor).unwrap_or_default()
+    pub(crate) fn levels(&self, factor: &str) -> impl Iterator<Item = &str> {
+        self.levels.get(factor).into_iter().flatten().map(String::as_str)
     }
 
     fn all_levels(&self) -> BTreeMap<String, BTreeSet<String>> {

@@ -69,8 +69,9 @@ pub(in crate::cli) struct StudyCheckArguments {
     pub(in crate::cli) json: bool,
 }
 
+/// A study, and how much of it.
 #[derive(Args, Debug)]
-pub(in crate::cli) struct StudyPlanArguments {
+pub(in crate::cli) struct StudyPart {
     #[arg(value_name = "NAME|FILE", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     pub(in crate::cli) study: String,
@@ -80,6 +81,12 @@ pub(in crate::cli) struct StudyPlanArguments {
     /// Only this hypothesis, and what it needs; may be given several times
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) only: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct StudyPlanArguments {
+    #[command(flatten)]
+    pub(in crate::cli) part: StudyPart,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub(in crate::cli) json: bool,
@@ -87,15 +94,8 @@ pub(in crate::cli) struct StudyPlanArguments {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct StudyRunArguments {
-    #[arg(value_name = "NAME|FILE", help = studies_help())]
-    #[arg(value_parser = Known::studies(), hide_possible_values = true)]
-    pub(in crate::cli) study: String,
-    /// Every second level of long factors, at most ten repetitions, shorter counts
-    #[arg(long)]
-    pub(in crate::cli) quick: bool,
-    /// Only this hypothesis, and what it needs; may be given several times
-    #[arg(long, value_name = "ID")]
-    pub(in crate::cli) only: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) part: StudyPart,
     /// Draw up a report of it: one page of HTML
     #[arg(long, value_name = "FILE.html")]
     pub(in crate::cli) report: Option<PathBuf>,

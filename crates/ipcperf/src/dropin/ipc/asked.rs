@@ -143,7 +143,7 @@ impl Asked {
             total_bytes: Some(self.total_bytes()),
             kernel_buffer,
             repeats: repeats(iterations, rest),
-            ..carried::spec(mechanism, self.buffer_bytes())
+            ..RunSpec::usual(mechanism, self.buffer_bytes())
         };
         if ipc_type != "tcp" {
             return Ok(spec);
