@@ -1,13 +1,11 @@
 //! `ipc-comparisontest`: the program of document 002, a large datagram against a file that is passed.
 
-use std::num::NonZeroU64;
-
-use clap::{Arg, Command, value_parser};
+use clap::{Arg, Command};
 use ipcperf_engine::{Measurement, RoleUsage, RunSpec};
 
 use super::carried::{Carrier, with_options};
-use super::ended::Ended;
-use super::typed::{command, parse, usage as usage_of};
+use super::ended::{Ended, FAILED};
+use super::typed::{amount, command, number, parse, usage as usage_of};
 use super::{Call, Program, say};
 
 /// The program.
@@ -29,17 +27,12 @@ const MODES: [(&str, &str, &str); 2] =
 /// What the article sent, and how often.
 const BYTES: u64 = 112_192;
 const COUNT: u64 = 1_000_000;
-/// The one code for whatever went wrong.
-const FAILED: u8 = 1;
 
 fn usage(name: &str) -> String {
     usage_of(takes(name))
 }
 
 fn takes(name: &str) -> Command {
-    let number = |name: &'static str, help: &'static str| {
-        Arg::new(name).value_name(name).value_parser(value_parser!(NonZeroU64)).help(help)
-    };
     command(name, "message|file [count [size]]").args([
         Arg::new("mode")
             .value_name("mode")
@@ -48,15 +41,15 @@ fn takes(name: &str) -> Command {
             .help(
                 "What carries the message: the datagram, or a file of which it passes a descriptor",
             ),
-        number("count", "Messages [1000000]"),
-        number("size", "Bytes of each [112192]"),
+        amount("count", "Messages [1000000]"),
+        amount("size", "Bytes of each [112192]"),
     ])
 }
 
 fn run(call: &Call<'_>) -> Result<(), Ended> {
     let typed = parse(takes(call.name), call, FAILED)?;
-    let number = |name: &str| typed.get_one::<NonZeroU64>(name).map(|number| number.get());
-    let (count, bytes) = (number("count").unwrap_or(COUNT), number("size").unwrap_or(BYTES));
+    let (count, bytes) =
+        (number(&typed, "count").unwrap_or(COUNT), number(&typed, "size").unwrap_or(BYTES));
     let mode = typed.get_one::<String>("mode");
     let mode = MODES.iter().find(|(word, ..)| Some(*word) == mode.map(String::as_str));
     let (_, heading, mechanism) = mode.copied().unwrap_or(MODES[0]);
@@ -68,8 +61,8 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     };
     let measured = Carrier::ready(call.name)
         .and_then(|mut carrier| carrier.measure(&spec))
-        .map_err(|ended| ended.with_code(FAILED))?;
-    say(&table(heading, &measured)).map_err(|ended| ended.with_code(FAILED))
+        .map_err(Ended::into_failed)?;
+    say(&table(heading, &measured)).map_err(Ended::into_failed)
 }
 
 /// CPU time of both processes, under the article's headings.

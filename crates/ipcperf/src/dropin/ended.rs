@@ -8,6 +8,8 @@ use crate::runner::Stopped;
 pub(super) const EX_USAGE: u8 = 64;
 const EX_OSERR: u8 = 71;
 const EX_IOERR: u8 = 74;
+/// What programs without sysexits end with, whatever went wrong.
+pub(super) const FAILED: u8 = 1;
 /// What a shell shows of what a signal ended.
 const INTERRUPTED: u8 = 130;
 
@@ -40,9 +42,9 @@ impl Ended {
         }
     }
 
-    /// The same end with another code: the original had one for everything.
-    pub(super) fn with_code(self, code: u8) -> Self {
-        let code = if self.code == INTERRUPTED { INTERRUPTED } else { code };
+    /// The same end with [`FAILED`]: the original had one code for everything.
+    pub(super) fn into_failed(self) -> Self {
+        let code = if self.code == INTERRUPTED { INTERRUPTED } else { FAILED };
         Self { code, ..self }
     }
 }
@@ -86,6 +88,6 @@ mod tests {
     #[test]
     fn what_was_interrupted_says_so_whatever_else_the_code_is() {
         let ended = Ended::stopped("lat_pipe", &Stopped::Interrupted);
-        assert_eq!(ended.with_code(255), Ended { code: INTERRUPTED, words: String::new() });
+        assert_eq!(ended.into_failed(), Ended { code: INTERRUPTED, words: String::new() });
     }
 }

@@ -9,7 +9,7 @@ use ipcperf_engine::{Repeat, Rest, RunSpec, WarmUp};
 use ipcperf_stats::median;
 
 use super::carried::{Carrier, repeats, with_options};
-use super::ended::Ended;
+use super::ended::{Ended, FAILED};
 use super::typed::{command, count, flag, has, number, parse, usage as usage_of, value};
 use super::{Call, Program};
 use crate::output::tell;
@@ -42,9 +42,8 @@ pub(super) const BANDWIDTHS: Program = Program {
     run,
 };
 
-/// What lmbench ends with on wrong usage, and on whatever fails.
+/// What lmbench ends with on wrong usage.
 const WRONG_USAGE: u8 = 255;
-const FAILED: u8 = 1;
 /// Repetitions of which nothing is said.
 const REPETITIONS: u64 = 11;
 /// Each pair has a thread here, seven descriptors, and three processes.
@@ -144,7 +143,7 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     let server = if subject.is_tcp() { Some(server(call.name, &typed)?) } else { None };
     let spec = asked(subject, &typed);
     let pairs = typed.get_one::<u64>("P").copied().unwrap_or(1);
-    let measured = together(call.name, &spec, pairs).map_err(|ended| ended.with_code(FAILED))?;
+    let measured = together(call.name, &spec, pairs).map_err(Ended::into_failed)?;
     tell(&line(subject, &spec, server, &measured));
     Ok(())
 }

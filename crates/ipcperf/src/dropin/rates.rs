@@ -7,7 +7,7 @@ use ipcperf_engine::placement::Placement;
 use ipcperf_engine::{Rest, RunSpec};
 
 use super::carried::{Carrier, cpus, repeats, with_options, with_reply};
-use super::ended::Ended;
+use super::ended::{Ended, FAILED};
 use super::typed::{command, parse, usage as usage_of};
 use super::{Call, Program, say};
 
@@ -17,8 +17,6 @@ const PHASES: u32 = 5;
 const POWERS: std::ops::RangeInclusive<u32> = 0..=22;
 /// What a call is answered with, where it does not bring the payload back.
 const REPLY_BYTES: u64 = 8;
-/// The one code for whatever went wrong.
-const FAILED: u8 = 1;
 
 /// The parts of a table, with the CPUs of client and server.
 const PARTS: [(&str, Placement); 2] =
@@ -33,7 +31,7 @@ pub(super) const IBENCH: Program = Program {
     names: &["ibench"],
     about: "calls through two pipes a second, waiting in poll (S. Westerfeld)",
     differs: &[SMALL_REPLY, SHORT, "What was a `#define` is `--socketpair`."],
-    usage: |name| usage_of(takes_flags(name, "[--socketpair] [--echo]", &[SOCKETPAIR, ECHO])),
+    usage: |name| usage_of(takes_pipe(name)),
     run: ibench,
 };
 
@@ -47,7 +45,7 @@ pub(super) const KDBENCH: Program = Program {
         SMALL_REPLY,
         SHORT,
     ],
-    usage: |name| usage_of(takes_flags(name, "[--echo]", &[ECHO])),
+    usage: |name| usage_of(takes_bus(name)),
     run: kdbench,
 };
 
@@ -75,6 +73,14 @@ fn takes_flags(name: &str, usage: &str, flags: &[(&'static str, &'static str)]) 
     command(name, usage).args(flags)
 }
 
+fn takes_pipe(name: &str) -> Command {
+    takes_flags(name, "[--socketpair] [--echo]", &[SOCKETPAIR, ECHO])
+}
+
+fn takes_bus(name: &str) -> Command {
+    takes_flags(name, "[--echo]", &[ECHO])
+}
+
 fn takes_chart(name: &str) -> Command {
     takes_flags(name, "chart [--echo]", &[ECHO])
         .arg(Arg::new("chart").value_name("chart").required(true).value_parser(["chart"]))
@@ -85,17 +91,16 @@ fn reply(typed: &ArgMatches) -> Reply {
 }
 
 fn ibench(call: &Call<'_>) -> Result<(), Ended> {
-    let takes = takes_flags(call.name, "[--socketpair] [--echo]", &[SOCKETPAIR, ECHO]);
-    let typed = parse(takes, call, FAILED)?;
+    let typed = parse(takes_pipe(call.name), call, FAILED)?;
     let mechanism = if typed.get_flag(SOCKETPAIR.0) { "unix-stream" } else { "pipe" };
     let column = Column { heading: "IBENCH", mechanism, options: &[("wait", "poll")] };
     Chart { columns: &[column], larger: None, reply: reply(&typed) }
         .print(call.name)
-        .map_err(|ended| ended.with_code(FAILED))
+        .map_err(Ended::into_failed)
 }
 
 fn kdbench(call: &Call<'_>) -> Result<(), Ended> {
-    let typed = parse(takes_flags(call.name, "[--echo]", &[ECHO]), call, FAILED)?;
+    let typed = parse(takes_bus(call.name), call, FAILED)?;
     let columns = [
         Column { heading: "COPY", mechanism: "bus-copy", options: &[("metadata", "timestamp")] },
         Column {
@@ -106,7 +111,7 @@ fn kdbench(call: &Call<'_>) -> Result<(), Ended> {
     ];
     Chart { columns: &columns, larger: Some("KDBUS-MAX"), reply: reply(&typed) }
         .print(call.name)
-        .map_err(|ended| ended.with_code(FAILED))
+        .map_err(Ended::into_failed)
 }
 
 fn bus_benchmark(call: &Call<'_>) -> Result<(), Ended> {
@@ -117,7 +122,7 @@ fn bus_benchmark(call: &Call<'_>) -> Result<(), Ended> {
     ];
     Chart { columns: &columns, larger: Some("KDBUS-MAX"), reply: reply(&typed) }
         .print(call.name)
-        .map_err(|ended| ended.with_code(FAILED))
+        .map_err(Ended::into_failed)
 }
 
 /// A column: what calls go through.

@@ -3,15 +3,14 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, remove_file};
 use std::io::Write as _;
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Arg, Command, value_parser};
 use ipcperf_engine::{Mode, Rest, RunSpec};
 
 use super::carried::{Carrier, repeats, with_options};
-use super::ended::Ended;
-use super::typed::{command, parse, usage as usage_of};
+use super::ended::{Ended, FAILED};
+use super::typed::{amount, command, number, parse, usage as usage_of};
 use super::{Call, Program, say};
 
 /// The three of them.
@@ -29,21 +28,16 @@ pub(super) const PROGRAM: Program = Program {
 };
 
 const USAGE: &str = "bytes_to_send [buffer_size [repetitions [logname_append]]]";
-/// The original's one code for whatever went wrong.
-const FAILED: u8 = 1;
 
 fn usage(name: &str) -> String {
     usage_of(takes(name))
 }
 
 fn takes(name: &str) -> Command {
-    let number = |name: &'static str, help: &'static str| {
-        Arg::new(name).value_name(name).value_parser(value_parser!(NonZeroU64)).help(help)
-    };
     command(name, USAGE).args([
-        number("bytes_to_send", "Bytes in all").required(true),
-        number("buffer_size", "Bytes of one write [all]"),
-        number("repetitions", "How often they are sent [1]"),
+        amount("bytes_to_send", "Bytes in all").required(true),
+        amount("buffer_size", "Bytes of one write [all]"),
+        amount("repetitions", "How often they are sent [1]"),
         Arg::new("logname_append")
             .value_name("logname_append")
             .value_parser(value_parser!(OsString))
@@ -54,17 +48,16 @@ fn takes(name: &str) -> Command {
 
 fn run(call: &Call<'_>) -> Result<(), Ended> {
     let typed = parse(takes(call.name), call, FAILED)?;
-    let number = |name: &str| typed.get_one::<NonZeroU64>(name).map(|number| number.get());
-    let total_bytes = number("bytes_to_send").unwrap_or(1);
-    let buffer_bytes = number("buffer_size").unwrap_or(total_bytes);
-    let count: u32 = number("repetitions").unwrap_or(1).try_into().unwrap_or(u32::MAX);
+    let total_bytes = number(&typed, "bytes_to_send").unwrap_or(1);
+    let buffer_bytes = number(&typed, "buffer_size").unwrap_or(total_bytes);
+    let count: u32 = number(&typed, "repetitions").unwrap_or(1).try_into().unwrap_or(u32::MAX);
     let spec = RunSpec {
         mode: Mode::TwoProcesses,
         total_bytes: Some(total_bytes),
         repeats: repeats(count, Rest::None),
         ..sent_through(call.name, buffer_bytes.min(total_bytes))
     };
-    let failed = |ended: Ended| ended.with_code(FAILED);
+    let failed = Ended::into_failed;
     // What cannot be logged is said before it is measured.
     let mut log = Log::open(call.name, typed.get_one("logname_append")).map_err(failed)?;
     let measured =

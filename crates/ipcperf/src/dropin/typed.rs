@@ -23,6 +23,11 @@ pub(super) fn count(letter: &'static str, name: &'static str, help: &'static str
     value(letter, name, help).value_parser(value_parser!(NonZeroU64))
 }
 
+/// A whole number of at least 1, by its place.
+pub(super) fn amount(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).value_name(name).value_parser(value_parser!(NonZeroU64)).help(help)
+}
+
 /// What program `name` takes.
 pub(super) fn command(name: &str, usage: &str) -> Command {
     Command::new("program")
@@ -50,9 +55,9 @@ pub(super) fn parse(command: Command, call: &Call<'_>, code: u8) -> Result<ArgMa
     parsed.map_err(|_| Ended::wrong_usage(code, usage(command)))
 }
 
-/// The number that was typed after `letter`.
-pub(super) fn number(typed: &ArgMatches, letter: &str) -> Option<u64> {
-    typed.get_one::<NonZeroU64>(letter).map(|number| number.get())
+/// The number that was typed after a letter, or in a place, of that name.
+pub(super) fn number(typed: &ArgMatches, name: &str) -> Option<u64> {
+    typed.get_one::<NonZeroU64>(name).map(|number| number.get())
 }
 
 /// Whether `letter` was typed.

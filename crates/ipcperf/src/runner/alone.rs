@@ -1,4 +1,4 @@
-//! One run by itself, outside any plan: what the documents' programs do.
+//! One run, watched or not: what a plan is made of, and what the documents' programs do outside any.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Carrying out a plan: block by block, one fresh worker process for each run.
 //!
 //! ```text
-//! Plan, Ledger -> is it due? -> process -> police -> Sample -> results file, Ledger
+//! Plan, Ledger -> is it due? -> alone -> process -> police -> Sample -> results file, Ledger
 //! ```
 
 mod alone;
@@ -21,7 +21,7 @@ pub(crate) use alone::{Alone, Stopped};
 pub(crate) use serve::serve_as_worker;
 pub(crate) use watch::Told;
 
-use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, WarmUp};
+use ipcperf_engine::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
 
 use crate::error::{Ending, Error};
 use crate::output::Progress;
@@ -31,11 +31,9 @@ use crate::results::{
 };
 use crate::summary::probe_effects;
 use classes::Classes;
-use interrupt::Interrupt;
 use ledger::{Ledger, Standing};
 use police::{Police, Repeat};
 use precision::Goal;
-use watch::Watchers;
 
 /// What came of a plan.
 #[derive(Debug)]
@@ -69,7 +67,7 @@ struct Campaign<'a> {
     plan: &'a Plan,
     writer: &'a mut Writer,
     progress: &'a mut Progress,
-    interrupt: Interrupt,
+    alone: Alone,
     police: Police,
     classes: Classes,
     ledger: Ledger,
@@ -100,14 +98,12 @@ pub(crate) fn run(
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
     let (start, before_ns) = (Instant::now(), before.elapsed_ns);
-    let interrupt = Interrupt::catch()
-        .map_err(|error| Error::Machine(format!("cannot catch signals: {error}")))?;
-    process::adopt_orphans();
+    let alone = Alone::ready()?;
     let mut campaign = Campaign {
         plan,
         writer,
         progress,
-        interrupt,
+        alone,
         police: Police::of(plan, &before.samples),
         classes: Classes::of(&before.samples),
         ledger: Ledger::of(&before.samples, &before.failures),
@@ -177,17 +173,10 @@ impl Campaign<'_> {
         self.writer.reserve()?;
         let warm_up = self.ledger.warm_up(case, identity.block);
         let spec = RunSpec { warm_up, ..case.spec.clone() };
-        let mut watchers = Watchers::of(&case.watched);
-        let report =
-            process::carry_out(&spec, &mut watchers, self.plan.deadline, &mut self.interrupt);
-        let measured = match report {
-            None => return Ok(Next::Stop),
-            Some(Report::Failed(failure)) => return self.note(identity, failure),
-            Some(Report::Measured(measured)) => *measured,
-        };
-        match watchers.finish(&measured) {
-            Ok(told) => self.keep(case, identity, warm_up, (measured, told)),
-            Err(failure) => self.note(identity, failure),
+        match self.alone.run(&spec, &case.watched, self.plan.deadline) {
+            Ok(seen) => self.keep(case, identity, warm_up, seen),
+            Err(Stopped::Failed(failure)) => self.note(identity, failure),
+            Err(Stopped::Interrupted) => Ok(Next::Stop),
         }
     }
 
