@@ -1,0 +1,140 @@
+"""The hostile campaign: what a stranger, a busy machine or an administrator does to commands, in numbers.
+
+Each part is bounded in count; what is found is printed with the seed that shows it again. As root each share of the work
+gets IPC and mount namespaces of its own, so that what is left there is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from commands import commands
+from kills import kills
+from limits import limits, replaced
+from place import HANG_S
+from sharing import namespaces, users
+from tally import Tally
+
+Part = Callable[[Path, int, int], Tally]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A part, how often it does what it does, and in how many shares at once."""
+
+    run: Part
+    count: int
+    shares: int
+
+
+PARTS = {
+    "commands": Plan(commands, 2000, 2),
+    "kills": Plan(kills, 500, 2),
+    "users": Plan(users, 84, 1),
+    "namespaces": Plan(namespaces, 84, 1),
+    "limits": Plan(limits, 120, 1),
+    "replaced": Plan(replaced, 12, 1),
+}
+HEADINGS = ("part", "tried", "hangs", "crashes", "leaks", "lost or doubled samples", "unexpected ends", "seconds")
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(prog="scripts/hostile", description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--program", type=Path, required=True, help="the ipcperf to be tried")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the full counts [1]")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="what is drawn [the time]")
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be repeated [all]")
+    parser.add_argument("--write-page", type=Path, help="write the counts as a page of the documentation")
+    parser.add_argument("--share", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def isolated() -> list[str]:
+    """What gives a process IPC objects and shared memory of its own, where that is allowed."""
+    if os.geteuid() != 0:
+        return []
+    wrapper = ["unshare", "--ipc", "--mount"]
+    ready = subprocess.run([*wrapper, "true"], check=False, capture_output=True).returncode == 0
+    mounts = "mount -t tmpfs -o mode=1777 none /dev/shm && if [ -d /dev/mqueue ]; then mount -t mqueue none /dev/mqueue; fi"
+    return [*wrapper, "sh", "-c", f'{mounts} && exec "$@"', "sh"] if ready else []
+
+
+def start_share(name: str, count: int, seed: int, program: Path) -> subprocess.Popen[str]:
+    """Starts a share of a part in a process of its own."""
+    share = json.dumps({"part": name, "count": count, "seed": seed})
+    own = [sys.executable, __file__, "--program", str(program), "--share", share]
+    return subprocess.Popen([*isolated(), *own], stdout=subprocess.PIPE, text=True)
+
+
+def carry_out(name: str, plan: Plan, options: argparse.Namespace) -> tuple[Tally, float]:
+    """Runs all shares of a part at once and adds up what they found."""
+    begun = time.monotonic()
+    count = max(plan.shares, round(plan.count * options.scale))
+    counts = [count // plan.shares + (share < count % plan.shares) for share in range(plan.shares)]
+    program = options.program.resolve()
+    started = [start_share(name, one, options.seed + share, program) for share, one in enumerate(counts)]
+    tally: Tally | None = None
+    for process in started:
+        text = process.communicate()[0]
+        if process.returncode:
+            sys.exit(f"scripts/hostile: {name}: the campaign itself failed")
+        found = Tally(**json.loads(text))
+        tally = found if tally is None else (tally.add(found), tally)[1]
+    assert tally is not None
+    return tally, time.monotonic() - begun
+
+
+def row(tally: Tally, seconds: float) -> list[str]:
+    """One line of the table."""
+    counts = [str(getattr(tally, name)) for name in Tally.COUNTS]
+    return [tally.part if tally.skipped is None else f"{tally.part} (skipped: {tally.skipped})", *counts, f"{seconds:.0f}"]
+
+
+def table(rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = [HEADINGS, tuple("---" if place == 0 else "---:" for place in range(len(HEADINGS))), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+PAGE = """# Hostile tests
+
+Made by `scripts/hostile --write-page docs/hostile.md`; seed {seed}. Random commands, commands killed alone and together with
+their workers, two users and two PID namespaces that share folders and IPC, a program that is replaced while it measures,
+and ten resource limits. A hang is a command that does not end within {hang:.0f} s; a leak is a process or a name that is left
+after a command, or after `ipcperf doctor --clean` where command and worker were killed together.
+
+{table}
+"""
+
+
+def main() -> int:
+    """Runs the campaign; 1 where something was found."""
+    options = arguments()
+    if options.share:
+        share = json.loads(options.share)
+        json.dump(asdict(PARTS[share["part"]].run(options.program, share["count"], share["seed"])), sys.stdout)
+        return 0
+    done: list[tuple[Tally, float]] = []
+    for name in options.only or PARTS:
+        print(f"scripts/hostile: {name}, seed {options.seed} ...", file=sys.stderr, flush=True)
+        done.append(carry_out(name, PARTS[name], options))
+        for finding in done[-1][0].findings:
+            print(finding, flush=True)
+    text = table([row(tally, seconds) for tally, seconds in done])
+    print(text)
+    if options.write_page:
+        options.write_page.write_text(PAGE.format(seed=options.seed, hang=HANG_S, table=text))
+    return 0 if all(tally.is_clean for tally, _ in done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Two users, and two PID namespaces, that share folders and IPC: neither breaks or removes what is the other's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from place import GRACE_S, Ended, Place, system_v
+from tally import Tally
+
+OTHER_USER = 1000
+MECHANISMS = (
+    "fifo", "unix-stream-named", "mmap-file", "file-ref", "sysv-mq", "sysv-sem", "sysv-shm", "posix-mq",
+    "posix-sem", "iceoryx2-pubsub", "iceoryx2-reqres", "zeromq", "grpc", "tcp",
+)
+NEW_PIDS = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+
+
+def run_of(mechanism: str, place: Place) -> list[str]:
+    """A short campaign of one mechanism, whose names come and go."""
+    words = f"run -m {mechanism} -w round-trip -b 64 --total 6kB --repetitions 3 --attempts 1 --deadline 30 --force --out"
+    return [*words.split(), str(place.out())]
+
+
+def both(tally: Tally, mechanism: str, places: tuple[Place, Place], starts: list[subprocess.Popen[bytes]]) -> None:
+    """Waits for two commands that run at once; a failed run of either is a finding."""
+    for place, started in zip(places, starts, strict=True):
+        arguments = run_of(mechanism, place)
+        ended: Ended = place.finish(started, arguments)
+        tally.tried += 1
+        tally.judge(ended, frozenset({0}))
+
+
+def users(program: Path, count: int, _seed: int) -> Tally:
+    """Root and another user at the same time, in one folder for temporary files."""
+    tally = Tally("two users")
+    if os.geteuid() != 0:
+        tally.skipped = "needs root"
+        return tally
+    shared = Path(tempfile.mkdtemp(prefix="hostile-shared-"))
+    shared.chmod(0o1777)
+    extra = {"TMPDIR": str(shared)}
+    theirs = foreign_objects()
+    with Place(program) as ours, Place(program) as other:
+        other.hand_over(OTHER_USER)
+        for number in range(count):
+            mechanism = MECHANISMS[number % len(MECHANISMS)]
+            starts = [
+                ours.start(run_of(mechanism, ours), extra=extra),
+                other.start(run_of(mechanism, other), extra=extra, uid=OTHER_USER),
+            ]
+            both(tally, mechanism, (ours, other), starts)
+    if lost := theirs - system_v():
+        tally.find("unexpected", f"removed objects of another user: {', '.join(sorted(lost))}")
+    remove_objects(theirs)
+    if left := [str(path) for path in shared.iterdir()]:
+        tally.find("leaks", ", ".join(left[:5]))
+    shutil.rmtree(shared, ignore_errors=True)
+    return tally
+
+
+def foreign_objects() -> set[str]:
+    """Makes System V objects of the other user, which everybody must leave alone."""
+    before = system_v()
+    for option in ("-Q", "-S1", "-M64"):
+        subprocess.run(["ipcmk", option], user=OTHER_USER, group=OTHER_USER, extra_groups=[], check=True,
+                       stdout=subprocess.DEVNULL)
+    return system_v() - before
+
+
+def remove_objects(objects: set[str]) -> None:
+    """Removes those objects."""
+    letters = {"msg": "-q", "sem": "-s", "shm": "-m"}
+    for words in (one.split() for one in objects):
+        subprocess.run(["ipcrm", letters[words[2]], words[3]], check=False, capture_output=True)
+
+
+def namespaces(program: Path, count: int, _seed: int) -> Tally:
+    """Two PID namespaces, in which processes have the same numbers."""
+    tally = Tally("two PID namespaces")
+    if os.geteuid() != 0 or subprocess.run([*NEW_PIDS, "true"], check=False, capture_output=True).returncode:
+        tally.skipped = "needs root and unshare --pid"
+        return tally
+    shared = Path(tempfile.mkdtemp(prefix="hostile-shared-"))
+    extra = {"TMPDIR": str(shared)}
+    with Place(program) as one, Place(program) as other:
+        for number in range(count):
+            mechanism = MECHANISMS[number % len(MECHANISMS)]
+            starts = [place.start(run_of(mechanism, place), wrapper=NEW_PIDS, extra=extra) for place in (one, other)]
+            both(tally, mechanism, (one, other), starts)
+        tally.look_for_leaks(one, f"within {GRACE_S} s")
+    if left := [str(path) for path in shared.iterdir()]:
+        tally.find("leaks", ", ".join(left[:5]))
+    shutil.rmtree(shared, ignore_errors=True)
+    return tally

@@ -1,0 +1,69 @@
+"""Counts of one part of the campaign, and what it found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from place import Ended, Place
+
+CODES = frozenset({0, 2, 3, 4, 5})
+# Characters that paint, turn or hide what a terminal shows.
+FOREIGN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+# Words that only a defect prints.
+DEFECTS = ("panicked at", "RUST_BACKTRACE", "overflowed its stack", "memory allocation of", "SIGSEGV", "core dumped")
+
+
+@dataclass
+class Tally:
+    """What a part did and found."""
+
+    part: str
+    tried: int = 0
+    hangs: int = 0
+    crashes: int = 0
+    leaks: int = 0
+    lost_or_doubled: int = 0
+    unexpected: int = 0
+    skipped: str | None = None
+    findings: list[str] = field(default_factory=list)
+
+    COUNTS = ("tried", "hangs", "crashes", "leaks", "lost_or_doubled", "unexpected")
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def add(self, other: Tally) -> None:
+        """Adds what another share of the same part found."""
+        for name in self.COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.findings += other.findings
+        self.skipped = self.skipped or other.skipped
+
+    def find(self, kind: str, words: str) -> None:
+        """Counts a finding of `kind` and keeps its words."""
+        setattr(self, kind, getattr(self, kind) + 1)
+        self.findings.append(f"{self.part}: {kind}: {words}")
+
+    def judge(self, ended: Ended, codes: frozenset[int] = CODES) -> bool:
+        """Whether a command ended as commands may end; counts it if not."""
+        words = f"ipcperf {' '.join(ended.arguments)}"
+        if ended.is_hung:
+            self.find("hangs", words)
+        elif any(defect in ended.error for defect in DEFECTS) or (ended.code or 0) < 0:
+            self.find("crashes", f"{words}: code {ended.code}: {ended.error[-400:]}")
+        elif ended.code not in codes:
+            self.find("unexpected", f"{words}: code {ended.code}: {ended.error[-400:]}")
+        elif FOREIGN.search(ended.output + ended.error):
+            self.find("unexpected", f"{words!r}: prints characters that a terminal obeys")
+        else:
+            return True
+        return False
+
+    def look_for_leaks(self, place: Place, words: str) -> None:
+        """Counts what is left in `place`."""
+        if left := place.lasting_leftovers():
+            self.find("leaks", f"{words}: {', '.join(left[:5])}")
+            place.forget()
