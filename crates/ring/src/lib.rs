@@ -63,6 +63,8 @@ struct Readme;
 mod consumer;
 mod geometry;
 mod header;
+#[cfg(all(test, not(loom)))]
+mod lies;
 #[cfg(not(loom))]
 mod life;
 #[cfg(not(loom))]
@@ -118,10 +120,14 @@ pub enum Error {
 pub fn ring(options: &Options) -> io::Result<(Producer, Consumer)> {
     let geometry =
         Geometry::of(options, memory::page_bytes()).ok_or(io::ErrorKind::InvalidInput)?;
-    let memory = Arc::new(Memory::map(geometry)?);
+    sides(Arc::new(Memory::map(geometry)?), options.waiting)
+}
+
+/// Makes the two sides of a ring that lies in `memory`.
+fn sides(memory: Arc<Memory>, waiting: Waiting) -> io::Result<(Producer, Consumer)> {
     let (producers, consumers) = life::lifelines()?;
-    let producer = Producer::new(Arc::clone(&memory), options.waiting, producers);
-    Ok((producer, Consumer::new(memory, options.waiting, consumers)))
+    let producer = Producer::new(Arc::clone(&memory), waiting, producers);
+    Ok((producer, Consumer::new(memory, waiting, consumers)))
 }
 
 #[cfg(all(test, not(loom)))]
