@@ -261,6 +261,12 @@ impl Consumer {
         self.waiter.until(record, notices)
     }
 
+    /// Where the next record is, bytes since the beginning.
+    #[cfg(test)]
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
     /// System calls made since this was last asked.
     pub fn take_calls(&mut self) -> u64 {
         self.waiter.take_calls()

@@ -67,6 +67,8 @@ mod header;
 mod lies;
 #[cfg(not(loom))]
 mod life;
+#[cfg(all(test, not(loom)))]
+mod lying_peer;
 #[cfg(not(loom))]
 mod memory;
 #[cfg(loom)]

@@ -329,6 +329,12 @@ impl Producer {
         Ok(())
     }
 
+    /// Where the next record goes, bytes since the beginning.
+    #[cfg(test)]
+    pub(crate) fn position(&self) -> u64 {
+        self.head
+    }
+
     /// System calls made since this was last asked.
     pub fn take_calls(&mut self) -> u64 {
         self.waiter.take_calls()

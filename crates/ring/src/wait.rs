@@ -234,3 +234,56 @@ fn spin<T>(look: &impl Fn() -> Option<T>, limit: Duration) -> Option<T> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::*;
+    use crate::life::lifelines;
+
+    const WAITS: [Waiting; 3] = [Waiting::SpinThenFutex, Waiting::Futex, Waiting::Yield];
+
+    #[test]
+    fn what_a_wait_found_is_not_looked_for_again() {
+        let (sleeps, closed) = (AtomicU32::new(0), AtomicU32::new(0));
+        let notices = Notices { sleeps: &sleeps, closed: &closed };
+        for waiting in WAITS {
+            // Found by the first look, while spinning, while giving way, before and after a sleep.
+            for needed in [1, 2, 3, 4, 70, 71] {
+                let (life, _other) = lifelines().unwrap();
+                let looks = Cell::new(0);
+                let look = || {
+                    looks.set(looks.get() + 1);
+                    (looks.get() >= needed).then_some(looks.get())
+                };
+                assert_eq!(Waiter::new(waiting, life).until(look, notices), Ok(needed));
+                assert_eq!(looks.get(), needed, "{waiting:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sleeps_that_are_ended_again_and_again_hide_no_death() {
+        let (sleeps, closed) = (AtomicU32::new(0), AtomicU32::new(0));
+        let (is_over, sleeps) = (&AtomicBool::new(false), &sleeps);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    sleeps.store(0, Ordering::Relaxed);
+                    futex_wake(sleeps);
+                }
+            });
+            for waiting in WAITS {
+                let (life, other) = lifelines().unwrap();
+                drop(other);
+                let mut waiter = Waiter::new(waiting, life);
+                let found = waiter.until(|| None::<()>, Notices { sleeps, closed: &closed });
+                assert_eq!(found, Err(Error::PeerGone), "{waiting:?}");
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+}
