@@ -2,6 +2,7 @@
 //! lies while they are read is in `lying_peer`.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -74,8 +75,10 @@ fn a_word_that_no_producer_writes_is_corrupt() {
         present | more | CAPACITY,
     ];
     for word in words {
-        let (_producer, mut consumer, memory) = open_ring(Waiting::Futex);
+        let (producer, mut consumer, memory) = open_ring(Waiting::Futex);
         memory.word(0).store(word, Relaxed);
+        // So that a word that is taken for a piece is not followed by a wait without end.
+        producer.disown();
         assert_eq!(consumer.recv(&mut [0; 8]), Err(Error::Corrupt), "{word:x}");
         assert_eq!(consumer.take(), Err(Error::Corrupt), "{word:x}");
         assert_eq!(consumer.receive().unwrap_err(), Error::Corrupt, "{word:x}");
@@ -91,7 +94,11 @@ fn a_ring_full_of_pieces_has_an_end() {
             memory.word(position).store(word, Relaxed);
         }
         producer.disown();
-        let error = consumer.recv(&mut [0; 1 << 16]).unwrap_err();
+        // Elsewhere, so that a message without end is a failure and not a test without end.
+        let (tell, told) = channel();
+        thread::spawn(move || tell.send(consumer.recv(&mut [0; 1 << 16])));
+        let received = told.recv_timeout(Duration::from_secs(60));
+        let error = received.expect("a message without end").unwrap_err();
         assert!(matches!(error, Error::Corrupt | Error::TooLarge), "{bytes}: {error}");
     }
 }

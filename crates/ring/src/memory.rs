@@ -225,6 +225,10 @@ mod tests {
             memory.populate().unwrap();
             for (start, bytes) in memory.parts() {
                 let (start, end) = (start.as_ptr(), start.as_ptr().wrapping_add(bytes));
+                // Reserved, so that nothing else can be mapped there.
+                let reserved = memory._reserved.start.as_ptr();
+                assert!(reserved < start);
+                assert!(end < reserved.wrapping_add(memory._reserved.bytes));
                 assert!(!is_readable(start.wrapping_sub(1)), "{slots}: {bytes} bytes");
                 assert!(!is_readable(end), "{slots}: {bytes} bytes");
                 let inside = [start, end.wrapping_sub(1)].map(|at| is_readable(at));

@@ -265,25 +265,30 @@ mod tests {
         }
     }
 
+    /// Ends sleeps on `sleeps` until `is_over`, for a time that only a wait without end outlasts.
+    fn end_sleeps(sleeps: &AtomicU32, is_over: &AtomicBool) {
+        let start = Instant::now();
+        while !is_over.load(Ordering::Relaxed) && start.elapsed() < Duration::from_secs(20) {
+            sleeps.store(0, Ordering::Relaxed);
+            futex_wake(sleeps);
+        }
+        assert!(is_over.load(Ordering::Relaxed), "a wait without end");
+    }
+
     #[test]
     fn sleeps_that_are_ended_again_and_again_hide_no_death() {
-        let (sleeps, closed) = (AtomicU32::new(0), AtomicU32::new(0));
-        let (is_over, sleeps) = (&AtomicBool::new(false), &sleeps);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
-                    sleeps.store(0, Ordering::Relaxed);
-                    futex_wake(sleeps);
-                }
-            });
-            for waiting in WAITS {
-                let (life, other) = lifelines().unwrap();
-                drop(other);
-                let mut waiter = Waiter::new(waiting, life);
-                let found = waiter.until(|| None::<()>, Notices { sleeps, closed: &closed });
+        let (sleeps, closed) = (&AtomicU32::new(0), &AtomicU32::new(0));
+        for waiting in WAITS {
+            let is_over = AtomicBool::new(false);
+            let (life, other) = lifelines().unwrap();
+            drop(other);
+            let mut waiter = Waiter::new(waiting, life);
+            thread::scope(|scope| {
+                scope.spawn(|| end_sleeps(sleeps, &is_over));
+                let found = waiter.until(|| None::<()>, Notices { sleeps, closed });
+                is_over.store(true, Ordering::Relaxed);
                 assert_eq!(found, Err(Error::PeerGone), "{waiting:?}");
-            }
-            is_over.store(true, Ordering::Relaxed);
-        });
+            });
+        }
     }
 }

@@ -16,6 +16,9 @@ use super::round::Role;
 /// How often two lies take turns at one place, so that one is found and then the other.
 const TURNS: u32 = 200;
 
+/// The bits of a word that are a length, below three flags.
+const LENGTH: u64 = u64::MAX >> 3;
+
 #[derive(Debug)]
 pub(super) struct Liar {
     pub(super) memory: Arc<Memory>,
@@ -54,21 +57,33 @@ impl Liar {
             }
             self.wake();
         }
-        if self.random.below(2) == 0 {
-            self.fall_silent();
+        match self.random.below(8) {
+            0..=3 => self.fall_silent(),
+            4 => self.leave_pieces(),
+            _ => {}
         }
     }
 
     /// Leaves nothing to find, so that the honest side waits, at last for one that is gone.
     fn fall_silent(&self) {
-        for position in (0..self.capacity()).step_by(8) {
-            self.memory.word(position).store(0, Relaxed);
-        }
+        self.fill(0);
         let header = self.memory.header();
         header.freed.0.iter().for_each(|note| note.store(0, Relaxed));
-        let capacity_behind =
-            self.shared.hints().position.load(Relaxed).saturating_sub(self.capacity());
-        header.tail.0.store(capacity_behind, Relaxed);
+        let position = self.shared.hints().position.load(Relaxed);
+        header.tail.0.store(position.saturating_sub(self.capacity()), Relaxed);
+    }
+
+    /// Leaves a message that never ends.
+    fn leave_pieces(&mut self) {
+        let chunk_bytes = self.memory.geometry.chunk_bytes as u64;
+        let bytes = self.random.one_of(&[0, 0, 8, chunk_bytes]);
+        self.fill(0b110 << 61 | bytes & LENGTH);
+    }
+
+    fn fill(&self, word: u64) {
+        for position in (0..self.capacity()).step_by(8) {
+            self.memory.word(position).store(word, Relaxed);
+        }
     }
 
     /// Ends a sleep of the honest side, mostly.
@@ -129,11 +144,7 @@ impl Liar {
     fn lie_to_consumer(&mut self) {
         let lies = [self.word(), self.word()];
         match self.random.below(4) {
-            0 => {
-                for position in (0..self.capacity()).step_by(8) {
-                    self.memory.word(position).store(lies[0], Relaxed);
-                }
-            }
+            0 => self.fill(lies[0]),
             1 => self.refer(lies),
             _ => {
                 let position = self.position();
@@ -169,9 +180,9 @@ impl Liar {
         ];
         let any = self.random.bits() >> self.random.below(64);
         match self.random.below(4) {
-            0 => any & !(0b111 << 61),
+            0 => any & LENGTH,
             1 => self.random.below(64),
-            _ => self.random.one_of(&known) as u64 & !(0b111 << 61),
+            _ => self.random.one_of(&known) as u64 & LENGTH,
         }
     }
 

@@ -17,7 +17,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::Waiting;
-use round::{Counts, Role, round};
+use round::{Counts, Role, end_with_parent, round};
 
 const MODES: [Waiting; 4] =
     [Waiting::SpinThenFutex, Waiting::Futex, Waiting::Yield, Waiting::Never];
@@ -105,6 +105,7 @@ fn output_within(mut child: Child, limit: Duration) -> Output {
 
 /// Plays rounds for `time`, and until both messages and lies have come through; ends the process.
 fn play(role: Role, mode: Waiting, seed: u64, time: Duration) -> ! {
+    end_with_parent();
     let start = Instant::now();
     let mut counts = Counts::default();
     let mut rounds = 0;

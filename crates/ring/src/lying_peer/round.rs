@@ -82,9 +82,9 @@ pub(super) fn round(role: Role, waiting: Waiting, seed: u64, counts: &mut Counts
     let is_process = random.below(2) == 0;
     let honest = Honest { side, shared, random, buffer: Buffer::new(LONGEST), longest: LONGEST };
     if is_process {
-        beside_process(honest, liar, peer, counts)
+        beside_process(honest, liar, peer, counts);
     } else {
-        beside_thread(honest, liar, peer, counts)
+        beside_thread(honest, liar, peer, counts);
     }
 }
 
@@ -115,12 +115,19 @@ fn beside_thread(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut Co
     thread.join().unwrap();
 }
 
+/// Has the kernel end this process when its parent ends, however that goes.
+pub(super) fn end_with_parent() {
+    // SAFETY: sets a property of this process; no memory is involved.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+}
+
 fn beside_process(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut Counts) {
     // SAFETY: the child calls nothing but the liar, which takes no lock and no memory, and the kernel;
     // it ends by _exit.
     let process = unsafe { libc::fork() };
     assert!(process >= 0, "fork");
     if process == 0 {
+        end_with_parent();
         liar.lie();
         if liar.random.below(2) == 0 {
             liar.memory.header().close();
