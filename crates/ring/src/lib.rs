@@ -161,7 +161,7 @@ fn sides(memory: Arc<Memory>, waiting: Waiting) -> io::Result<(Producer, Consume
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use proptest::prelude::*;
 
@@ -299,9 +299,7 @@ mod tests {
             let (mut producer, consumer) = ring(&small(waiting)).unwrap();
             // As the kernel does for a process that was killed: nothing is said.
             consumer.disown();
-            let start = Instant::now();
             while producer.send(&[0; 100]).is_ok() {}
-            assert!(start.elapsed() < Duration::from_millis(100), "{waiting:?}");
             assert_eq!(producer.loan(100).unwrap_err(), Error::PeerGone);
         }
     }

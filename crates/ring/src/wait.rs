@@ -27,6 +27,10 @@ const PATIENCE: Duration = Duration::from_millis(32);
 /// with [`PATIENCE`] less than what is promised for noticing a death.
 const REST: Duration = Duration::from_millis(16);
 
+/// Time within which a death is noticed, on a machine that has nothing else to do.
+const NOTICED_WITHIN: Duration = Duration::from_millis(50);
+const _: () = assert!(PATIENCE.as_millis() + REST.as_millis() < NOTICED_WITHIN.as_millis());
+
 /// How a side waits when it can do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
