@@ -59,12 +59,13 @@ fn is_lied_to(role: Role, test: &str) {
     let time = Duration::from_secs(number(SECONDS).unwrap_or(2)) / 4;
     let seed = number(SEED).unwrap_or_else(from_clock);
     for (index, mode) in MODES.iter().enumerate() {
-        let output = run(test, index, seed, time);
+        let honest = format!("{role:?}, {mode:?}, {SEED}={seed}");
+        let output = output_within(start(test, index, seed, time), time + GRACE, &honest);
         let printed = String::from_utf8_lossy(&output.stdout);
         let status = output.status;
         assert!(
             status.code() == Some(ERRORS_ONLY),
-            "{role:?}, {mode:?}, {SEED}={seed}: {status}\n{printed}{}",
+            "{honest}: {status}\n{printed}{}",
             String::from_utf8_lossy(&output.stderr)
         );
         println!("{printed}");
@@ -76,8 +77,8 @@ fn from_clock() -> u64 {
     now.as_secs() << 20 | u64::from(now.subsec_micros())
 }
 
-fn run(test: &str, mode: usize, seed: u64, time: Duration) -> Output {
-    let child = Command::new(env::current_exe().unwrap())
+fn start(test: &str, mode: usize, seed: u64, time: Duration) -> Child {
+    Command::new(env::current_exe().unwrap())
         .args(["--exact", &format!("lying_peer::{test}"), "--nocapture", "--test-threads=1"])
         .env(MODE, mode.to_string())
         .env(SEED, seed.to_string())
@@ -86,17 +87,17 @@ fn run(test: &str, mode: usize, seed: u64, time: Duration) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
-    output_within(child, time + GRACE)
+        .unwrap()
 }
 
-/// What a child that writes less than a pipe holds ends with. One that hangs is killed, which its exit
-/// status then says.
-fn output_within(mut child: Child, limit: Duration) -> Output {
+/// What a child ends with that writes less than a pipe holds. One that hangs is killed.
+fn output_within(mut child: Child, limit: Duration, honest: &str) -> Output {
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if start.elapsed() > limit {
             child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("{honest}: killed, since it had not ended after {limit:?}");
         }
         sleep(Duration::from_millis(5));
     }
