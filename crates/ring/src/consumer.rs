@@ -97,9 +97,10 @@ impl Consumer {
         if bytes > into.len() {
             return Err(Error::TooLarge);
         }
-        // SAFETY: the Acquire load of the word saw the producer's Release of this record, so its payload
-        // is complete and stays until the tail passes it; it lies contiguous in the double
-        // mapping and fits both ring and buffer.
+        // SAFETY: `bytes` was checked against ring and buffer, and the source lies contiguous in the
+        // double mapping. The Acquire load of the word saw the producer's Release of this record, so
+        // its payload is complete and stays until the tail passes it; a producer that writes to it all
+        // the same changes what is copied, and nothing depends on that here.
         unsafe {
             let source = payload_source(&self.memory, self.position, bytes);
             into.as_mut_ptr().copy_from_nonoverlapping(source, bytes);
@@ -108,15 +109,16 @@ impl Consumer {
         Ok((bytes, word.continuation))
     }
 
+    /// Copies what lies in the pool. `word` is used as it was loaded: the producer may have changed
+    /// the one in shared memory since.
     #[cold]
     fn pop_slot(&mut self, word: Word, into: &mut [u8]) -> Result<(usize, Continuation), Error> {
-        if word.bytes > into.len() as u64 {
-            return Err(Error::TooLarge);
-        }
-        let bytes = self.take()?;
-        into[..bytes].copy_from_slice(self.taken());
+        let taken = self.referred(word)?;
+        let Some(into) = into.get_mut(..taken.bytes) else { return Err(Error::TooLarge) };
+        self.pass_reference(taken);
+        into.copy_from_slice(self.taken());
         self.release();
-        Ok((bytes, Continuation::Last))
+        Ok((taken.bytes, Continuation::Last))
     }
 
     /// The next message, where it lies, which is read in place and given back when dropped. Waits for it.
@@ -139,18 +141,22 @@ impl Consumer {
     pub fn take(&mut self) -> Result<usize, Error> {
         self.release();
         let word = self.next_word()?;
+        if word.lies == Lies::InPool {
+            let taken = self.referred(word)?;
+            self.pass_reference(taken);
+            return Ok(taken.bytes);
+        }
+        let bytes = self.checked(word)?;
         if word.continuation == Continuation::More {
             return Err(Error::InPieces);
         }
-        let taken = match word.lies {
-            Lies::Behind => Taken { bytes: self.checked(word)?, place: Place::Ring },
-            Lies::InPool => self.referred(word)?,
-        };
-        self.taken = Some(taken);
-        Ok(taken.bytes)
+        self.taken = Some(Taken { bytes, place: Place::Ring });
+        Ok(bytes)
     }
 
-    /// The message that was taken; empty where none was.
+    /// The message that was taken; empty where none was. It lies in memory that the producer can write
+    /// to: one that does not keep to the protocol can change it while it is read (see the crate's
+    /// documentation). Its length does not change.
     #[inline]
     #[must_use]
     pub fn taken(&self) -> &[u8] {
@@ -159,8 +165,11 @@ impl Consumer {
             Place::Ring => payload_source(&self.memory, self.position, bytes),
             Place::Slot(number) => self.memory.slot_source(number),
         };
-        // SAFETY: `take` saw the record complete and checked that it, or the slot, holds `bytes`; the
-        // producer writes there again only after `release`, which needs `&mut self`.
+        // SAFETY: `take` checked that ring or slot holds `bytes`, which no later load is asked for, so
+        // the slice lies inside the mapping, which lives as long as `self`; the kernel initialised it.
+        // `take` saw the record complete, and a producer writes there again only after `release`, which
+        // needs `&mut self`. One that breaks this changes the bytes under their reader, which Rust does
+        // not provide for; no index, length or address in this crate is made of them.
         unsafe { std::slice::from_raw_parts(start, bytes) }
     }
 
@@ -183,38 +192,46 @@ impl Consumer {
         self.waiter.wake(&header.producer_sleeps.0);
     }
 
-    /// What the record at the position refers to, which is thereby passed.
-    fn referred(&mut self, word: Word) -> Result<Taken, Error> {
-        let mut number = [0; WORD];
-        // SAFETY: as in `pop`, with one word of payload.
-        unsafe {
-            let source = payload_source(&self.memory, self.position, WORD);
-            number.as_mut_ptr().copy_from_nonoverlapping(source, WORD);
-        }
+    /// The place in the pool that the record at the position refers to. Number and length are checked,
+    /// since both lie in memory that is shared.
+    fn referred(&self, word: Word) -> Result<Taken, Error> {
+        let at = self.position + lead_bytes(self.position, WORD) as u64;
+        let number = self.memory.word(at).load(Ordering::Relaxed);
         let geometry = self.memory.geometry;
-        let number = u32::try_from(u64::from_ne_bytes(number)).map_err(|_| Error::Corrupt)?;
+        let number = u32::try_from(number).map_err(|_| Error::Corrupt)?;
         let bytes = usize::try_from(word.bytes).map_err(|_| Error::Corrupt)?;
         if number >= geometry.slots || bytes > geometry.slot_bytes {
             return Err(Error::Corrupt);
         }
-        self.advance(record_bytes(self.position, WORD));
         Ok(Taken { bytes, place: Place::Slot(number) })
     }
 
-    /// The length of a payload in the ring. Checked, since it lies in memory that is shared.
-    #[inline]
-    fn checked(&self, word: Word) -> Result<usize, Error> {
-        let most = longest_bytes(self.memory.geometry.capacity_bytes);
-        match usize::try_from(word.bytes) {
-            Ok(bytes) if bytes <= most => Ok(bytes),
-            _ => Err(Error::Corrupt),
-        }
+    /// Passes the record at the position, which refers to what is thereby taken.
+    fn pass_reference(&mut self, taken: Taken) {
+        self.advance(record_bytes(self.position, WORD));
+        self.taken = Some(taken);
     }
 
+    /// The length of a payload in the ring. Checked, since it lies in memory that is shared. A piece
+    /// that goes on is as long as a chunk: were an empty one taken, a ring full of them would be read
+    /// for ever.
+    #[inline]
+    fn checked(&self, word: Word) -> Result<usize, Error> {
+        let geometry = &self.memory.geometry;
+        let bytes = usize::try_from(word.bytes).map_err(|_| Error::Corrupt)?;
+        let is_last_or_chunk =
+            word.continuation == Continuation::Last || bytes == geometry.chunk_bytes;
+        if bytes > longest_bytes(geometry.capacity_bytes) || !is_last_or_chunk {
+            return Err(Error::Corrupt);
+        }
+        Ok(bytes)
+    }
+
+    /// The word at the position, which is loaded once for each message or piece.
     #[inline]
     fn next_word(&mut self) -> Result<Word, Error> {
         let word = self.memory.word(self.position).load(Ordering::Acquire);
-        Ok(Word::read(if word == 0 { self.wait_for_record()? } else { word }))
+        Word::read(if word == 0 { self.wait_for_record()? } else { word })
     }
 
     #[inline]
@@ -239,10 +256,15 @@ impl Consumer {
             self.publish();
         }
         let (header, word) = (self.memory.header(), self.memory.word(self.position));
-        let ready = || word.load(Ordering::Acquire) != 0;
+        let record = || Some(word.load(Ordering::Acquire)).filter(|&word| word != 0);
         let notices = Notices { sleeps: &header.consumer_sleeps.0, closed: &header.closed.0 };
-        self.waiter.until(ready, notices)?;
-        Ok(word.load(Ordering::Acquire))
+        self.waiter.until(record, notices)
+    }
+
+    /// Where the next record is, bytes since the beginning.
+    #[cfg(test)]
+    pub(crate) fn position(&self) -> u64 {
+        self.position
     }
 
     /// System calls made since this was last asked.
@@ -282,5 +304,22 @@ impl Deref for Message<'_> {
 impl Drop for Message<'_> {
     fn drop(&mut self) {
         self.consumer.release();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Options, ring};
+
+    #[test]
+    fn a_message_in_the_pool_is_as_long_as_the_word_said_that_was_checked() {
+        let options =
+            Options { slots: 1, slot_bytes: 8192, longest_in_ring_bytes: 0, ..Options::default() };
+        let (mut producer, mut consumer) = ring(&options).unwrap();
+        producer.loan(8000).unwrap().send();
+        // As if the producer had made the message longer after the word was read.
+        let word = Word { bytes: 8, continuation: Continuation::Last, lies: Lies::InPool };
+        assert_eq!(consumer.pop_slot(word, &mut [0; 8]), Ok((8, Continuation::Last)));
     }
 }

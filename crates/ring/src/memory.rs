@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
@@ -17,11 +17,18 @@ pub(crate) fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
-/// The mapping.
+/// The mapping. Header, records and pool lie between pages that cannot be accessed: whoever runs over
+/// the end of one is stopped by a signal and touches nothing else.
+///
+/// ```text
+/// guard, header, guard, records, records again, guard, pool, guard
+/// ```
 #[derive(Debug)]
 pub(crate) struct Memory {
-    start: NonNull<u8>,
-    header_bytes: usize,
+    _reserved: Reserved,
+    header: NonNull<Header>,
+    records: NonNull<u8>,
+    pool: NonNull<u8>,
     pub(crate) geometry: Geometry,
 }
 
@@ -31,33 +38,28 @@ unsafe impl Send for Memory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
 
-impl Memory {
-    /// Maps a new ring.
-    pub(crate) fn map(geometry: Geometry) -> io::Result<Self> {
-        let header_bytes = size_of::<Header>().next_multiple_of(rustix::param::page_size());
-        let (capacity_bytes, pool_bytes) = (geometry.capacity_bytes, geometry.pool_bytes());
-        let file = memfd_create("ipcperf-ring", MemfdFlags::CLOEXEC)?;
-        let in_file = header_bytes + capacity_bytes + pool_bytes;
-        ftruncate(&file, in_file as u64)?;
-        let reserved = in_file + capacity_bytes;
+/// Addresses that nothing else is mapped to.
+#[derive(Debug)]
+struct Reserved {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Reserved {
+    fn new(bytes: usize) -> io::Result<Self> {
         // SAFETY: reserving addresses of the kernel's choice aliases nothing.
         let start =
-            unsafe { mmap_anonymous(null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE) }?;
-        let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
-        let memory = Self { start, header_bytes, geometry };
-        let first = header_bytes + capacity_bytes;
-        memory.place(&file, 0, 0, first)?;
-        // The records once more, and what follows them in the file.
-        memory.place(&file, first, header_bytes, capacity_bytes + pool_bytes)?;
-        Ok(memory)
+            unsafe { mmap_anonymous(null_mut(), bytes, ProtFlags::empty(), MapFlags::PRIVATE) }?;
+        Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::NOMEM)?, bytes })
     }
 
-    /// Maps `bytes` of `file` from `from` on at offset `at` of the reserved addresses.
-    fn place(&self, file: &OwnedFd, at: usize, from: usize, bytes: usize) -> io::Result<()> {
+    /// Maps `bytes` of `file` from `from` on at offset `at`.
+    fn map(&self, file: &OwnedFd, at: usize, from: usize, bytes: usize) -> io::Result<()> {
+        assert!(at + bytes <= self.bytes, "inside what is reserved");
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let kind = MapFlags::SHARED | MapFlags::FIXED;
-        // SAFETY: the range lies inside the addresses reserved by `map` and still unused, so
-        // MAP_FIXED replaces nothing but that reservation.
+        // SAFETY: the range lies inside the addresses reserved and, as `Memory::map` places its
+        // parts, is still unused, so MAP_FIXED replaces nothing but that reservation.
         unsafe {
             let address = self.start.as_ptr().add(at).cast();
             mmap(address, bytes, access, kind, file, from as u64)
@@ -65,37 +67,82 @@ impl Memory {
         Ok(())
     }
 
-    fn mapped_bytes(&self) -> usize {
-        self.header_bytes + 2 * self.geometry.capacity_bytes + self.geometry.pool_bytes()
+    fn address(&self, at: usize) -> NonNull<u8> {
+        assert!(at <= self.bytes, "inside what is reserved");
+        // SAFETY: inside the addresses reserved, or at their end.
+        unsafe { self.start.add(at) }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // SAFETY: the addresses were reserved with this length, and both sides, which hold the memory
+        // in an `Arc`, are gone.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+fn header_bytes() -> usize {
+    size_of::<Header>().next_multiple_of(page_bytes())
+}
+
+/// A file in memory that keeps its length: were it cut short, a side that reads what it has mapped would
+/// be ended by `SIGBUS`.
+fn sealed_file(bytes: usize) -> io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = memfd_create("ipcperf-ring", flags)?;
+    ftruncate(&file, bytes as u64)?;
+    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+impl Memory {
+    /// Maps a new ring.
+    pub(crate) fn map(geometry: Geometry) -> io::Result<Self> {
+        let (guard, header) = (page_bytes(), header_bytes());
+        let (capacity, pool) = (geometry.capacity_bytes, geometry.pool_bytes());
+        let file = sealed_file(header + capacity + pool)?;
+        let records_at = guard + header + guard;
+        let pool_at = records_at + 2 * capacity + guard;
+        let reserved = Reserved::new(pool_at + pool + guard)?;
+        reserved.map(&file, guard, 0, header)?;
+        reserved.map(&file, records_at, header, capacity)?;
+        reserved.map(&file, records_at + capacity, header, capacity)?;
+        if pool > 0 {
+            reserved.map(&file, pool_at, header + capacity, pool)?;
+        }
+        let [header, records, pool] = [guard, records_at, pool_at].map(|at| reserved.address(at));
+        Ok(Self { _reserved: reserved, header: header.cast(), records, pool, geometry })
+    }
+
+    /// Where header, records and pool are, and how long.
+    fn parts(&self) -> [(NonNull<u8>, usize); 3] {
+        let Geometry { capacity_bytes, .. } = self.geometry;
+        [
+            (self.header.cast(), header_bytes()),
+            (self.records, 2 * capacity_bytes),
+            (self.pool, self.geometry.pool_bytes()),
+        ]
     }
 
     /// Makes every page present in the calling process, so that none is had by a fault later.
     pub(crate) fn populate(&self) -> io::Result<()> {
-        let bytes = self.mapped_bytes();
-        // SAFETY: the range is this mapping; populating does not change its contents.
-        let done =
-            unsafe { madvise(self.start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) };
-        match done {
-            // Before Linux 5.14 reading each page has to do.
-            Err(Errno::INVAL) => {
-                self.read_each_page(bytes);
-                Ok(())
+        for (start, bytes) in self.parts().into_iter().filter(|&(_, bytes)| bytes > 0) {
+            // SAFETY: the range is mapped; populating does not change its contents.
+            let done = unsafe { madvise(start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) };
+            match done {
+                // Before Linux 5.14 reading each page has to do.
+                Err(Errno::INVAL) => read_each_page(start, bytes),
+                other => other?,
             }
-            other => Ok(other?),
         }
-    }
-
-    fn read_each_page(&self, bytes: usize) {
-        for at in (0..bytes).step_by(rustix::param::page_size()) {
-            // SAFETY: inside the mapping; the byte's value is not used.
-            unsafe { self.start.as_ptr().add(at).read_volatile() };
-        }
+        Ok(())
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: the mapping begins with a page-aligned header that is only reached through
-        // atomics; a new memfd is all zero, which is a valid header; it lives as long as `self`.
-        unsafe { self.start.cast().as_ref() }
+        // SAFETY: a page-aligned header is mapped there, which is only reached through atomics, for
+        // which any bits are valid; it lives as long as `self`.
+        unsafe { self.header.as_ref() }
     }
 
     /// The address of `position` (bytes since the beginning) in the first copy. At least the whole
@@ -105,7 +152,7 @@ impl Memory {
         #[allow(clippy::cast_possible_truncation, reason = "masked to less than the capacity")]
         let offset = position as usize & (self.geometry.capacity_bytes - 1);
         // SAFETY: offset < capacity, so the address lies in the first copy of the records.
-        unsafe { self.start.as_ptr().add(self.header_bytes + offset) }
+        unsafe { self.records.as_ptr().add(offset) }
     }
 
     /// The word at `position`, which is a multiple of 8.
@@ -133,11 +180,8 @@ impl Memory {
     #[inline]
     pub(crate) fn slot_target(&self, number: u32) -> *mut u8 {
         debug_assert!(number < self.geometry.slots);
-        let at = self.header_bytes
-            + 2 * self.geometry.capacity_bytes
-            + number as usize * self.geometry.slot_bytes;
-        // SAFETY: there are `slots` slots of `slot_bytes` behind the second copy.
-        unsafe { self.start.as_ptr().add(at) }
+        // SAFETY: the pool has `slots` slots of `slot_bytes`.
+        unsafe { self.pool.as_ptr().add(number as usize * self.geometry.slot_bytes) }
     }
 
     /// Where the consumer reads it.
@@ -147,10 +191,57 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: the addresses were reserved by `map` with this length, and both sides, which
-        // hold the memory in an `Arc`, are gone.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.mapped_bytes()) };
+fn read_each_page(start: NonNull<u8>, bytes: usize) {
+    for at in (0..bytes).step_by(page_bytes()) {
+        // SAFETY: inside the range, which is mapped; the byte's value is not used.
+        unsafe { start.as_ptr().add(at).read_volatile() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::pipe;
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+    use crate::Options;
+
+    /// Whether the byte at `address` can be read: the kernel is asked, which sends no signal.
+    fn is_readable(address: *const u8) -> bool {
+        let (_reader, writer) = pipe().unwrap();
+        // SAFETY: the kernel refuses an address that cannot be read.
+        unsafe { libc::write(writer.as_raw_fd(), address.cast(), 1) == 1 }
+    }
+
+    fn map(slots: u32) -> Memory {
+        let options = Options { capacity_bytes: 1, slots, slot_bytes: 1, ..Options::default() };
+        Memory::map(Geometry::of(&options, page_bytes()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn each_part_lies_between_pages_that_cannot_be_accessed() {
+        for slots in [0, 2] {
+            let memory = map(slots);
+            memory.populate().unwrap();
+            for (start, bytes) in memory.parts() {
+                let (start, end) = (start.as_ptr(), start.as_ptr().wrapping_add(bytes));
+                // Reserved, so that nothing else can be mapped there.
+                let reserved = memory._reserved.start.as_ptr();
+                assert!(reserved < start);
+                assert!(end < reserved.wrapping_add(memory._reserved.bytes));
+                assert!(!is_readable(start.wrapping_sub(1)), "{slots}: {bytes} bytes");
+                assert!(!is_readable(end), "{slots}: {bytes} bytes");
+                let inside = [start, end.wrapping_sub(1)].map(|at| is_readable(at));
+                assert_eq!(inside, [bytes > 0; 2], "{slots}: {bytes} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn the_file_keeps_its_length() {
+        let file = sealed_file(8192).unwrap();
+        for bytes in [0, 4096, 16384] {
+            assert_eq!(ftruncate(&file, bytes), Err(Errno::PERM));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 
 use crate::Error;
-use crate::header::MOST_SLOTS;
+use crate::header::{Header, MOST_SLOTS};
 use crate::life::Lifeline;
 use crate::memory::Memory;
 use crate::record::{Continuation, Lies, WORD, Word, lead_bytes, record_bytes};
@@ -17,7 +17,8 @@ pub struct Producer {
     memory: Arc<Memory>,
     /// Where the next record goes, bytes since the beginning.
     head: u64,
-    /// The consumer's tail as last read.
+    /// The consumer's tail as last read and checked: never beyond `head`, never more than the capacity
+    /// behind it.
     seen_tail: u64,
     /// The first record that the consumer has not been shown: where it is, and its word.
     held_back: Option<(u64, u64)>,
@@ -31,8 +32,38 @@ pub struct Producer {
 #[derive(Debug)]
 struct FreeSlots {
     stack: Vec<u32>,
+    /// Slots of the pool, free or lent.
+    count: u32,
     /// Which of the header's notes of freed slots is next, modulo their number.
     next: usize,
+}
+
+impl FreeSlots {
+    fn all(count: u32) -> Self {
+        Self { stack: (0..count).rev().collect(), count, next: 0 }
+    }
+
+    /// The slot that the next note names; `None` where the consumer has not written it yet. The note is
+    /// loaded once.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for a slot that does not exist or is not lent. So no slot is lent twice, and no
+    /// more notes are taken than there are slots.
+    fn noted(&self, header: &Header) -> Result<Option<u32>, Error> {
+        let note = header.freed.0[self.next].load(Ordering::Acquire);
+        let Some(number) = note.checked_sub(1) else { return Ok(None) };
+        if number >= self.count || self.stack.contains(&number) {
+            return Err(Error::Corrupt);
+        }
+        Ok(Some(number))
+    }
+
+    /// Takes back slot `number`, which the next note named.
+    fn take_back(&mut self, header: &Header, number: u32) {
+        header.freed.0[self.next].store(0, Ordering::Relaxed);
+        self.next = (self.next + 1) % MOST_SLOTS;
+        self.stack.push(number);
+    }
 }
 
 /// A place that was found for a message.
@@ -54,15 +85,25 @@ fn payload_target(memory: &Memory, position: u64, bytes: usize) -> *mut u8 {
     memory.target(position + lead_bytes(position, bytes) as u64, bytes)
 }
 
+/// The tail as it was loaded once: it lies between the one seen before, which is not more than the
+/// capacity behind the head, and the head.
+///
+/// # Errors
+/// [`Error::Corrupt`] for one that no consumer can have come to.
+fn checked_tail(tail: u64, seen_tail: u64, head: u64) -> Result<u64, Error> {
+    let is_at_word = tail.is_multiple_of(WORD as u64);
+    if (seen_tail..=head).contains(&tail) && is_at_word { Ok(tail) } else { Err(Error::Corrupt) }
+}
+
 impl Producer {
     pub(crate) fn new(memory: Arc<Memory>, waiting: Waiting, life: Lifeline) -> Self {
-        let stack = (0..memory.geometry.slots).rev().collect();
+        let slots = FreeSlots::all(memory.geometry.slots);
         Self {
             memory,
             head: 0,
             seen_tail: 0,
             held_back: None,
-            slots: FreeSlots { stack, next: 0 },
+            slots,
             loaned: None,
             waiter: Waiter::new(waiting, life),
             armed: true,
@@ -101,9 +142,10 @@ impl Producer {
         let record = record_bytes(self.head, payload.len());
         // Room for the word after the record too: it is cleared before the record is shown.
         self.make_room(record + WORD)?;
-        // SAFETY: `make_room` saw that the consumer is done with `record + WORD` bytes from `head`
-        // on, of which the payload is a part; they lie contiguous in the double mapping, and nobody
-        // else writes there.
+        // SAFETY: `make_room` saw, by a tail that was checked, that the consumer is done with
+        // `record + WORD` bytes from `head` on, no more than the capacity, of which the payload is a
+        // part; they lie contiguous in the double mapping. Nobody else writes there; a consumer that
+        // does all the same changes only what it will receive.
         unsafe {
             let target = payload_target(&self.memory, self.head, payload.len());
             target.copy_from_nonoverlapping(payload.as_ptr(), payload.len());
@@ -146,7 +188,9 @@ impl Producer {
         Ok(())
     }
 
-    /// The place that was reserved; empty where none was.
+    /// The place that was reserved; empty where none was. It lies in memory that the consumer can write
+    /// to: one that does not keep to the protocol can change what was written there (see the crate's
+    /// documentation).
     #[inline]
     pub fn reserved(&mut self) -> &mut [u8] {
         let Some(Loaned { bytes, place }) = self.loaned else { return &mut [] };
@@ -154,8 +198,10 @@ impl Producer {
             Place::Ring => payload_target(&self.memory, self.head, bytes),
             Place::Slot(number) => self.memory.slot_target(number),
         };
-        // SAFETY: `reserve` saw room for `bytes` there, which the consumer is not shown before `commit`;
-        // shared memory is initialised by the kernel.
+        // SAFETY: `reserve` saw room for `bytes` there, inside the mapping, which lives as long as `self`;
+        // the kernel initialised it. The consumer is not shown it before `commit`; one that writes there
+        // all the same changes the bytes under their writer, which Rust does not provide for. No index,
+        // length or address in this crate is made of them.
         unsafe { std::slice::from_raw_parts_mut(start, bytes) }
     }
 
@@ -173,12 +219,9 @@ impl Producer {
     }
 
     fn refer_to(&mut self, number: u32, bytes: usize) {
-        let number = u64::from(number).to_ne_bytes();
-        // SAFETY: `reserve` made room for a word after that of the record; nobody else writes there.
-        unsafe {
-            let target = payload_target(&self.memory, self.head, number.len());
-            target.copy_from_nonoverlapping(number.as_ptr(), number.len());
-        }
+        // `reserve` made room for it.
+        let at = self.head + lead_bytes(self.head, WORD) as u64;
+        self.memory.word(at).store(number.into(), Ordering::Relaxed);
         self.show(Word::of(bytes, Continuation::Last, Lies::InPool), record_bytes(self.head, WORD));
     }
 
@@ -191,37 +234,26 @@ impl Producer {
 
     /// The slot freed last, of those the consumer gave back.
     fn free_slot(&mut self) -> Result<u32, Error> {
-        self.collect();
+        self.collect()?;
         if self.slots.stack.is_empty() {
             self.flush();
-            let header = self.memory.header();
-            let note = &header.freed.0[self.slots.next];
-            self.waiter.until(
-                || note.load(Ordering::Acquire) != 0,
-                Notices { sleeps: &header.producer_sleeps.0, closed: &header.closed.0 },
-            )?;
-            self.collect();
+            let (header, slots) = (self.memory.header(), &self.slots);
+            let notices = Notices { sleeps: &header.producer_sleeps.0, closed: &header.closed.0 };
+            let number = self.waiter.until(|| slots.noted(header).transpose(), notices)??;
+            self.slots.take_back(header, number);
+            self.collect()?;
         }
         self.slots.stack.pop().ok_or(Error::Corrupt)
     }
 
     /// Takes the notes of freed slots. There are never more than slots, and so no note is written to
     /// twice before it was taken.
-    fn collect(&mut self) {
-        loop {
-            let note = &self.memory.header().freed.0[self.slots.next];
-            let number = note.load(Ordering::Acquire);
-            if number == 0 {
-                return;
-            }
-            note.store(0, Ordering::Relaxed);
-            self.slots.next = (self.slots.next + 1) % MOST_SLOTS;
-            // Checked, since it lies in memory that is shared: none may be lent twice.
-            let number = number - 1;
-            if number < self.memory.geometry.slots && !self.slots.stack.contains(&number) {
-                self.slots.stack.push(number);
-            }
+    fn collect(&mut self) -> Result<(), Error> {
+        let header = self.memory.header();
+        while let Some(number) = self.slots.noted(header)? {
+            self.slots.take_back(header, number);
         }
+        Ok(())
     }
 
     /// Completes the record at `head`, and shows it to the consumer unless it is held back.
@@ -286,12 +318,21 @@ impl Producer {
         }
         // Nobody makes room for what they do not know of.
         self.flush();
-        let (header, head) = (self.memory.header(), self.head);
-        let room = || head - header.tail.0.load(Ordering::Acquire) + bytes as u64 <= capacity;
+        let (header, head, seen_tail) = (self.memory.header(), self.head, self.seen_tail);
+        let room = || {
+            let tail = checked_tail(header.tail.0.load(Ordering::Acquire), seen_tail, head);
+            let enough = |tail: &u64| head - tail + bytes as u64 <= capacity;
+            tail.map(|tail| Some(tail).filter(enough)).transpose()
+        };
         let notices = Notices { sleeps: &header.producer_sleeps.0, closed: &header.closed.0 };
-        self.waiter.until(room, notices)?;
-        self.seen_tail = header.tail.0.load(Ordering::Acquire);
+        self.seen_tail = self.waiter.until(room, notices)??;
         Ok(())
+    }
+
+    /// Where the next record goes, bytes since the beginning.
+    #[cfg(test)]
+    pub(crate) fn position(&self) -> u64 {
+        self.head
     }
 
     /// System calls made since this was last asked.

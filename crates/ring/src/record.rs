@@ -1,5 +1,7 @@
 //! A record: a word, then the payload, padded to whole words. A long payload begins at a cache line.
 
+use crate::Error;
+
 /// Bytes of the word before each record.
 pub(crate) const WORD: usize = 8;
 /// Set in the word of a record that is there.
@@ -39,13 +41,21 @@ impl Word {
         PRESENT | more | pooled | bytes as u64
     }
 
+    /// Reads the copy of a word that was loaded once. The length is still to be checked.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for one that is not there, or that lies in the pool and goes on: a producer
+    /// writes neither.
     #[inline]
-    pub(crate) const fn read(word: u64) -> Self {
-        Self {
+    pub(crate) const fn read(word: u64) -> Result<Self, Error> {
+        if word & PRESENT == 0 || word & (MORE | POOLED) == MORE | POOLED {
+            return Err(Error::Corrupt);
+        }
+        Ok(Self {
             bytes: word & !(PRESENT | MORE | POOLED),
             continuation: if word & MORE == 0 { Continuation::Last } else { Continuation::More },
             lies: if word & POOLED == 0 { Lies::Behind } else { Lies::InPool },
-        }
+        })
     }
 }
 

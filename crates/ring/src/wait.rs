@@ -23,6 +23,14 @@ const EAGER_LOOKS: u32 = 64;
 /// of any kernel, so that setting it moves no timer.
 const PATIENCE: Duration = Duration::from_millis(32);
 
+/// How long to wait on, at most, after a sleep that ended early for nothing. Beyond the next tick too, and
+/// with [`PATIENCE`] less than what is promised for noticing a death.
+const REST: Duration = Duration::from_millis(16);
+
+/// Time within which a death is noticed, on a machine that has nothing else to do.
+const NOTICED_WITHIN: Duration = Duration::from_millis(50);
+const _: () = assert!(PATIENCE.as_millis() + REST.as_millis() < NOTICED_WITHIN.as_millis());
+
 /// How a side waits when it can do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
@@ -44,7 +52,7 @@ pub(crate) struct Waiter {
     life: Lifeline,
     /// How long to look before sleeping.
     spin: Duration,
-    /// Whether the other side was found dead, which it stays.
+    /// Whether the other side was found dead or has said that it goes; either is final.
     is_alone: bool,
     calls: u64,
 }
@@ -68,43 +76,59 @@ impl Waiter {
         std::mem::take(&mut self.calls)
     }
 
-    /// Returns once `ready` says so.
+    /// Returns what `look` finds once it finds something. It looks at shared memory, which the other side
+    /// may change at any time: what it found is returned as it was found, and not looked for again.
     ///
     /// # Errors
-    /// [`Error::PeerGone`] once the other side is gone and nothing is ready; [`Error::WouldBlock`]
+    /// [`Error::PeerGone`] once the other side is gone and nothing is found; [`Error::WouldBlock`]
     /// where it may not wait.
     #[cold]
-    pub(crate) fn until(
+    pub(crate) fn until<T>(
         &mut self,
-        ready: impl Fn() -> bool,
+        look: impl Fn() -> Option<T>,
         notices: Notices<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<T, Error> {
+        let mut patience = Patience::default();
         loop {
-            // Read before `ready`: what was complete before the other side left still counts.
-            let gone = self.is_alone || notices.closed.load(Ordering::Acquire) != 0;
-            if ready() {
-                return Ok(());
+            // Read before `look`: what was complete before the other side left still counts.
+            self.is_alone |= notices.closed.load(Ordering::Acquire) != 0;
+            if let Some(found) = look() {
+                return Ok(found);
             }
-            if gone {
+            if self.is_alone {
                 return Err(Error::PeerGone);
             }
-            let woken = match self.waiting {
+            let waited = match self.waiting {
                 Waiting::Never => return Err(Error::WouldBlock),
-                Waiting::Yield => self.give_way(&ready, notices),
-                Waiting::Futex => self.sleep(&ready, notices),
-                Waiting::SpinThenFutex if spin(&ready, self.spin) => return Ok(()),
-                Waiting::SpinThenFutex => {
-                    let asleep = Instant::now();
-                    let woken = self.sleep(&ready, notices);
-                    self.learn(asleep.elapsed());
-                    woken
-                }
+                Waiting::Yield => self.give_way(&look, notices),
+                Waiting::Futex => self.sleep(&look, notices, patience.left()),
+                Waiting::SpinThenFutex => self.spin_then_sleep(&look, notices, &patience),
             };
-            if woken == Woken::ByTime {
-                self.calls += 1;
-                self.is_alone = self.life.is_cut();
+            match waited {
+                Ok(found) => return Ok(found),
+                Err(woken) if woken == Woken::ByTime || patience.is_over() => {
+                    self.calls += 1;
+                    self.is_alone = self.life.is_cut();
+                    patience = Patience::default();
+                }
+                Err(_) => {}
             }
         }
+    }
+
+    fn spin_then_sleep<T>(
+        &mut self,
+        look: &impl Fn() -> Option<T>,
+        notices: Notices<'_>,
+        patience: &Patience,
+    ) -> Result<T, Woken> {
+        if let Some(found) = spin(look, self.spin) {
+            return Ok(found);
+        }
+        let asleep = Instant::now();
+        let waited = self.sleep(look, notices, patience.left());
+        self.learn(asleep.elapsed());
+        waited
     }
 
     /// What would have been seen by looking a little longer is looked for longer next time.
@@ -112,36 +136,51 @@ impl Waiter {
         self.spin = if slept > LONGEST_SPIN { SPIN } else { LONGEST_SPIN.min(2 * self.spin) };
     }
 
-    /// Gives up the CPU until something is ready, for [`PATIENCE`] at most.
-    fn give_way(&mut self, ready: &impl Fn() -> bool, notices: Notices<'_>) -> Woken {
+    /// Gives up the CPU until something is found, for [`PATIENCE`] at most.
+    fn give_way<T>(
+        &mut self,
+        look: &impl Fn() -> Option<T>,
+        notices: Notices<'_>,
+    ) -> Result<T, Woken> {
         let mut end = None;
         loop {
             self.calls += 1;
             give_way();
-            if ready() || notices.closed.load(Ordering::Acquire) != 0 {
-                return Woken::Otherwise;
+            if let Some(found) = look() {
+                return Ok(found);
+            }
+            if notices.closed.load(Ordering::Acquire) != 0 {
+                return Err(Woken::Otherwise);
             }
             // At each, since each may last as long as another's time slice.
             let now = Instant::now();
             if now > *end.get_or_insert(now + PATIENCE) {
-                return Woken::ByTime;
+                return Err(Woken::ByTime);
             }
         }
     }
 
-    /// Announces, looks once more, sleeps. The fence pairs with the one in [`Waiter::wake`]: either
-    /// this side sees what the other has just done, or the other sees the announcement.
-    fn sleep(&mut self, ready: &impl Fn() -> bool, notices: Notices<'_>) -> Woken {
+    /// Announces, looks once more, sleeps for `limit` at most, looks. The fence pairs with the one in
+    /// [`Waiter::wake`]: either this side sees what the other has just done, or the other sees the
+    /// announcement.
+    fn sleep<T>(
+        &mut self,
+        look: &impl Fn() -> Option<T>,
+        notices: Notices<'_>,
+        limit: Duration,
+    ) -> Result<T, Woken> {
         let Notices { sleeps, closed } = notices;
         sleeps.store(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let mut woken = Woken::Otherwise;
-        if !ready() && closed.load(Ordering::Acquire) == 0 {
+        let mut found = look();
+        if found.is_none() && closed.load(Ordering::Acquire) == 0 {
             self.calls += 1;
-            woken = futex_wait(sleeps, PATIENCE);
+            woken = futex_wait(sleeps, limit);
+            found = look();
         }
         sleeps.store(0, Ordering::Relaxed);
-        woken
+        found.ok_or(woken)
     }
 
     /// Wakes the other side if it announced on `sleeps` that it sleeps.
@@ -158,23 +197,91 @@ impl Waiter {
     }
 }
 
+/// How long a wait goes on before it looks whether the other side still lives. A signal that comes again
+/// and again, or a side that writes to the word that is slept on, ends each sleep early, for nothing; the
+/// clock is read once that has happened.
+#[derive(Debug, Default)]
+struct Patience {
+    end: Option<Instant>,
+}
+
+impl Patience {
+    /// How long to sleep at most.
+    fn left(&self) -> Duration {
+        self.end.map_or(PATIENCE, |end| end.saturating_duration_since(Instant::now()))
+    }
+
+    /// Whether it is over, asked when a sleep has ended early for nothing.
+    fn is_over(&mut self) -> bool {
+        let now = Instant::now();
+        now >= *self.end.get_or_insert(now + REST)
+    }
+}
+
 /// Looks without pause for as long as a cache line takes to come and go between near CPUs, then for
 /// `limit` with one PAUSE for each look, reading the clock at every sixteenth.
-fn spin(ready: &impl Fn() -> bool, limit: Duration) -> bool {
-    if (0..EAGER_LOOKS).any(|_| ready()) {
-        return true;
+fn spin<T>(look: &impl Fn() -> Option<T>, limit: Duration) -> Option<T> {
+    if let Some(found) = (0..EAGER_LOOKS).find_map(|_| look()) {
+        return Some(found);
     }
     let mut end = None;
     loop {
         for _ in 0..16 {
-            if ready() {
-                return true;
+            if let Some(found) = look() {
+                return Some(found);
             }
             spin_loop();
         }
         let now = Instant::now();
         if now > *end.get_or_insert(now + limit) {
-            return false;
+            return None;
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::life::lifelines;
+
+    const WAITS: [Waiting; 3] = [Waiting::SpinThenFutex, Waiting::Futex, Waiting::Yield];
+
+    #[test]
+    fn what_a_wait_found_is_not_looked_for_again() {
+        let (sleeps, closed) = (AtomicU32::new(0), AtomicU32::new(0));
+        let notices = Notices { sleeps: &sleeps, closed: &closed };
+        for waiting in WAITS {
+            // Found by the first look, while spinning, while giving way, before and after a sleep.
+            for needed in [1, 2, 3, 4, 70, 71] {
+                let (life, _other) = lifelines().unwrap();
+                let looks = Cell::new(0);
+                let look = || {
+                    looks.set(looks.get() + 1);
+                    (looks.get() >= needed).then_some(looks.get())
+                };
+                assert_eq!(Waiter::new(waiting, life).until(look, notices), Ok(needed));
+                assert_eq!(looks.get(), needed, "{waiting:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sleeps_that_are_ended_again_and_again_hide_no_death() {
+        let (sleeps, closed) = (&AtomicU32::new(0), &AtomicU32::new(0));
+        for waiting in WAITS {
+            let (life, other) = lifelines().unwrap();
+            drop(other);
+            let start = Instant::now();
+            // Between the announcement and each sleep, which thereby ends at once; in the end something
+            // is found, so that a wait without end is a failure.
+            let look = || {
+                sleeps.store(0, Ordering::Relaxed);
+                (start.elapsed() > Duration::from_secs(20)).then_some(())
+            };
+            let found = Waiter::new(waiting, life).until(look, Notices { sleeps, closed });
+            assert_eq!(found, Err(Error::PeerGone), "{waiting:?}");
         }
     }
 }

@@ -1,0 +1,240 @@
+//! The side that writes what it likes where it likes. It runs in a forked process too: it takes no lock
+//! and no memory.
+
+use std::ptr::from_ref;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use crate::header::{Header, MOST_SLOTS};
+use crate::memory::Memory;
+use crate::sync::{Arc, AtomicU32, AtomicU64, futex_wake};
+
+use super::area::SharedHints;
+use super::random::Random;
+use super::round::Role;
+
+/// How often two lies take turns at one place, so that one is found and then the other.
+const TURNS: u32 = 200;
+
+/// The bits of a word that are a length, below three flags.
+const LENGTH: u64 = u64::MAX >> 3;
+
+#[derive(Debug)]
+pub(super) struct Liar {
+    pub(super) memory: Arc<Memory>,
+    pub(super) shared: Arc<SharedHints>,
+    /// The side that is lied to.
+    pub(super) role: Role,
+    pub(super) time: Duration,
+    pub(super) random: Random,
+}
+
+/// Writes two lies in turn.
+fn take_turns(word: &AtomicU64, lies: [u64; 2]) {
+    for _ in 0..TURNS {
+        word.store(lies[0], Relaxed);
+        word.store(lies[1], Relaxed);
+    }
+}
+
+fn take_turns_short(word: &AtomicU32, lies: [u32; 2]) {
+    for _ in 0..TURNS {
+        word.store(lies[0], Relaxed);
+        word.store(lies[1], Relaxed);
+    }
+}
+
+impl Liar {
+    pub(super) fn lie(&mut self) {
+        let start = Instant::now();
+        while start.elapsed() < self.time && !self.shared.hints().is_done.load(Relaxed) {
+            match (self.random.below(16), self.role) {
+                (0, _) => self.lie_anywhere(),
+                (1, _) => self.lie_in_header(),
+                (2, _) => self.lie_about_sleep(),
+                (_, Role::Consumer) => self.lie_to_consumer(),
+                (_, Role::Producer) => self.lie_to_producer(),
+            }
+            self.wake();
+        }
+        match self.random.below(8) {
+            0..=3 => self.fall_silent(),
+            4 => self.leave_pieces(),
+            _ => {}
+        }
+    }
+
+    /// Leaves nothing to find, so that the honest side waits, at last for one that is gone.
+    fn fall_silent(&self) {
+        self.fill(0);
+        let header = self.memory.header();
+        header.freed.0.iter().for_each(|note| note.store(0, Relaxed));
+        let position = self.shared.hints().position.load(Relaxed);
+        header.tail.0.store(position.saturating_sub(self.capacity()), Relaxed);
+    }
+
+    /// Leaves a message that never ends.
+    fn leave_pieces(&mut self) {
+        let chunk_bytes = self.memory.geometry.chunk_bytes as u64;
+        let bytes = self.random.one_of(&[0, 0, 8, chunk_bytes]);
+        self.fill(0b110 << 61 | bytes & LENGTH);
+    }
+
+    fn fill(&self, word: u64) {
+        for position in (0..self.capacity()).step_by(8) {
+            self.memory.word(position).store(word, Relaxed);
+        }
+    }
+
+    /// Ends a sleep of the honest side, mostly.
+    fn wake(&mut self) {
+        let sleeps = self.sleeps();
+        if sleeps.load(Relaxed) != 0 && self.random.below(8) > 0 {
+            self.sleeps().store(0, Relaxed);
+            futex_wake(self.sleeps());
+        }
+    }
+
+    /// The word that the honest side sleeps on.
+    fn sleeps(&self) -> &AtomicU32 {
+        match self.role {
+            Role::Producer => &self.memory.header().producer_sleeps.0,
+            Role::Consumer => &self.memory.header().consumer_sleeps.0,
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        self.memory.geometry.capacity_bytes as u64
+    }
+
+    /// Where the honest side is about to look, or was a moment ago.
+    fn position(&mut self) -> u64 {
+        let position = self.shared.hints().position.load(Relaxed);
+        position.wrapping_add(8 * self.random.one_of(&[0, 0, 0, 1, 2, 8]))
+    }
+
+    fn lie_anywhere(&mut self) {
+        for _ in 0..TURNS {
+            let (position, word) = (self.random.below(self.capacity() / 8) * 8, self.random.bits());
+            self.memory.word(position).store(word, Relaxed);
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "any bits will do")]
+    fn lie_in_header(&mut self) {
+        let lies = [self.random.one_of(&[0, 1, 2, u32::MAX]), self.random.bits() as u32];
+        let index = self.random.length(size_of::<Header>() / size_of::<AtomicU32>() - 1);
+        let words = from_ref(self.memory.header()).cast::<AtomicU32>();
+        // SAFETY: inside the header, of which each word may be reached as an atomic.
+        let word = unsafe { &*words.add(index) };
+        // That the ring is closed ends a round: seldom.
+        if std::ptr::eq(word, &raw const self.memory.header().closed.0) && self.random.below(4) > 0
+        {
+            return;
+        }
+        take_turns_short(word, lies);
+    }
+
+    fn lie_about_sleep(&mut self) {
+        let lies = [self.random.one_of(&[0, 1, 2]), self.random.one_of(&[0, 1, u32::MAX])];
+        take_turns_short(self.sleeps(), lies);
+        futex_wake(self.sleeps());
+    }
+
+    fn lie_to_consumer(&mut self) {
+        let lies = [self.word(), self.word()];
+        match self.random.below(4) {
+            0 => self.fill(lies[0]),
+            1 => self.refer(lies),
+            _ => {
+                let position = self.position();
+                take_turns(self.memory.word(position), lies);
+            }
+        }
+    }
+
+    /// A reference to the pool, whose slot or length is a lie.
+    fn refer(&mut self, lies: [u64; 2]) {
+        let (position, slots) = (self.position(), u64::from(self.memory.geometry.slots));
+        let numbers = [self.random.below(slots + 2), self.random.one_of(&[0, slots, lies[1]])];
+        let flags = 0b101 << 61;
+        let lengths = [self.length(), self.length()].map(|bytes| flags | bytes);
+        self.memory.word(position.wrapping_add(8)).store(numbers[0], Relaxed);
+        take_turns(self.memory.word(position), lengths);
+        take_turns(self.memory.word(position.wrapping_add(8)), numbers);
+    }
+
+    /// Lengths that are right, or nearly.
+    fn length(&mut self) -> u64 {
+        let geometry = self.memory.geometry;
+        let known = [
+            0,
+            8,
+            geometry.chunk_bytes,
+            geometry.slot_bytes,
+            geometry.slot_bytes + 1,
+            geometry.capacity_bytes - 72,
+            geometry.capacity_bytes - 16,
+            geometry.capacity_bytes,
+            2048,
+        ];
+        let any = self.random.bits() >> self.random.below(64);
+        match self.random.below(4) {
+            0 => any & LENGTH,
+            1 => self.random.below(64),
+            _ => self.random.one_of(&known) as u64 & LENGTH,
+        }
+    }
+
+    /// A word that may be that of a record: flags in all combinations, mostly those that there are.
+    fn word(&mut self) -> u64 {
+        let flags = self.random.one_of(&[4, 4, 4, 5, 5, 6, 6, 7, 3, 2, 1, 0, 0]);
+        match self.random.below(8) {
+            0 => 0,
+            1 => self.random.bits(),
+            _ => flags << 61 | self.length(),
+        }
+    }
+
+    fn lie_to_producer(&mut self) {
+        if self.random.below(3) == 0 {
+            let index = self.random.length(MOST_SLOTS - 1);
+            let lies = [self.note(), self.note()];
+            take_turns_short(&self.memory.header().freed.0[index], lies);
+            for note in &self.memory.header().freed.0 {
+                note.store(lies[0], Relaxed);
+            }
+        } else {
+            let lies = [self.tail(), self.tail()];
+            take_turns(&self.memory.header().tail.0, lies);
+        }
+    }
+
+    fn note(&mut self) -> u32 {
+        let slots = self.memory.geometry.slots;
+        let known = [0, 1, 1, 2, slots, slots + 1, 33, u32::MAX];
+        self.random.one_of(&known)
+    }
+
+    /// Tails as they may be, or a little or far more.
+    fn tail(&mut self) -> u64 {
+        let (head, capacity) = (self.position(), self.capacity());
+        let within = 8 * self.random.below(capacity / 8);
+        let beyond = 8 * self.random.below(1 << 15);
+        let known = [
+            head,
+            head.wrapping_sub(within),
+            head.wrapping_sub(within),
+            head.wrapping_sub(within),
+            head.wrapping_add(8),
+            head.wrapping_add(beyond),
+            head.wrapping_add(capacity),
+            head.wrapping_sub(capacity + 8),
+            head.wrapping_sub(4),
+            self.random.bits(),
+            u64::MAX,
+            0,
+        ];
+        self.random.one_of(&known)
+    }
+}

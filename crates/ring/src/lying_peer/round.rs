@@ -1,0 +1,146 @@
+//! One ring, one honest side, one liar.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+
+use crate::geometry::Geometry;
+use crate::memory::{Memory, page_bytes};
+use crate::sync::Arc;
+use crate::{Consumer, Error, Options, Producer, Waiting, sides};
+
+use super::area::{Buffer, SharedHints};
+use super::honest::{Honest, Side};
+use super::liar::Liar;
+use super::random::Random;
+
+/// The side that is honest; the other lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Producer,
+    Consumer,
+}
+
+/// How often the honest side got what.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) messages: u64,
+    pub(super) corrupt: u64,
+    would_block: u64,
+    peer_gone: u64,
+    too_large: u64,
+    in_pieces: u64,
+}
+
+impl Counts {
+    pub(super) fn count<T>(&mut self, result: &Result<T, Error>) {
+        *match result {
+            Ok(_) => &mut self.messages,
+            Err(Error::Corrupt) => &mut self.corrupt,
+            Err(Error::WouldBlock) => &mut self.would_block,
+            Err(Error::PeerGone) => &mut self.peer_gone,
+            Err(Error::TooLarge) => &mut self.too_large,
+            Err(Error::InPieces) => &mut self.in_pieces,
+        } += 1;
+    }
+}
+
+/// The longest message or buffer: many times the capacity of a ring, so that one that is believed to fit
+/// reaches the end of the mapping.
+const LONGEST: usize = 1 << 18;
+
+fn options(waiting: Waiting, random: &mut Random) -> Options {
+    Options {
+        capacity_bytes: random.one_of(&[4096, 16_384]),
+        chunk_bytes: random.one_of(&[1, 64, 1000, 4096, usize::MAX]),
+        batch_bytes: random.one_of(&[0, 0, 64, 4096]),
+        longest_in_ring_bytes: random.one_of(&[0, 1000, usize::MAX]),
+        slots: random.one_of(&[0, 1, 4, 32]),
+        slot_bytes: random.one_of(&[4096, 12_288]),
+        waiting,
+    }
+}
+
+/// Lies for some milliseconds, and counts what the honest side gets.
+pub(super) fn round(role: Role, waiting: Waiting, seed: u64, counts: &mut Counts) {
+    let mut random = Random::new(seed);
+    let options = options(waiting, &mut random);
+    let memory = Arc::new(Memory::map(Geometry::of(&options, page_bytes()).unwrap()).unwrap());
+    let (producer, consumer) = sides(Arc::clone(&memory), waiting).unwrap();
+    let shared = Arc::new(SharedHints::new());
+    let liar = Liar {
+        memory,
+        shared: Arc::clone(&shared),
+        role,
+        time: Duration::from_micros(500 + random.below(6000)),
+        random: Random::new(random.bits()),
+    };
+    let (side, peer) = match role {
+        Role::Producer => (Side::Producer(producer), Peer::Consumer(consumer)),
+        Role::Consumer => (Side::Consumer(consumer), Peer::Producer(producer)),
+    };
+    let is_process = random.below(2) == 0;
+    let honest = Honest { side, shared, random, buffer: Buffer::new(LONGEST), longest: LONGEST };
+    if is_process {
+        beside_process(honest, liar, peer, counts);
+    } else {
+        beside_thread(honest, liar, peer, counts);
+    }
+}
+
+/// The liar's side of the ring, which it holds and does not use.
+enum Peer {
+    Producer(Producer),
+    Consumer(Consumer),
+}
+
+impl Peer {
+    /// Lets go without a word.
+    fn disown(self) {
+        match self {
+            Self::Producer(producer) => producer.disown(),
+            Self::Consumer(consumer) => consumer.disown(),
+        }
+    }
+}
+
+/// The liar says that it goes, or goes without a word, as a process does that is killed.
+fn beside_thread(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut Counts) {
+    let goes_silently = honest.random.below(2) == 0;
+    let thread = thread::spawn(move || {
+        liar.lie();
+        if goes_silently { peer.disown() } else { drop(peer) }
+    });
+    honest.work(counts);
+    thread.join().unwrap();
+}
+
+/// Has the kernel end this process when its parent ends, however that goes.
+pub(super) fn end_with_parent() {
+    // SAFETY: sets a property of this process; no memory is involved.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+}
+
+fn beside_process(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut Counts) {
+    // SAFETY: the child calls nothing but the liar, which takes no lock and no memory, and the kernel;
+    // it ends by _exit.
+    let process = unsafe { libc::fork() };
+    assert!(process >= 0, "fork");
+    if process == 0 {
+        end_with_parent();
+        liar.lie();
+        if liar.random.below(2) == 0 {
+            liar.memory.header().close();
+        }
+        // SAFETY: ends this process, and nothing of it is to be dropped.
+        unsafe { libc::_exit(0) };
+    }
+    // What this process has of the other side.
+    peer.disown();
+    honest.work(counts);
+    let mut status = 0;
+    // SAFETY: waits for a child of this process.
+    assert_eq!(unsafe { libc::waitpid(process, &raw mut status, 0) }, process);
+    assert_eq!(status, 0, "the liar itself");
+    assert!(honest.shared.hints().is_done.load(Relaxed));
+}
