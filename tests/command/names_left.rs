@@ -27,8 +27,7 @@ fn a_command_killed_while_there_are_names_leaves_none() {
         strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "-m", mechanism, "--out"]);
         strace.arg(laboratory.results());
         // A worker that lived on would run for ever.
-        let endless =
-            laboratory.place(strace, &format!("--total 1000000GB --deadline {NEVER_S}"));
+        let endless = laboratory.place(strace, &format!("--total 1000000GB --deadline {NEVER_S}"));
         let strace = laboratory.start(endless);
         let names = || fs::read_dir(laboratory.path("tmp")).expect("a folder").next().map(drop);
         wait_for("name", HANG, names);

@@ -217,7 +217,8 @@ fn a_program_that_does_not_check_is_not_run_to_verify() {
 
 /// An endless run of the example, both of whose parties are under way.
 fn under_way(laboratory: &Laboratory, name: &str) -> (Started, [u32; 3]) {
-    let arguments = format!("-m {name} -b 64 --total 1000000GB --deadline {NEVER_S} --repetitions 1");
+    let arguments =
+        format!("-m {name} -b 64 --total 1000000GB --deadline {NEVER_S} --repetitions 1");
     let command = laboratory.begin(&arguments);
     let all = wait_for("both parties", HANG, || {
         let is_there = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).ok();

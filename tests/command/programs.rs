@@ -346,9 +346,7 @@ fn an_interrupted_program_ends_at_once_and_leaves_nothing() {
     let laboratory = Laboratory::open();
     let command = laboratory.command("as ipc -n 60 2proc");
     let started = laboratory.start(command);
-    wait_for("a run under way", GRACE, || {
-        (descendants(started.id()).len() == 3).then_some(())
-    });
+    wait_for("a run under way", GRACE, || (descendants(started.id()).len() == 3).then_some(()));
     let pid = Pid::from_raw(started.id().cast_signed()).expect("a process");
     kill_process(pid, Signal::INT).expect("it is there");
     assert_eq!(started.finish(HANG).status.code(), Some(130));

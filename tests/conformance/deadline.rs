@@ -70,8 +70,7 @@ fn a_party_that_stands_still_ends_at_the_deadline() {
 #[test]
 fn the_command_sleeps_while_a_run_is_under_way() {
     let laboratory = Laboratory::open();
-    let arguments =
-        format!("-m pipe -b 64 --total {ENDLESS} --deadline {NEVER_S} --repetitions 1");
+    let arguments = format!("-m pipe -b 64 --total {ENDLESS} --deadline {NEVER_S} --repetitions 1");
     let command = laboratory.begin(&arguments);
     await_under_way(&command, 3);
     // The parties are at work; that the command has set up all of the run may take it a little longer.

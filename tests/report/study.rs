@@ -1,9 +1,9 @@
 //! The report of a study that was really run keeps every rule, and says first what became of its claims.
 
-use std::fs;
 use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
 use crate::laboratory::Laboratory;
 use crate::page::Page;
+use std::fs;
 
 /// Two lines, a claim of each kind of figure, a table and a figure of its own.
 const STUDY: &str = include_str!("files/study.toml");
