@@ -35,7 +35,8 @@ fn note_commit() {
     let Some(commit) = said("git", &["rev-parse", "--short=12", "HEAD"]) else {
         return;
     };
-    let changed =
-        said("git", &["status", "--porcelain"]).is_some_and(|changes| !changes.is_empty());
+    // Without locks it leaves the index alone, on which the next build would find this script to be out of date.
+    let status = ["--no-optional-locks", "status", "--porcelain"];
+    let changed = said("git", &status).is_some_and(|changes| !changes.is_empty());
     println!("cargo::rustc-env=IPCPERF_COMMIT={commit}{}", if changed { "+" } else { "" });
 }

@@ -6,7 +6,7 @@ use std::fs;
 use ipcperf_engine::mechanism;
 use rustix::process::Signal;
 
-use crate::laboratory::{GRACE, HANG, Laboratory};
+use crate::laboratory::{HANG, Laboratory, NEVER_S};
 use crate::processes::{descendants, signal, wait_for};
 use crate::results::{ResultsFile, number};
 use crate::skip::skip;
@@ -68,7 +68,7 @@ fn a_broker_runs_on_the_cpus_of_the_parties() {
         for (placement, cpus) in [(format!("{first}:{first}"), &first), ("free".to_owned(), &own)] {
             let laboratory = Laboratory::open();
             let arguments = format!(
-                "-m dbus-copy --set dbus-copy.via={via} -b 64 --total 1000000GB --deadline 60 \
+                "-m dbus-copy --set dbus-copy.via={via} -b 64 --total 1000000GB --deadline {NEVER_S} \
                  --placement {placement} --repetitions 1"
             );
             let command = laboratory.begin(&arguments);
@@ -76,7 +76,7 @@ fn a_broker_runs_on_the_cpus_of_the_parties() {
             // Between the fork and its first instructions it is as the worker.
             assert_eq!(allowed_cpus(pid).as_ref(), Some(cpus), "{arguments}");
             signal(command.id(), Signal::KILL);
-            command.finish(GRACE);
+            command.finish(HANG);
             laboratory.assert_nothing_left();
         }
     }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::pipe;
 use std::process::Stdio;
-use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -154,9 +153,7 @@ fn what_was_measured_before_an_interruption_is_exported_and_so_is_what_is_resume
     let path = laboratory.path("runs.csv");
     let export = format!("--export csv-runs={}", path.display());
     let command = laboratory.begin(&format!("-m null,pipe -b 64 --repetitions 30 {export}"));
-    wait_for("some runs", Duration::from_secs(20), || {
-        (runs_told(&laboratory.results()) >= 3).then_some(())
-    });
+    wait_for("some runs", GRACE, || (runs_told(&laboratory.results()) >= 3).then_some(()));
     signal(command.id(), Signal::INT);
     let ended = command.finish(GRACE).expect(130);
     assert!(ended.stderr.contains("csv-runs in"), "{}", ended.stderr);

@@ -4,11 +4,10 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
 
-use crate::laboratory::{Finished, HANG, Laboratory};
+use crate::laboratory::{Finished, GRACE, HANG, Laboratory};
 use crate::processes::wait_for;
 use crate::results::{ResultsFile, number, runs_told};
 use crate::skip::skip;
@@ -146,7 +145,7 @@ fn a_disk_that_others_fill_meanwhile_loses_no_sample() {
     let Some(disk) = SmallDisk::mount(&laboratory, "2m") else { return };
     let command = laboratory.start(laboratory.command(&disk.run(MANY)));
     let told = || (runs_told(&disk.results()) >= 5).then_some(());
-    wait_for("five runs", Duration::from_secs(30), told);
+    wait_for("five runs", GRACE, told);
     disk.fill();
     let file = assert_told(&disk, command.finish(HANG));
     assert!(file.samples.len() >= 5, "{}", file.samples.len());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::laboratory::{GRACE, Laboratory, Started};
+use crate::laboratory::{GRACE, Laboratory, NEVER_S, Started};
 use crate::processes::{descendants, signal, wait_for};
 use crate::results::{ResultsFile, number, runs_told};
 
@@ -19,7 +19,7 @@ fn under_way(laboratory: &Laboratory) -> Started {
     command.process_group(0);
     let command = laboratory.start(command);
     let told = || (runs_told(&laboratory.results()) >= 4).then_some(());
-    wait_for("four runs", Duration::from_secs(20), told);
+    wait_for("four runs", GRACE, told);
     wait_for("a run under way", GRACE, || {
         Some(()).filter(|()| descendants(command.id()).len() == 3)
     });
@@ -89,7 +89,8 @@ fn what_a_killed_command_wrote_can_be_shown() {
 fn a_killed_command_takes_its_processes_along() {
     for mode in ["1thread", "2thread", "2proc"] {
         let laboratory = Laboratory::open();
-        let arguments = format!("-m pipe -b 64 --total 1000000GB --mode {mode} --deadline 60");
+        let arguments =
+            format!("-m pipe -b 64 --total 1000000GB --mode {mode} --deadline {NEVER_S}");
         let command = laboratory.begin(&arguments);
         let processes = if mode == "2proc" { 3 } else { 1 };
         wait_for("a run under way", GRACE, || {

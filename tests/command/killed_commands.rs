@@ -58,10 +58,11 @@ fn from_environment(name: &str, default: u64) -> u64 {
 fn reference(matrix: &str) -> Reference {
     let laboratory = Laboratory::open();
     // A machine may stand still for seconds; what does not end at all still ends the test.
-    let arguments = format!("run {matrix} --seed 7 --deadline 60");
+    let arguments = format!("run {matrix} --seed 7 --deadline 600");
     let start = Instant::now();
     let out = laboratory.results();
-    laboratory.run(&format!("{arguments} --out {}", out.display())).expect(0);
+    let run = format!("{arguments} --out {}", out.display());
+    laboratory.finish(laboratory.detecting_noise(&run)).expect(0);
     let takes = start.elapsed();
     assert_whole(&out);
     Reference { arguments, takes, order: order(&out) }
@@ -80,7 +81,7 @@ fn kill_and_resume(reference: &Reference, random: &mut ChaCha8Rng) {
         kill(&laboratory, &resume, moment(reference, random));
         assert!(can_be_shown(&laboratory), "resume lost the header");
     }
-    laboratory.run(&resume).expect(0);
+    laboratory.finish(laboratory.detecting_noise(&resume)).expect(0);
     assert_whole(&out);
     assert_eq!(order(&out), reference.order);
     laboratory.assert_nothing_left();
@@ -94,7 +95,7 @@ fn moment(reference: &Reference, random: &mut ChaCha8Rng) -> Duration {
 
 /// Starts the command, and kills it after `moment`.
 fn kill(laboratory: &Laboratory, arguments: &str, moment: Duration) {
-    let command = laboratory.start(laboratory.command(arguments));
+    let command = laboratory.start(laboratory.detecting_noise(arguments));
     std::thread::sleep(moment);
     signal(command.id(), Signal::KILL);
     command.finish(HANG);
@@ -111,7 +112,8 @@ fn can_be_shown(laboratory: &Laboratory) -> bool {
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(!written.contains('\n'), "a header, yet: {}", shown.stderr);
-    let resumed = laboratory.run(&format!("resume {}", path.display()));
+    let resume = format!("resume {}", path.display());
+    let resumed = laboratory.finish(laboratory.detecting_noise(&resume));
     for refused in [shown, resumed] {
         assert_refused(refused);
     }

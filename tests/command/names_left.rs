@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::laboratory::{GRACE, HANG, Laboratory};
+use crate::laboratory::{HANG, Laboratory, NEVER_S};
 use crate::processes::{children, descendants, signal, wait_for};
 use crate::results::runs_told;
 use crate::skip::skip;
@@ -27,11 +27,11 @@ fn a_command_killed_while_there_are_names_leaves_none() {
         strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "-m", mechanism, "--out"]);
         strace.arg(laboratory.results());
         // A worker that lived on would run for ever.
-        let endless = laboratory.place(strace, "--total 1000000GB --deadline 600");
+        let endless = laboratory.place(strace, &format!("--total 1000000GB --deadline {NEVER_S}"));
         let strace = laboratory.start(endless);
         let names = || fs::read_dir(laboratory.path("tmp")).expect("a folder").next().map(drop);
         wait_for("name", HANG, names);
-        let command = wait_for("command", GRACE, || children(strace.id()).first().copied());
+        let command = wait_for("command", HANG, || children(strace.id()).first().copied());
         signal(command, Signal::KILL);
         strace.finish(HANG);
         laboratory.assert_nothing_left();
@@ -45,8 +45,9 @@ fn what_lasts_for_a_run_goes_whoever_is_killed() {
     for mechanism in ["sysv-mq", "sysv-sem", "iceoryx2-pubsub", "iceoryx2-reqres"] {
         for victim in 0..4 {
             let laboratory = Laboratory::open();
-            let arguments =
-                format!("-m {mechanism} -b 64 --total 1000000GB --deadline 600 --repetitions 1");
+            let arguments = format!(
+                "-m {mechanism} -b 64 --total 1000000GB --deadline {NEVER_S} --repetitions 1"
+            );
             let command = laboratory.begin(&arguments);
             let whole = || Some(descendants(command.id())).filter(|all| all.len() == 3);
             let mut all = wait_for("all processes", HANG, whole);

@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::pipe;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -138,9 +138,8 @@ fn tables_keep_to_the_columns_there_are() {
 fn help_and_list_come_at_once() {
     let laboratory = Laboratory::open();
     for arguments in ["--help", "list", "run --help", "--version"] {
-        let start = Instant::now();
         let finished = laboratory.run(arguments).expect(0);
-        assert!(start.elapsed() < Duration::from_secs(1), "{arguments}: {:?}", start.elapsed());
+        assert!(finished.cpu_time < Duration::from_secs(1), "{arguments}: {finished:?}");
         assert_eq!(finished.stderr, "", "{arguments}");
         assert!(finished.stdout.contains("ipcperf") || arguments == "list");
     }

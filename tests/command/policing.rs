@@ -16,7 +16,7 @@ use crate::whole::{assert_whole, was_held_up};
 fn measured(laboratory: &Laboratory, arguments: &str) -> (ResultsFile, Vec<Value>) {
     let out = laboratory.results();
     let run = format!("run {arguments} --json --force --out {}", out.display());
-    let finished = laboratory.run(&run).expect(0);
+    let finished = laboratory.finish(laboratory.detecting_noise(&run)).expect(0);
     (assert_whole(&out), serde_json::from_str(&finished.stdout).expect("an array"))
 }
 

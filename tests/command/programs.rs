@@ -6,7 +6,8 @@ use regex::Regex;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::laboratory::{Finished, HANG, Laboratory};
+use crate::laboratory::{Finished, GRACE, HANG, Laboratory};
+use crate::processes::{descendants, wait_for};
 use crate::skip::skip;
 
 /// A number with so many digits behind its point.
@@ -345,7 +346,7 @@ fn an_interrupted_program_ends_at_once_and_leaves_nothing() {
     let laboratory = Laboratory::open();
     let command = laboratory.command("as ipc -n 60 2proc");
     let started = laboratory.start(command);
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    wait_for("a run under way", GRACE, || (descendants(started.id()).len() == 3).then_some(()));
     let pid = Pid::from_raw(started.id().cast_signed()).expect("a process");
     kill_process(pid, Signal::INT).expect("it is there");
     assert_eq!(started.finish(HANG).status.code(), Some(130));

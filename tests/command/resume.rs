@@ -1,13 +1,12 @@
 //! `ipcperf resume`: what it goes on with, what it leaves alone, and what it refuses.
 
 use std::fs;
-use std::time::Duration;
 
 use rustix::process::Signal;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
-use crate::laboratory::{GRACE, Laboratory, Started};
+use crate::laboratory::{GRACE, HANG, Laboratory, Started};
 use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, lines, number, runs_told, text};
 use crate::skip::skip;
@@ -41,14 +40,14 @@ fn interrupt(laboratory: &Laboratory, arguments: &str, runs: usize) {
     let command = laboratory.start(laboratory.command(arguments));
     wait_for_runs(laboratory, before + runs);
     signal(command.id(), Signal::INT);
-    command.finish(GRACE).expect(130);
+    command.finish(HANG).expect(130);
     let file = assert_consistent(&laboratory.results());
     assert_eq!(file.footer["complete"], false);
 }
 
 fn wait_for_runs(laboratory: &Laboratory, runs: usize) {
     let told = || (runs_told(&laboratory.results()) >= runs).then_some(());
-    wait_for("runs", Duration::from_secs(30), told);
+    wait_for("runs", GRACE, told);
 }
 
 /// `resume` refuses the file in one line that has all `words`, and leaves it as it is.
@@ -177,7 +176,8 @@ fn resume_and_show_print_the_same_objects() {
 #[test]
 fn cases_that_stop_by_themselves_are_gone_on_with() {
     let laboratory = Laboratory::open();
-    let until = "-m pipe,null -b 64 --total 64kB --until-ci 50 --most-repetitions 200";
+    // Long enough to be interrupted before it stops by itself.
+    let until = "-m pipe,null -b 64 --total 4MB --until-ci 50 --most-repetitions 200";
     interrupt(&laboratory, &run(&laboratory, until), 5);
     laboratory.run(&resume(&laboratory)).expect(0);
     let whole = assert_whole(&laboratory.results());
@@ -253,7 +253,7 @@ fn a_file_that_another_command_writes_to_is_refused() {
     assert!(resumed.stderr.contains("another ipcperf is writing"), "{}", resumed.stderr);
     let replaced = place.run(&format!("{} --force", run(&laboratory, SHORT))).expect(2);
     assert!(replaced.stderr.contains("another ipcperf is writing"), "{}", replaced.stderr);
-    command.finish(crate::laboratory::HANG).expect(0);
+    command.finish(HANG).expect(0);
     assert_whole(&laboratory.results());
 }
 

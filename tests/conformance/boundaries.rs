@@ -23,8 +23,7 @@ fn byte_streams_continue_short_transfers_and_count_them() {
 fn assert_short(mechanism: &Mechanism, workload: &str) {
     let laboratory = Laboratory::open();
     let arguments = format!(
-        "-m {} -w {workload} -b 1MiB --total 4MiB --kernel-buffer 4096 --mode {} --verify --deadline 30 \
-         --repetitions 1",
+        "-m {} -w {workload} -b 1MiB --total 4MiB --kernel-buffer 4096 --mode {} --verify --repetitions 1",
         mechanism.name,
         modes(mechanism),
     );

@@ -63,7 +63,7 @@ fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> V
     let total = bytes * messages - bytes / 2;
     let arguments = format!(
         "-m {} -b {bytes} --total {total} --mode {} {variants} --verify \
-         --repetitions 1 --deadline 60",
+         --repetitions 1",
         mechanism.name,
         modes(mechanism),
     );

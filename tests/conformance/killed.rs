@@ -7,13 +7,13 @@ use ipcperf_engine::{Mode, workload};
 use rustix::process::Signal;
 
 use crate::carried::carried;
-use crate::laboratory::{HANG, Laboratory, Started};
+use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S, Started};
 use crate::mechanisms::{for_each, processes};
-use crate::processes::{children, descendants, signal, wait_for};
+use crate::processes::{children, cpu_time, descendants, signal, wait_for};
 use crate::results::{ResultsFile, runs_told};
 
-/// Far longer than noticing a death may take: a run that ends by it was not noticed.
-const DEADLINE: Duration = Duration::from_secs(20);
+/// CPU time of all processes of a run from which on it is under way: longer than setting up takes.
+const UNDER_WAY: Duration = Duration::from_millis(20);
 
 #[test]
 fn a_killed_process_fails_its_run_at_once_and_the_rest_goes_on() {
@@ -32,41 +32,33 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
     let processes = processes(mechanism, mode);
     let runs = processes.max(3);
     let arguments = format!(
-        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --deadline {} --repetitions {}",
+        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --deadline {NEVER_S} --repetitions {}",
         mechanism.name,
         carried(mechanism, 64),
         mode.name(),
-        DEADLINE.as_secs(),
         runs - 1,
     );
     let command = laboratory.begin(&arguments);
     let mut worker_before = 0;
     for run in 0..runs {
         worker_before = await_worker(&command, worker_before);
-        let all = wait_for("run under way", HANG, || {
-            Some(descendants(command.id())).filter(|all| is_under_way(all, processes))
-        });
+        let all = await_under_way(&command, processes);
         signal(all[run % processes], Signal::KILL);
         let told = || (runs_told(&laboratory.results()) > run).then_some(());
-        wait_for(&format!("end of run {run}"), DEADLINE / 2, told);
+        wait_for(&format!("end of run {run}"), GRACE, told);
     }
     command.finish(HANG).expect(4);
     assert_told(&laboratory, runs);
 }
 
-/// Whether all processes are there and have worked for longer than setting up takes.
-fn is_under_way(all: &[u32], processes: usize) -> bool {
-    let ticks: u64 = all.iter().filter_map(|&pid| ticks_used(pid)).sum();
-    all.len() == processes && ticks >= 2
-}
-
-/// The CPU time of a process in clock ticks: the 14th and 15th fields of its `stat`, of which the
-/// second, the program's name, may hold spaces.
-fn ticks_used(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let used = fields.skip(11).take(2).map(str::parse::<u64>);
-    used.sum::<Result<u64, _>>().ok()
+/// The processes of the run that is under way, which are so many: all are there, and have worked for longer
+/// than setting up takes.
+pub(crate) fn await_under_way(command: &Started, processes: usize) -> Vec<u32> {
+    wait_for("run under way", HANG, || {
+        let all = descendants(command.id());
+        let worked: Duration = all.iter().map(|&pid| cpu_time(pid)).sum();
+        Some(all).filter(|all| all.len() == processes && worked >= UNDER_WAY)
+    })
 }
 
 /// The worker of the next run: a child of the command that is not `before`, which must be gone.

@@ -1,17 +1,12 @@
 //! Limits: the largest message works, one byte more is refused in the plan and the limit is named.
 
-use std::time::Duration;
-
 use ipcperf_engine::mechanism::Mechanism;
 use serde_json::Value;
 
 use crate::laboratory::Laboratory;
 use crate::mechanisms::{for_each_that_moves, modes};
-use crate::processes::patience;
 use crate::results::{ResultsFile, number, text};
 
-/// What a run has by default.
-const DEADLINE: Duration = Duration::from_secs(10);
 /// Larger than any limit of a mechanism; a machine without memory for it says another word.
 const TOO_LARGE: u64 = 64 << 20;
 
@@ -68,9 +63,8 @@ fn assert_exactly(laboratory: &Laboratory, mechanism: &Mechanism, kernel_buffer:
     let (name, more) = (mechanism.name, limit + 1);
     let rest = format!(
         "-m {name} --kernel-buffer {kernel_buffer} -w stream,round-trip --mode {} --verify \
-         --repetitions 1 --deadline {}",
+         --repetitions 1",
         modes(mechanism),
-        patience(DEADLINE).as_secs(),
     );
     let total = limit * 4;
     let both = format!("{rest} -b {limit},{more} --total {total}");

@@ -19,6 +19,7 @@ mod random_kills;
 
 #[path = "../support/carried.rs"]
 mod carried;
+#[allow(dead_code, reason = "each test takes what it needs")]
 #[path = "../support/laboratory.rs"]
 mod laboratory;
 #[path = "../support/own.rs"]

@@ -1,14 +1,9 @@
 //! The report of a study that was really run keeps every rule, and says first what became of its claims.
 
-use std::fs;
-use std::time::Duration;
-
 use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
 use crate::laboratory::Laboratory;
 use crate::page::Page;
-
-/// A quick study takes some seconds where nothing else runs.
-const STUDY_LIMIT: Duration = Duration::from_secs(400);
+use std::fs;
 
 /// Two lines, a claim of each kind of figure, a table and a figure of its own.
 const STUDY: &str = include_str!("files/study.toml");
@@ -20,7 +15,7 @@ fn report() -> String {
     fs::write(&study, STUDY).expect("a study");
     let mut command = laboratory.command("study run --quick");
     command.arg(&study).arg("--out").arg(laboratory.results()).arg("--report").arg(&page);
-    let finished = laboratory.start(command).finish(STUDY_LIMIT).expect(0);
+    let finished = laboratory.finish(command).expect(0);
     assert!(finished.stdout.contains("Table 1: Both"), "{}", finished.stdout);
     fs::read_to_string(page).expect("a report")
 }

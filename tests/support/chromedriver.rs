@@ -14,10 +14,10 @@ use ureq::Agent;
 
 use crate::processes;
 
-/// Longer than a browser needs for anything on a busy machine.
-const HANG: Duration = Duration::from_secs(120);
-/// Far longer than it takes to listen, and how often it may fail to.
-const START: Duration = Duration::from_secs(30);
+/// Far longer than a browser needs for anything on a busy machine.
+const HANG: Duration = Duration::from_secs(600);
+/// Far longer than it takes to listen on a busy machine, and how often it may fail to.
+const START: Duration = Duration::from_secs(180);
 const ATTEMPTS: usize = 4;
 /// A picture of a long page is some MB.
 const LONGEST_ANSWER_BYTES: u64 = 256 << 20;

@@ -12,10 +12,22 @@ use tempfile::TempDir;
 
 use crate::processes;
 
-/// Longer than anything a test asks for on a busy machine; a command that takes longer hangs.
-pub(crate) const HANG: Duration = Duration::from_secs(150);
-/// What the clean-up after a run may take beyond the run's deadline.
-pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// Limit against hangs: more than ten times what the longest command of a test takes with one CPU kept busy by
+/// others. No test passes or fails by how long something takes within it.
+pub(crate) const HANG: Duration = Duration::from_secs(900);
+/// Limit for what comes by itself: a process that starts, or the clean-up after a kill. Here it takes
+/// milliseconds, on a busy machine seconds. What must not have come in another way is kept off for
+/// [`NEVER_S`].
+pub(crate) const GRACE: Duration = Duration::from_secs(120);
+/// Deadline, in seconds, of a run that must end in another way: longer than every limit here.
+pub(crate) const NEVER_S: u64 = 36_000;
+/// Deadline, in seconds, of a run that must end by itself: only a run that hangs reaches it.
+const GENEROUS_S: u64 = 600;
+/// What a worker whose command was killed gets to remove what it made, where a test has failed.
+const CLEAN_UP: Duration = Duration::from_secs(20);
+
+/// Turns noise detection off: what is read of a few runs must not depend on what else the machine does.
+const KEEP_DISTURBED: &str = "IPCPERF_KEEP_DISTURBED";
 
 /// A private folder in which the command is run.
 pub(crate) struct Laboratory {
@@ -34,6 +46,9 @@ pub(crate) struct Started {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
+    /// CPU time of it and of the children it waited for; unlike the time it took, that does not depend on
+    /// what else the machine does.
+    pub(crate) cpu_time: Duration,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -62,22 +77,34 @@ impl Laboratory {
         self.place(Command::new(env!("CARGO_BIN_EXE_ipcperf")), arguments)
     }
 
-    /// `program` with `arguments`, in this place.
+    /// The same with noise detection, as users have it: runs may be excluded and retried, so that no
+    /// test may count on any.
+    pub(crate) fn detecting_noise(&self, arguments: &str) -> Command {
+        let mut command = self.command(arguments);
+        command.env_remove(KEEP_DISTURBED);
+        command
+    }
+
+    /// `program` with `arguments`, in this place. Every run is kept, however disturbed.
     pub(crate) fn place(&self, mut program: Command, arguments: &str) -> Command {
         program
             .args(arguments.split_whitespace())
             .env("TMPDIR", self.path("tmp"))
             .env("XDG_DATA_HOME", self.path("data"))
+            .env(KEEP_DISTURBED, "1")
             .env_remove("COLUMNS")
             .stdin(Stdio::null());
         program
     }
 
     /// `ipcperf run` with `arguments`, results going to [`Laboratory::results`]. Each run is made
-    /// once, however disturbed: samples can be counted on a busy machine.
+    /// once and has all the time that it needs.
     pub(crate) fn measuring(&self, arguments: &str) -> Command {
         let mut command = self.command("run --force --attempts 1 --out");
         command.arg(self.results()).args(arguments.split_whitespace());
+        if !arguments.contains("--deadline") {
+            command.args(["--deadline", &GENEROUS_S.to_string()]);
+        }
         command
     }
 
@@ -140,12 +167,16 @@ impl Laboratory {
 }
 
 impl Drop for Laboratory {
-    /// A test that fails leaves no process behind that would disturb the others.
+    /// A test that fails leaves nothing behind that would disturb the others. Its command is ended by now,
+    /// and what lives on cleans up after itself, which it gets the time for.
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            for pid in processes::with_environment(&self.mark()) {
-                processes::signal(pid, Signal::KILL);
-            }
+        if !std::thread::panicking() {
+            return;
+        }
+        let living = || processes::with_environment(&self.mark());
+        processes::find_within(CLEAN_UP, || living().is_empty().then_some(()));
+        for pid in living() {
+            processes::signal(pid, Signal::KILL);
         }
     }
 }
@@ -157,16 +188,13 @@ impl Started {
 
     /// Waits for its end, which must come within `limit` of a machine's time from now.
     pub(crate) fn finish(mut self, limit: Duration) -> Finished {
-        let end = Instant::now() + processes::patience(limit);
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("the command can be waited for") {
-                break status;
-            }
-            assert!(Instant::now() < end, "the command did not end within {limit:?}");
-            std::thread::sleep(Duration::from_millis(1));
-        };
+        let ended = processes::ends_within(self.id(), processes::patience(limit));
+        assert!(ended, "the command did not end within {limit:?}");
+        // Before it is waited for: its figures go with it.
+        let cpu_time = processes::cpu_time(self.id());
+        let status = self.child.wait().expect("the command can be waited for");
         let text = |path| fs::read_to_string(path).expect("output is text");
-        Finished { status, stdout: text(&self.stdout), stderr: text(&self.stderr) }
+        Finished { status, cpu_time, stdout: text(&self.stdout), stderr: text(&self.stderr) }
     }
 }
 

@@ -3,7 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 /// The children of `pid`.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
@@ -45,6 +48,31 @@ fn has_in_environment(pid: u32, entry: &str) -> bool {
 pub(crate) fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process number");
     let _ = kill_process(pid, signal);
+}
+
+/// Sleeps until the child `pid` has ended, for at most `limit`; whether it has. It can still be waited for.
+pub(crate) fn ends_within(pid: u32, limit: Duration) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process number");
+    let process = pidfd_open(pid, PidfdFlags::empty()).expect("a child that was not waited for");
+    let end = Instant::now() + limit;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left).expect("a limit of a test");
+        match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout)) {
+            Ok(ready) => return ready > 0,
+            Err(Errno::INTR) => {}
+            Err(errno) => panic!("poll: {errno}"),
+        }
+    }
+}
+
+/// CPU time of `pid` and of the children that it waited for: fields 14 to 17 of its `stat`, of which the
+/// second, the program's name, may hold spaces. Nothing where it is gone.
+pub(crate) fn cpu_time(pid: u32) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    let ticks: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_secs(ticks) / u32::try_from(clock_ticks_per_second()).expect("some hundred")
 }
 
 /// `limit`, which is a machine's, where `IPCPERF_TIMES_SLOWER` says how much longer all takes: in an

@@ -274,19 +274,23 @@ mod tests {
         version: "-c",
         remedy: |_| "speak otherwise",
         most_bytes: 1 << 20,
-        patience: Duration::from_millis(500),
+        patience: Duration::from_secs(300),
     };
 
-    /// The shell, and more patience where `IPCPERF_TIMES_SLOWER` says how much longer all takes: in an
-    /// emulator.
-    static HERE: LazyLock<Tool> = LazyLock::new(|| {
+    /// The shell, where it must not be waited for: long enough for one that says at once that it is ready.
+    /// Longer where `IPCPERF_TIMES_SLOWER` says how much longer all takes: in an emulator.
+    static IMPATIENT: LazyLock<Tool> = LazyLock::new(|| {
         let factor = std::env::var("IPCPERF_TIMES_SLOWER");
         let factor = factor.map_or(1, |text| text.parse().expect("IPCPERF_TIMES_SLOWER"));
-        Tool { patience: SHELL.patience * factor, ..SHELL }
+        Tool { patience: Duration::from_secs(3) * factor, ..SHELL }
     });
 
     fn start(script: &str) -> Attached {
-        HERE.start(&["-c".to_owned(), script.to_owned()], &[("WORD", "ready")]).unwrap()
+        started(&SHELL, script)
+    }
+
+    fn started(tool: &'static Tool, script: &str) -> Attached {
+        tool.start(&["-c".to_owned(), script.to_owned()], &[("WORD", "ready")]).unwrap()
     }
 
     fn ready(said: &Said) -> bool {
@@ -323,13 +327,14 @@ mod tests {
 
     #[test]
     fn what_never_attaches_or_never_ends_is_not_waited_for_long() {
-        let mut tool = start("exec sleep 60");
+        let mut tool = started(&IMPATIENT, "exec sleep 3600");
         let pid = tool.pid();
         let refusal = tool.wait_until(ready).unwrap_err();
         assert!(refusal.reason.contains("did not attach"), "{refusal}");
         drop(tool);
         assert!(is_gone(pid));
-        let mut tool = start("trap '' TERM; echo ready; while :; do sleep 0.01; done");
+        let script = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
+        let mut tool = started(&IMPATIENT, script);
         let pid = tool.pid();
         tool.wait_until(ready).unwrap();
         let refusal = tool.end().unwrap_err();
@@ -356,7 +361,7 @@ mod tests {
 
     #[test]
     fn it_dies_with_the_thread_that_started_it() {
-        let mut tool = std::thread::spawn(|| start("exec sleep 60")).join().unwrap();
+        let mut tool = std::thread::spawn(|| start("exec sleep 3600")).join().unwrap();
         let status = tool.wait_for_end(|_| ()).unwrap();
         assert_eq!(status.signal(), Some(libc::SIGKILL));
     }
@@ -369,7 +374,7 @@ mod tests {
 
     /// Whether `pid`, which another process has to reap, is gone soon.
     fn goes(pid: Pid) -> bool {
-        let end = Instant::now() + Duration::from_secs(5);
+        let end = Instant::now() + SHELL.patience;
         while !is_gone(pid) && Instant::now() < end {
             sleep(STEP);
         }
@@ -378,7 +383,7 @@ mod tests {
 
     #[test]
     fn what_it_has_started_goes_with_it_and_with_the_command() {
-        let script = "sleep 60 & echo $!; echo ready; exec sleep 60";
+        let script = "sleep 3600 & echo $!; echo ready; exec sleep 3600";
         let mut tool = start(script);
         tool.wait_until(ready).unwrap();
         let started = started_by(&tool);

@@ -8,7 +8,7 @@ use crate::page::Page;
 /// Where no figure reaches.
 const NOWHERE: (f64, f64) = (1.0, 1.0);
 /// The readout may appear and vanish with a delay.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// One point of every panel.
 pub(super) fn hover(page: &Page) -> Vec<String> {

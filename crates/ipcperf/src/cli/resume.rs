@@ -6,7 +6,7 @@ use super::arguments::ResumeArguments;
 use super::export::Exports;
 use super::measure::{measured, present, topology};
 use crate::error::{Ending, Error};
-use crate::machine::Environment;
+use crate::machine::{Environment, NoiseDetection, noise_detection};
 use crate::output::{Progress, tell};
 use crate::plan::Plan;
 use crate::results::{Header, Results, Writer, read};
@@ -20,6 +20,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let header = &results.header;
     let plan = header.plan.plan(header.seed).map_err(refuse)?;
     same_machine(header, &plan, &topology()?).map_err(refuse)?;
+    same_noise_detection(header).map_err(refuse)?;
     if let Some(warning) = other_version(header) {
         tell(&format!("ipcperf: warning: {}: {warning}", arguments.file.display()));
     }
@@ -70,6 +71,19 @@ fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(),
         let allowed = topology.allowed();
         Err(format!("CPU {cpu}, which it was measured on, is outside the allowed CPUs ({allowed})"))
     })
+}
+
+/// One file has its disturbed runs excluded, or none of them: its header says which.
+fn same_noise_detection(header: &Header) -> Result<(), String> {
+    match (header.environment.program.noise_detection, noise_detection()) {
+        (Some(false), NoiseDetection::On) => Err("it was measured with noise detection off \
+            (IPCPERF_KEEP_DISTURBED=1): set that again, or measure anew"
+            .to_owned()),
+        (None | Some(true), NoiseDetection::Off) => Err("it was measured with noise detection \
+            on, and here it is off: unset IPCPERF_KEEP_DISTURBED"
+            .to_owned()),
+        _ => Ok(()),
+    }
 }
 
 /// What a reader must know who finds two programs in one file.

@@ -31,5 +31,6 @@ mod warnings;
 
 pub(crate) use environment::{Environment, Section};
 pub(crate) use memory::available_memory_bytes;
+pub(crate) use program::{NoiseDetection, noise_detection};
 pub(crate) use warning::{Severity, Warning};
 pub(crate) use warnings::warnings;

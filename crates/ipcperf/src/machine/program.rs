@@ -19,6 +19,25 @@ pub(crate) struct Program {
     pub(crate) target: Option<String>,
     /// The C library it runs with: copying is its.
     pub(crate) c_library: Option<String>,
+    /// Whether disturbed runs are excluded. False only where `IPCPERF_KEEP_DISTURBED=1` was set, as tests do.
+    pub(crate) noise_detection: Option<bool>,
+}
+
+/// Whether disturbed runs are marked, excluded and retried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoiseDetection {
+    On,
+    Off,
+}
+
+/// On, unless `IPCPERF_KEEP_DISTURBED` is 1: tests of structure must pass on a busy machine too, where few
+/// runs would be left. Stored with the results and warned of, so that nobody takes such figures for a
+/// measurement.
+pub(crate) fn noise_detection() -> NoiseDetection {
+    match std::env::var_os("IPCPERF_KEEP_DISTURBED") {
+        Some(value) if value == "1" => NoiseDetection::Off,
+        _ => NoiseDetection::On,
+    }
 }
 
 impl Program {
@@ -30,6 +49,7 @@ impl Program {
             compiler: option_env!("IPCPERF_COMPILER").map(str::to_owned),
             target: option_env!("IPCPERF_TARGET").map(str::to_owned),
             c_library: host::c_library(),
+            noise_detection: Some(noise_detection() == NoiseDetection::On),
         }
     }
 }

@@ -36,6 +36,9 @@ pub(crate) enum Warning {
     /// ipcperf itself was built without optimisation.
     #[error("built without optimisation: figures are the harness's, not IPC's")]
     DebugBuild,
+    /// `IPCPERF_KEEP_DISTURBED` is set.
+    #[error("noise detection is off: disturbed runs count like others")]
+    NoiseDetectionOff,
     /// Other work keeps the CPUs busy.
     #[error("others are at work (load {load:.1} on {cpus} CPUs): runs will be disturbed")]
     BusyMachine { load: f64, cpus: u64 },
@@ -112,6 +115,7 @@ impl Warning {
     pub(crate) const fn severity(&self) -> Severity {
         match self {
             Self::DebugBuild
+            | Self::NoiseDetectionOff
             | Self::BusyMachine { .. }
             | Self::StealSeen { .. }
             | Self::CpuQuota { .. }
@@ -142,6 +146,7 @@ impl Warning {
     pub(crate) const fn remedy(&self) -> &'static str {
         match self {
             Self::DebugBuild => "cargo build --release",
+            Self::NoiseDetectionOff => "unset IPCPERF_KEEP_DISTURBED, which is for tests",
             Self::BusyMachine { .. } => "end what `top` shows, and wait a minute",
             Self::StealSeen { .. } => "measure at a quieter time, or on dedicated CPUs",
             Self::CpuQuota { .. } => "echo max > cpu.max in the group; docker run without --cpus",

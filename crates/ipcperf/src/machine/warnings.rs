@@ -29,8 +29,9 @@ const SMALL_BUFFER_BYTES: u64 = MIB;
 const LOW_LOCKED_BYTES: u64 = 8 * MIB;
 
 /// What looks for each, gravest first.
-const CHECKS: [fn(&Environment) -> Option<Warning>; 24] = [
+const CHECKS: [fn(&Environment) -> Option<Warning>; 25] = [
     debug_build,
+    noise_detection_off,
     busy_machine,
     steal_seen,
     cpu_quota,
@@ -63,6 +64,10 @@ pub(crate) fn warnings(environment: &Environment) -> Vec<Warning> {
 
 fn debug_build(environment: &Environment) -> Option<Warning> {
     (environment.program.build_profile.as_deref()? == "debug").then_some(Warning::DebugBuild)
+}
+
+fn noise_detection_off(environment: &Environment) -> Option<Warning> {
+    (!environment.program.noise_detection?).then_some(Warning::NoiseDetectionOff)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a number of CPUs")]
@@ -243,6 +248,7 @@ mod tests {
         let text = str::to_owned;
         vec![
             (|e| e.program.build_profile = Some("debug".to_owned()), Warning::DebugBuild),
+            (|e| e.program.noise_detection = Some(false), Warning::NoiseDetectionOff),
             (|e| e.load.load_average_1min = Some(4.5), Warning::BusyMachine { load: 4.5, cpus: 8 }),
             (|e| e.virtualisation.steal_share = Some(0.03), Warning::StealSeen { share: 0.03 }),
             (

@@ -196,6 +196,7 @@ mod tests {
         let mut planted = Environment::default();
         planted.program.version = "0.1.0".to_owned();
         planted.program.build_profile = some("release");
+        planted.program.noise_detection = Some(true);
         planted.kernel.kernel = some("Linux 6.12.0");
         planted.kernel.isolated_cpus = some("");
         planted.kernel.mitigations =

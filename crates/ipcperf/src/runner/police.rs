@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ipcperf_engine::worker::steal_ns;
 use ipcperf_engine::{Disturbance, Measurement, disturbance};
 
+use crate::machine::{NoiseDetection, noise_detection};
 use crate::plan::{Case, Plan};
 use crate::results::{Sample, SetAside};
 
@@ -20,6 +21,7 @@ const LEAST_WINDOW: Duration = Duration::from_millis(500);
 /// Judges runs as they come in.
 #[derive(Debug)]
 pub(super) struct Police {
+    noise: NoiseDetection,
     steal: StealWatch,
     attempts: u32,
     /// Runs that may still be repeated: a machine that is never quiet must not take for ever.
@@ -34,6 +36,7 @@ impl Police {
         let cpus: BTreeSet<u32> =
             plan.cases.iter().filter_map(|case| case.spec.cpus).flatten().collect();
         Self {
+            noise: noise_detection(),
             steal: StealWatch::over(cpus.into_iter().collect()),
             attempts: plan.attempts,
             repeats_left: (plan.runs() / 2).max(10).saturating_sub(repeated),
@@ -55,6 +58,9 @@ impl Police {
     ) -> Option<SetAside> {
         if block == 0 {
             return Some(SetAside::First);
+        }
+        if self.noise == NoiseDetection::Off {
+            return None;
         }
         if self.steal.share().is_some_and(|share| share > MOST_STEAL) {
             return Some(SetAside::Disturbed);
@@ -153,7 +159,8 @@ mod tests {
     }
 
     fn police(attempts: u32, repeats_left: u64) -> Police {
-        Police { steal: StealWatch::over(vec![0]), attempts, repeats_left }
+        let (noise, steal) = (NoiseDetection::On, StealWatch::over(vec![0]));
+        Police { noise, steal, attempts, repeats_left }
     }
 
     #[test]

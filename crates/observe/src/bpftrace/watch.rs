@@ -17,7 +17,7 @@ const TOOL: Tool = Tool {
     version: "--version",
     remedy,
     most_bytes: 64 << 20,
-    patience: Duration::from_secs(20),
+    patience: Duration::from_secs(60),
 };
 
 /// Room for the rows of every phase: by default there is some for 4096, and what finds none is lost. Older

@@ -17,7 +17,7 @@ const TOOL: Tool = Tool {
     version: "-V",
     remedy,
     most_bytes: 1 << 30,
-    patience: Duration::from_secs(20),
+    patience: Duration::from_secs(60),
 };
 
 /// strace, attached.
