@@ -54,8 +54,11 @@ impl Channel for MmapFile {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = openat(CWD, scratch.path("slot"), flags, Access::RUSR | Access::WUSR)
             .map_err(|e| refused("open(O_CREAT)", e))?;
-        let memory = Shared::of_file(&file, memory_bytes(setup)).map_err(|e| {
-            refused("mapping the file", e).with_remedy("make room in TMPDIR, or set it elsewhere")
+        let bytes = memory_bytes(setup);
+        let memory = Shared::of_file(&file, bytes).map_err(|e| {
+            let call = format!("allocating and mapping a file of {bytes} bytes in TMPDIR");
+            refused(&call, e)
+                .with_remedy("make room there, or set TMPDIR to a folder with more of it")
         })?;
         ends(setup, memory, |spot| Ok(FutexBell { spot }))
     }
