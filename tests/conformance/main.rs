@@ -17,6 +17,7 @@ mod limits;
 mod mechanisms;
 mod random_cases;
 mod random_kills;
+mod scarce;
 mod strangers;
 
 #[path = "../support/carried.rs"]

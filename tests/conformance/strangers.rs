@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -19,14 +21,20 @@ const RUNS: usize = 48;
 #[test]
 fn runs_are_made_whoever_connects_to_every_port() {
     let before = listening();
-    with_stranger(
-        || listening().difference(&before).copied().collect(),
-        || {
-            for name in ["tcp", "mptcp", "zeromq", "vsock"] {
-                assert_measured(name, "");
-            }
-        },
-    );
+    let connect = || listening().difference(&before).copied().for_each(connect_to);
+    with_stranger(connect, || {
+        assert_measured("tcp", "");
+        assert_measured("mptcp", "");
+        assert_measured("zeromq", "--set zeromq.transport=tcp");
+        assert_measured("vsock", "");
+    });
+}
+
+#[test]
+fn runs_are_made_whoever_connects_to_every_abstract_name() {
+    with_stranger(connect_to_abstract_names, || {
+        assert_measured("unix-stream-named", "--set unix-stream-named.address=abstract");
+    });
 }
 
 /// A port that is known beforehand is connected to the moment that somebody listens there.
@@ -35,7 +43,8 @@ fn runs_are_made_whoever_connects_to_a_named_port() {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let port = free.local_addr().expect("its number").port();
     drop(free);
-    with_stranger(|| vec![port], || assert_measured("tcp", &format!("--set tcp.port={port}")));
+    let options = format!("--set tcp.port={port}");
+    with_stranger(|| connect_to(port), || assert_measured("tcp", &options));
 }
 
 #[test]
@@ -53,8 +62,24 @@ fn a_port_that_another_program_uses_is_a_failure_with_a_way_out() {
     }
 }
 
-/// Does `work` while a thread connects to each of `ports` again and again.
-fn with_stranger(ports: impl Fn() -> Vec<u16> + Send, work: impl FnOnce()) {
+fn connect_to(port: u16) {
+    let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into();
+    // Refused but for moments.
+    let _ = TcpStream::connect_timeout(&address, Duration::from_millis(20));
+}
+
+/// Connects to every abstract socket whose name begins as those of ours do.
+fn connect_to_abstract_names() {
+    let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let names = table.lines().filter_map(|line| line.split_whitespace().nth(7)?.strip_prefix('@'));
+    for name in names.filter(|name| name.starts_with("ipcperf")) {
+        // Gone again by now, as a rule.
+        let _ = SocketAddr::from_abstract_name(name).map(|name| UnixStream::connect_addr(&name));
+    }
+}
+
+/// Does `work` while a thread does `disturb` again and again.
+fn with_stranger(disturb: impl Fn() + Send, work: impl FnOnce()) {
     struct Ending<'a>(&'a AtomicBool);
     impl Drop for Ending<'_> {
         fn drop(&mut self) {
@@ -65,11 +90,7 @@ fn with_stranger(ports: impl Fn() -> Vec<u16> + Send, work: impl FnOnce()) {
     thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                for port in ports() {
-                    let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into();
-                    // Refused but for moments.
-                    let _ = TcpStream::connect_timeout(&address, Duration::from_millis(20));
-                }
+                disturb();
             }
         });
         // A test that fails ends the thread too.
@@ -84,9 +105,8 @@ fn assert_measured(name: &str, options: &str) {
         return skip(name, &missing.reason);
     }
     let laboratory = Laboratory::open();
-    let transport = if name == "zeromq" { "--set zeromq.transport=tcp" } else { options };
     let arguments = format!(
-        "-m {name} {transport} -w round-trip -b 64 --total 6400 --verify --repetitions {RUNS} \
+        "-m {name} {options} -w round-trip -b 64 --total 6400 --verify --repetitions {RUNS} \
          --deadline 60"
     );
     laboratory.finish(laboratory.measuring(&arguments)).expect(0);

@@ -281,7 +281,7 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
 
     fn prepare(&mut self) -> Result<(), Errno> {
         self.own = Own(Some(self.joined().map_err(space::or_no_space)?));
-        present::populate(room::prefix())
+        present::populate(room::prefix()).map_err(space::or_no_space)
     }
 
     /// Without a stop in between, unlike what is composed in place: keeping the library's loan while it

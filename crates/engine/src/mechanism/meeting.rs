@@ -171,3 +171,59 @@ impl Listener<'_> {
 fn ignore_interruption(errno: Errno) -> Result<usize, Errno> {
     if errno == Errno::INTR { Ok(0) } else { Err(errno) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Read;
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    use rustix::net::{AddressFamily, SocketType, socket_with};
+
+    use super::*;
+
+    /// What a meeting comes to at a socket to which `strangers` are connected already.
+    fn met(strangers: usize, is_own: IsOwn) -> (Result<[OwnedFd; 2], Failure>, Vec<TcpStream>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let strangers = (0..strangers).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let make = || {
+            socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+                .map_err(|errno| refused("socket", errno))
+        };
+        let options = BTreeMap::new();
+        let setup = Setup::plain(&options);
+        (meet(&listener.into(), &address, make, is_own, &setup), strangers)
+    }
+
+    #[test]
+    fn connections_that_came_before_are_closed() {
+        let (ends, strangers) = met(3, has_address_of);
+        let [sender, receiver] = ends.unwrap();
+        assert_eq!(getpeername(&receiver), Ok(Some(getsockname(&sender).unwrap())));
+        for mut stranger in strangers {
+            let error = stranger.read(&mut [0]).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        }
+        rustix::io::write(&sender, &[7]).unwrap();
+        assert_eq!(rustix::io::read(&receiver, &mut [0_u8; 1][..]), Ok(1));
+    }
+
+    #[test]
+    fn a_process_knows_its_own_connections() {
+        let folder = std::env::temp_dir().join(format!("ipcperf-test-{}", std::process::id()));
+        let listener = std::os::unix::net::UnixListener::bind(&folder).unwrap();
+        let sender = std::os::unix::net::UnixStream::connect(&folder).unwrap().into();
+        std::fs::remove_file(&folder).unwrap();
+        let accepted = listener.accept().unwrap().0.into();
+        assert_eq!(is_of_this_process(&accepted, &sender), Ok(true));
+    }
+
+    #[test]
+    fn strangers_alone_are_a_failure_that_counts_them() {
+        let failure = met(2, |_, _| Ok(false)).0.unwrap_err();
+        assert_eq!(failure.errno, Some(Errno::TIMEDOUT.raw_os_error()));
+        assert!(failure.place.contains("connections of other processes"), "{failure}");
+        assert!(failure.remedy.is_some());
+    }
+}

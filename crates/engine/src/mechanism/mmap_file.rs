@@ -31,8 +31,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             name before the parties part.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 2.6.0.",
-        defaults_that_matter: "The file is in TMPDIR, else /tmp. On a disk the kernel writes \
-            dirty pages back every vm.dirty_writeback_centisecs, after which the first store to \
+        defaults_that_matter: "The file is in TMPDIR, else /tmp; its room is taken before it is mapped \
+            (fallocate, or by writing zeros). On a disk the kernel writes dirty pages back every vm.dirty_writeback_centisecs, after which the first store to \
             each takes a fault again; on tmpfs it never does. The kernel holds nothing, so \
             --kernel-buffer does not apply.",
         references: &["man:mmap(2)", "man:futex(2)"],
