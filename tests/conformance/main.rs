@@ -10,12 +10,15 @@ mod borrowing;
 mod boundaries;
 mod deadline;
 mod descriptors;
+mod hostile_specs;
 mod integrity;
 mod killed;
 mod limits;
 mod mechanisms;
 mod random_cases;
 mod random_kills;
+mod scarce;
+mod strangers;
 
 #[path = "../support/carried.rs"]
 mod carried;

@@ -27,5 +27,6 @@ pub mod worker;
 pub mod workload;
 
 pub use disturbance::{Disturbance, disturbance};
+pub(crate) use report::NO_SPACE;
 pub use report::{Failure, FailureKind, Measurement, Repeat, Report, Role, RoleUsage, RoundTrips};
 pub use spec::{KernelBuffer, Mode, Privilege, Repeats, Rest, RunSpec, TouchCheck, WarmUp};

@@ -236,6 +236,10 @@ impl Failure {
     }
 }
 
+/// Remedy for a full file system.
+pub(crate) const NO_SPACE: &str = "make room in TMPDIR (else /tmp), in /dev/shm, or in the folder of the option dir; \
+    or set TMPDIR or dir to a folder with more of it";
+
 /// The one JSON object a worker prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -59,6 +59,22 @@ impl Setup<'_> {
         self.options.get(name).map_or(default, String::as_str)
     }
 
+    /// A set-up for tests, with everything but `options` as usual.
+    #[cfg(test)]
+    pub(crate) fn plain(options: &BTreeMap<String, String>) -> Setup<'_> {
+        Setup {
+            options,
+            buffer_bytes: 64,
+            kernel_buffer_asked_bytes: None,
+            privilege: Privilege::Used,
+            nearness: Nearness::Unpinned,
+            cpus: None,
+            blocking: Blocking::Wait,
+            workload: Kind::Stream,
+            buffers: Reuse::Hot,
+        }
+    }
+
     /// The value of option `name` where it was set and is a number.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {

@@ -262,6 +262,23 @@ pub struct Lack {
 }
 
 impl OptionSpec {
+    /// Whether `value`, in its canonical form, is one of its values.
+    #[must_use]
+    pub fn takes(&self, value: &str) -> bool {
+        let number = value.parse::<u64>();
+        value == self.default
+            || match &self.values {
+                OptionValues::OneOf(words) => words.contains(&value),
+                OptionValues::Choices(choices) => choices.iter().any(|choice| choice.word == value),
+                OptionValues::Bytes => number.is_ok_and(|bytes| bytes > 0),
+                OptionValues::BytesOr(words) => {
+                    words.contains(&value) || number.is_ok_and(|bytes| bytes > 0)
+                }
+                OptionValues::Number(range) => number.is_ok_and(|number| range.contains(&number)),
+                OptionValues::Folder => value.starts_with('/') && !value.contains('\0'),
+            }
+    }
+
     /// Its values that cannot be had here.
     #[must_use]
     pub fn lacks(&self) -> Vec<Lack> {

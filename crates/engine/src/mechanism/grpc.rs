@@ -11,15 +11,17 @@ mod wire;
 use std::os::unix::net::UnixStream;
 
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 use tokio::runtime;
 use tonic::codegen::Bytes;
 use tonic::{Code, Status};
 
 use super::descriptor::refused;
 use super::local::listen_at;
+use super::meeting;
 use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library, Limit,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
+    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library,
+    Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 use client::Client;
@@ -94,7 +96,7 @@ impl Channel for Grpc {
     type End = GrpcEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<GrpcEnd>, Failure> {
-        let [sender, receiver] = connected()?;
+        let [sender, receiver] = connected(setup)?;
         let streamed = Work::Streamed { queued: queued(setup) };
         let work = if setup.workload.is_answered() { Work::Answered } else { streamed };
         let end = |place| GrpcEnd { place, work, taken: Bytes::new() };
@@ -106,18 +108,20 @@ impl Channel for Grpc {
     }
 }
 
-/// Both ends of a connection.
-fn connected() -> Result<[UnixStream; 2], Failure> {
+/// Both ends of a connection, as tokio wants them: they do not block.
+fn connected(setup: &Setup<'_>) -> Result<[UnixStream; 2], Failure> {
     let scratch = Scratch::new()?;
     let path = scratch.path("socket");
-    let listener = listen_at(&path)?;
-    let refused = |call| move |error| refused(call, io_errno(&error));
-    let sender = UnixStream::connect(&path).map_err(refused("connect"))?;
-    let (receiver, _) = listener.accept().map_err(refused("accept"))?;
-    for socket in [&sender, &receiver] {
-        socket.set_nonblocking(true).map_err(refused("ioctl(FIONBIO)"))?;
-    }
-    Ok([sender, receiver])
+    let listener = listen_at(&path)?.into();
+    let address =
+        SocketAddrUnix::new(&path).map_err(|errno| refused("naming the socket", errno))?;
+    let make = || {
+        socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(|errno| refused("socket(AF_UNIX)", errno))
+    };
+    let setup = Setup { blocking: Blocking::Try, ..*setup };
+    let ends = meeting::meet(&listener, &address, make, meeting::is_of_this_process, &setup)?;
+    Ok(ends.map(UnixStream::from))
 }
 
 /// Which part an end has.

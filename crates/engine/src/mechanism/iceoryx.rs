@@ -7,6 +7,7 @@
 
 mod present;
 mod room;
+mod space;
 mod sweep;
 mod turns;
 
@@ -16,7 +17,7 @@ use std::marker::PhantomData;
 
 use iceoryx2::port::{LoanError, SendError};
 use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode, ipc};
-use rustix::fs::{Access, access, statvfs};
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
@@ -73,11 +74,31 @@ pub(super) fn available() -> Result<(), Unavailable> {
 
 /// What shared memory has room for, where `messages` lie in it.
 pub(super) fn limit(messages: u64) -> Option<Limit> {
-    let room = statvfs(SHARED_MEMORY).ok()?;
-    let all = room.f_blocks.saturating_mul(room.f_frsize);
+    let all = space::of(SHARED_MEMORY)?.all_bytes;
     let each = all.saturating_sub(RESERVED_BYTES) / messages;
     let because = format!("/dev/shm has {all}, and {messages} messages lie in it");
     Some(Limit { bytes: each.saturating_sub(OVERHEAD_BYTES), because })
+}
+
+/// Shared memory that `messages` of `bytes` take.
+fn needed_bytes(messages: u64, bytes: u64) -> u64 {
+    bytes.saturating_add(OVERHEAD_BYTES).saturating_mul(messages).saturating_add(RESERVED_BYTES)
+}
+
+/// Refuses to begin where others have filled shared memory: the library would die of its first store.
+fn ensure_room(messages: u64, setup: &Setup<'_>) -> Result<(), Failure> {
+    let needed = needed_bytes(messages, setup.buffer_bytes);
+    match space::of(SHARED_MEMORY) {
+        Some(space) if space.free_bytes < needed => {
+            let free = space.free_bytes;
+            let place = format!("/dev/shm has {free} bytes free, and iceoryx2 needs {needed}");
+            Err(refused(&place, Errno::NOSPC).with_remedy(
+                "remove what nobody uses there, enlarge it (mount -o remount,size=BYTES /dev/shm), \
+                 or use smaller messages",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Which party.
@@ -112,6 +133,9 @@ pub(super) type Node = iceoryx2::node::Node<ipc::Service>;
 
 /// The ports of one party.
 pub(super) trait Ports: Sized + 'static {
+    /// Messages that the library has memory for.
+    fn held(setup: &Setup<'_>) -> u64;
+
     /// Makes them; those of the peer may not be there yet.
     fn make(node: &Node, part: Part) -> Result<Self, Errno>;
 
@@ -162,6 +186,7 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
     type End = IceoryxEnd<P, PLACE>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        ensure_room(P::held(setup), setup)?;
         let config = room::open()?;
         let [senders, receivers] = Turns::pair().map_err(|errno| refused("socketpair", errno))?;
         let end = |side, turns| IceoryxEnd {
@@ -255,8 +280,8 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
     const RECEIVES_IN_PLACE: bool = PLACE;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.own = Own(Some(self.joined()?));
-        present::populate(room::prefix())
+        self.own = Own(Some(self.joined().map_err(space::or_no_space)?));
+        present::populate(room::prefix()).map_err(space::or_no_space)
     }
 
     /// Without a stop in between, unlike what is composed in place: keeping the library's loan while it

@@ -150,6 +150,10 @@ fn sent(sample: SampleMut<ipc::Service, [u8], ()>) -> Result<(), Errno> {
 }
 
 impl Ports for PubSub {
+    fn held(setup: &Setup<'_>) -> u64 {
+        held(setup)
+    }
+
     fn make(node: &Node, part: Part) -> Result<Self, Errno> {
         let outgoing = (part.is_answered || part.side == Side::Sender)
             .then(|| Outgoing::new(&service_from(part.side, node, part)?, part))

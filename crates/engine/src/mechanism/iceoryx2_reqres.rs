@@ -234,6 +234,10 @@ impl Callee {
 }
 
 impl Ports for ReqRes {
+    fn held(setup: &Setup<'_>) -> u64 {
+        held(setup)
+    }
+
     fn make(node: &Node, part: Part) -> Result<Self, Errno> {
         let service = service(node, part)?;
         match part.side {

@@ -31,8 +31,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             name before the parties part.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 2.6.0.",
-        defaults_that_matter: "The file is in TMPDIR, else /tmp. On a disk the kernel writes \
-            dirty pages back every vm.dirty_writeback_centisecs, after which the first store to \
+        defaults_that_matter: "The file is in TMPDIR, else /tmp; its room is taken before it is mapped \
+            (fallocate, or by writing zeros). On a disk the kernel writes dirty pages back every vm.dirty_writeback_centisecs, after which the first store to \
             each takes a fault again; on tmpfs it never does. The kernel holds nothing, so \
             --kernel-buffer does not apply.",
         references: &["man:mmap(2)", "man:futex(2)"],
@@ -54,8 +54,11 @@ impl Channel for MmapFile {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = openat(CWD, scratch.path("slot"), flags, Access::RUSR | Access::WUSR)
             .map_err(|e| refused("open(O_CREAT)", e))?;
-        let memory = Shared::of_file(&file, memory_bytes(setup)).map_err(|e| {
-            refused("mapping the file", e).with_remedy("make room in TMPDIR, or set it elsewhere")
+        let bytes = memory_bytes(setup);
+        let memory = Shared::of_file(&file, bytes).map_err(|e| {
+            let call = format!("allocating and mapping a file of {bytes} bytes in TMPDIR");
+            refused(&call, e)
+                .with_remedy("make room there, or set TMPDIR to a folder with more of it")
         })?;
         ends(setup, memory, |spot| Ok(FutexBell { spot }))
     }

@@ -14,6 +14,7 @@ mod iceoryx;
 mod lasting;
 mod local;
 mod mapping;
+mod meeting;
 mod memfd;
 mod names;
 mod own;

@@ -4,10 +4,11 @@ use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
 use rustix::io::Errno;
-use rustix::process::getpid;
+use rustix::process::{Resource, getpid, getrlimit};
 use rustix::thread::futex;
 
 use super::descriptor::refused;
@@ -17,7 +18,7 @@ use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Limit,
     Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
-use crate::{Failure, Mode, worker};
+use crate::{Failure, Mode, Report, worker};
 
 /// What `signal` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -43,7 +44,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             in si_errno.",
         minimum_kernel: "Linux 2.2.",
         defaults_that_matter: "RLIMIT_SIGPENDING bounds what is queued for all processes of a \
-            user; where others have used it up, the sender looks again every millisecond.",
+            user; where others have used it up, the sender looks again every millisecond, and gives \
+            up after a second in which it could queue nothing.",
         references: &[
             "man:sigqueue(3)",
             "man:rt_sigqueueinfo(2)",
@@ -55,7 +57,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     limit: |_| Some(Limit { bytes: WORD as u64, because: "a signal's value is a word".to_owned() }),
     holds: |_| 0,
     library: None,
-    execute: worker::execute::<Signal>,
+    execute: |spec| explained(worker::execute::<Signal>(spec)),
 };
 
 /// Bytes of a signal's value.
@@ -64,6 +66,29 @@ const WORD: usize = size_of::<usize>();
 const MOST: u32 = 128;
 /// How long to sleep where others have used up what may be queued.
 const AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
+/// Time that a sender waits while nothing of its own is queued and it can queue nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Remedy for a limit that leaves no room.
+const RAISE: &str = "raise the limit on queued signals (ulimit -i 1024), or end the processes of this user that \
+    have signals queued (grep SigQ /proc/PID/status)";
+
+/// Adds the limit's name to a failure to queue anything.
+fn explained(report: Report) -> Report {
+    match report {
+        Report::Failed(failure) if failure.errno == Some(Errno::NOBUFS.raw_os_error()) => {
+            let limit = allowed().map_or("unlimited".to_owned(), |most| most.to_string());
+            let place = format!("{}: RLIMIT_SIGPENDING ({limit}) is used up", failure.place);
+            Report::Failed(Failure { place, ..failure.with_remedy(RAISE) })
+        }
+        other => other,
+    }
+}
+
+/// Signals that may be queued for the processes of this user.
+fn allowed() -> Option<u64> {
+    getrlimit(Resource::Sigpending).current
+}
 
 fn available() -> Result<(), Unavailable> {
     // Signal 0 is checked and not sent.
@@ -122,6 +147,10 @@ impl Channel for Signal {
     type End = SignalEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<SignalEnd>, Failure> {
+        if allowed() == Some(0) {
+            let failure = refused("queueing a signal: RLIMIT_SIGPENDING is 0", Errno::AGAIN);
+            return Err(failure.with_remedy(RAISE));
+        }
         let (there, back) = (libc::SIGRTMIN() + 1, libc::SIGRTMIN() + 2);
         // What starts from here inherits the mask, be it a thread or a process.
         block(&[there, back]).map_err(|e| refused("sigprocmask", e))?;
@@ -134,6 +163,7 @@ impl Channel for Signal {
             into: only(into),
             blocking: setup.blocking,
             sent: 0,
+            refused_since: None,
             calls: 0,
             armed: true,
         };
@@ -186,6 +216,8 @@ struct SignalEnd {
     into: libc::sigset_t,
     blocking: Blocking,
     sent: u32,
+    /// When the system first refused to queue a signal while none of this side was queued.
+    refused_since: Option<Instant>,
     calls: u64,
     armed: bool,
 }
@@ -218,6 +250,18 @@ impl SignalEnd {
         };
         self.calls += calls;
         Ok(())
+    }
+
+    /// The system queues no more signals for this user: `NOBUFS` where that has been so for
+    /// [`PATIENCE`], and not because of signals of this side, of which `taken` have been taken.
+    #[cold]
+    fn note_refusal(&mut self, taken: u32) -> Result<(), Errno> {
+        if self.sent != taken {
+            self.refused_since = None;
+            return Ok(());
+        }
+        let since = *self.refused_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= PATIENCE { Err(Errno::NOBUFS) } else { Ok(()) }
     }
 
     /// Counts a signal that was taken, and wakes the other at every half of what may wait.
@@ -261,11 +305,15 @@ impl Endpoint for SignalEnd {
             self.calls += 1;
             match queue(process, self.out, bytes) {
                 Ok(()) => break,
-                Err(Errno::AGAIN) => self.sleep(taken, Some(&AGAIN))?,
+                Err(Errno::AGAIN) => {
+                    self.note_refusal(taken)?;
+                    self.sleep(taken, Some(&AGAIN))?;
+                }
                 Err(Errno::SRCH) => return Err(Errno::PIPE),
                 Err(errno) => return Err(errno),
             }
         }
+        self.refused_since = None;
         self.sent = self.sent.wrapping_add(1);
         Ok(bytes.len())
     }

@@ -79,6 +79,13 @@ impl Channel for SysvMq {
         // From here on a failure drops the ends, and they remove the queue.
         let (sender, receiver) = (end(1, 2), end(2, 1));
         let bytes = resize(id, queue_bytes(setup)).map_err(|e| refused("msgctl", e))?;
+        if setup.buffer_bytes > bytes {
+            // msgsnd would wait for ever.
+            let place =
+                format!("a message of {} bytes: the queue holds {bytes}", setup.buffer_bytes);
+            return Err(refused(&place, Errno::MSGSIZE)
+                .with_remedy("use smaller messages, or a larger --kernel-buffer"));
+        }
         Ok(Opened { sender, receiver, granted: Granted { kernel_buffer_bytes: Some(bytes) } })
     }
 }

@@ -6,14 +6,14 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
 use rustix::net::{
-    AddressFamily, Protocol, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
-    listen, socket_with,
+    AddressFamily, Protocol, SocketFlags, SocketType, bind, getsockname, socket_with,
 };
 
 use super::descriptor::refused;
+use super::meeting::{has_address_of, meet};
 use super::socket::{SocketEnd, joined, set_buffers};
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
+    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
     OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
@@ -107,25 +107,94 @@ pub(super) fn connected(
     setup: &Setup<'_>,
     protocol: Option<Protocol>,
 ) -> Result<(OwnedFd, OwnedFd), Failure> {
-    let failed = |e| refused("connecting on 127.0.0.1", e);
     let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
     let port = setup.number("port").and_then(|port| port.try_into().ok()).unwrap_or(ANY_PORT);
-    let listener = loopback(stream, flags, protocol, port).map_err(failed)?;
-    let sender = socket_with(AddressFamily::INET, stream, flags, protocol).map_err(failed)?;
-    for socket in [&listener, &sender] {
-        set_buffers(socket, setup)?;
-    }
-    let meet = || {
-        listen(&listener, 1)?;
-        connect(&sender, &getsockname(&listener)?)?;
-        accept_with(&listener, flags)
+    let listener = loopback(stream, flags, protocol, port).map_err(|e| unbound(port, e))?;
+    set_buffers(&listener, setup)?;
+    let address = getsockname(&listener).map_err(|e| refused("getsockname", e))?;
+    let make = || {
+        let socket = socket_with(AddressFamily::INET, stream, flags, protocol);
+        let socket = socket.map_err(|e| refused("socket(AF_INET)", e))?;
+        set_buffers(&socket, setup)?;
+        Ok(socket)
     };
-    let receiver = meet().map_err(failed)?;
+    let [sender, receiver] = meet(&listener, &address, make, has_address_of, setup)?;
     for socket in [&sender, &receiver] {
         set_tcp_nodelay(socket, setup.option("nodelay", "on") == "on")
             .map_err(|e| refused("TCP_NODELAY", e))?;
-        rustix::io::ioctl_fionbio(socket, setup.blocking == Blocking::Try)
-            .map_err(|e| refused("ioctl(FIONBIO)", e))?;
     }
     Ok((sender, receiver))
+}
+
+/// A failure to bind to `port` of the loopback address.
+fn unbound(port: u16, errno: Errno) -> Failure {
+    if port == ANY_PORT {
+        return refused("binding to a free port of 127.0.0.1", errno);
+    }
+    let failure = refused(&format!("binding to port {port} of 127.0.0.1"), errno);
+    match errno {
+        Errno::ADDRINUSE => failure.with_remedy(format!(
+            "another program uses it (ss -tlnp sport = :{port}): choose another port, or port=any"
+        )),
+        Errno::ACCESS => failure.with_remedy(
+            "choose a port from net.ipv4.ip_unprivileged_port_start (1024) on, or port=any",
+        ),
+        _ => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use rustix::net::sockopt::{Timeout, set_socket_timeout};
+
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_is_a_failure_that_names_it_and_a_way_out() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let options = BTreeMap::from([("port".to_owned(), port.to_string())]);
+        let failure = connected(&Setup::plain(&options), None).unwrap_err();
+        assert_eq!(failure.errno, Some(Errno::ADDRINUSE.raw_os_error()));
+        assert!(failure.place.contains(&format!("port {port}")), "{failure}");
+        assert!(failure.remedy.unwrap().contains("another port"));
+    }
+
+    /// A stranger connects to a named port again and again.
+    #[test]
+    fn both_ends_are_those_of_one_connection_whoever_connects_meanwhile() {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+        let options = BTreeMap::from([("port".to_owned(), free.port().to_string())]);
+        let setup = Setup::plain(&options);
+        let is_over = AtomicBool::new(false);
+        let arrived: Vec<_> = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    // Refused but for moments.
+                    let _ = TcpStream::connect(free);
+                }
+            });
+            let arrived = (0..300).map(|_| byte_sent(connected(&setup, None))).collect();
+            is_over.store(true, Ordering::Relaxed);
+            arrived
+        });
+        assert!(arrived.iter().all(|got| *got == Ok(7)), "{arrived:?}");
+    }
+
+    /// Sends a byte to the other end, which is given time to receive it.
+    fn byte_sent(ends: Result<(OwnedFd, OwnedFd), Failure>) -> Result<u8, String> {
+        let (sender, receiver) = ends.map_err(|failure| failure.to_string())?;
+        set_socket_timeout(&receiver, Timeout::Recv, Some(Duration::from_secs(5)))
+            .map_err(|errno| errno.to_string())?;
+        rustix::io::write(&sender, &[7]).map_err(|errno| errno.to_string())?;
+        let mut got = [0];
+        rustix::io::read(&receiver, &mut got).map_err(|errno| errno.to_string())?;
+        Ok(got[0])
+    }
 }

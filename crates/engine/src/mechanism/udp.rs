@@ -52,7 +52,9 @@ impl Channel for Udp {
     type End = UdpEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<UdpEnd>, Failure> {
-        let (sender, receiver) = connected(setup).map_err(|e| refused("binding 127.0.0.1", e))?;
+        let failed = |e| refused("binding 127.0.0.1", e);
+        let [sender, receiver] = bound(setup).map_err(failed)?;
+        connect_both(&sender, &receiver).map_err(failed)?;
         set_buffers(&sender, setup)?;
         let granted_bytes = set_buffers(&receiver, setup)?.receive_bytes;
         Ok(Opened {
@@ -63,12 +65,16 @@ impl Channel for Udp {
     }
 }
 
-fn connected(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Errno> {
-    let sender = loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT)?;
-    let receiver = loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT)?;
-    connect(&sender, &getsockname(&receiver)?)?;
-    connect(&receiver, &getsockname(&sender)?)?;
-    Ok((sender, receiver))
+fn bound(setup: &Setup<'_>) -> Result<[OwnedFd; 2], Errno> {
+    let socket = || loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT);
+    Ok([socket()?, socket()?])
+}
+
+/// Connects each to the other: from now on neither receives from anybody else. What had come before
+/// then is taken out by [`UdpEnd::prepare`].
+fn connect_both(sender: &OwnedFd, receiver: &OwnedFd) -> Result<(), Errno> {
+    connect(sender, &getsockname(receiver)?)?;
+    connect(receiver, &getsockname(sender)?)
 }
 
 #[derive(Debug)]
@@ -79,6 +85,13 @@ struct UdpEnd {
 impl Endpoint for UdpEnd {
     const KEEPS_BOUNDARIES: bool = true;
     const LOSES: bool = true;
+
+    /// Any local process can send to a socket that is bound and not yet connected. The peer sends
+    /// nothing before both ends are prepared.
+    fn prepare(&mut self) -> Result<(), Errno> {
+        self.drain();
+        Ok(())
+    }
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
@@ -96,5 +109,40 @@ impl Endpoint for UdpEnd {
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
         Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::net::UdpSocket;
+
+    use rustix::net::SendFlags;
+
+    use super::super::Blocking;
+    use super::*;
+
+    #[test]
+    fn datagrams_of_others_are_not_received() {
+        let options = BTreeMap::new();
+        let setup = Setup { blocking: Blocking::Try, ..Setup::plain(&options) };
+        let [sender, receiver] = bound(&setup).unwrap();
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let send_to_both = || {
+            for socket in [&sender, &receiver] {
+                let address = getsockname(socket).unwrap();
+                rustix::net::sendto(&stranger, &[9], SendFlags::empty(), &address).unwrap();
+            }
+        };
+        send_to_both();
+        connect_both(&sender, &receiver).unwrap();
+        send_to_both();
+        let [mut sender, mut receiver] = [sender, receiver].map(|socket| UdpEnd { socket });
+        for end in [&mut sender, &mut receiver] {
+            end.prepare().unwrap();
+            assert_eq!(end.recv(&mut [0]), Err(Errno::AGAIN));
+        }
+        sender.send(&[7]).unwrap();
+        assert_eq!(receiver.recv(&mut [0]), Ok(1));
     }
 }

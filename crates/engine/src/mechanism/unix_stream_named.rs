@@ -1,10 +1,9 @@
 //! `unix-stream-named`: a Unix domain stream socket that is connected to by name.
 
-use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketType, accept_with, bind, connect, listen, socket_with,
-};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, socket_with};
 
 use super::descriptor::refused;
+use super::meeting::{self, is_of_this_process};
 use super::socket::{SocketEnd, flags, joined};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
@@ -72,10 +71,8 @@ fn meet(address: &SocketAddrUnix, setup: &Setup<'_>) -> Result<Opened<SocketEnd<
         socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
             .map_err(|e| refused("socket(AF_UNIX)", e))
     };
-    let (listener, sender) = (make()?, make()?);
+    let listener = make()?;
     bind(&listener, address).map_err(|e| refused("bind", e))?;
-    listen(&listener, 1).map_err(|e| refused("listen", e))?;
-    connect(&sender, address).map_err(|e| refused("connect", e))?;
-    let receiver = accept_with(&listener, flags(setup)).map_err(|e| refused("accept", e))?;
+    let [sender, receiver] = meeting::meet(&listener, address, make, is_of_this_process, setup)?;
     joined(sender, receiver, setup)
 }

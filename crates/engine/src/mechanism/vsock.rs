@@ -2,18 +2,19 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::io::{Errno, ioctl_fionbio};
+use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketFlags, SocketType, accept_with, bind, connect, getsockname,
-    listen, socket_with,
+    AddressFamily, SocketAddrAny, SocketFlags, SocketType, bind, getpeername, getsockname,
+    socket_with,
 };
 
 use super::descriptor::refused;
-use super::socket::{SocketEnd, flags};
+use super::meeting::meet;
+use super::socket::SocketEnd;
 use super::sysv::outcome;
 use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Granted, Helper, Mechanism, Opened,
-    PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    Boundaries, Channel, Delivery, Documentation, Granted, Helper, Mechanism, Opened, PayloadFate,
+    PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -66,25 +67,38 @@ impl Channel for Vsock {
     type End = SocketEnd<false>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        connected(setup).map_err(|e| refused("connecting on CID 1 of AF_VSOCK", e))
+        let failed = |e| refused("connecting on CID 1 of AF_VSOCK", e);
+        // In making a connection each end tells the other what it has room for, so buffers are asked for
+        // before; the accepted socket takes the listener's.
+        let with_buffer = |made: Result<OwnedFd, Errno>| {
+            let socket = made?;
+            setup.kernel_buffer_asked_bytes.map_or(Ok(()), |bytes| ask(&socket, bytes))?;
+            Ok(socket)
+        };
+        let listener = with_buffer(bound()).map_err(failed)?;
+        let address = getsockname(&listener).map_err(failed)?;
+        let make = || with_buffer(made()).map_err(failed);
+        let [sender, receiver] = meet(&listener, &address, make, has_port_of, setup)?;
+        let granted = Granted { kernel_buffer_bytes: Some(granted(&receiver).map_err(failed)?) };
+        let [sender, receiver] = [sender, receiver].map(|socket| SocketEnd { socket });
+        Ok(Opened { sender, receiver, granted })
     }
 }
 
-/// Both ends of a connection. In making it each tells the other what it has room for, so buffers are
-/// asked for before; the accepted socket takes the listener's.
-fn connected(setup: &Setup<'_>) -> Result<Opened<SocketEnd<false>>, Errno> {
-    let (listener, sender) = (bound()?, made()?);
-    if let Some(bytes) = setup.kernel_buffer_asked_bytes {
-        ask(&listener, bytes)?;
-        ask(&sender, bytes)?;
-    }
-    listen(&listener, 1)?;
-    connect(&sender, &getsockname(&listener)?)?;
-    ioctl_fionbio(&sender, setup.blocking == Blocking::Try)?;
-    let receiver = accept_with(&listener, flags(setup))?;
-    let granted = Granted { kernel_buffer_bytes: Some(granted(&receiver)?) };
-    let [sender, receiver] = [sender, receiver].map(|socket| SocketEnd { socket });
-    Ok(Opened { sender, receiver, granted })
+/// Compares ports, each of which belongs to one socket of the machine: a socket that was not bound
+/// does not know its CID.
+fn has_port_of(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno> {
+    let peer = getpeername(accepted)?.as_ref().map(port);
+    Ok(peer.is_some() && peer == Some(port(&getsockname(sender)?)))
+}
+
+fn port(address: &SocketAddrAny) -> Option<u32> {
+    let at = std::mem::offset_of!(libc::sockaddr_vm, svm_port);
+    // SAFETY: the bytes below `len` are those that the kernel wrote.
+    let bytes = unsafe {
+        std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), address.addr_len() as usize)
+    };
+    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 fn made() -> Result<OwnedFd, Errno> {
@@ -147,5 +161,25 @@ mod tests {
             ask(&socket, asked).unwrap();
             assert_eq!(granted(&socket), Ok(given));
         }
+    }
+
+    #[test]
+    fn the_port_of_an_address_is_read_where_the_kernel_put_it() {
+        let Ok(socket) = made() else { return };
+        let address = |port| libc::sockaddr_vm {
+            svm_family: AddressFamily::VSOCK.as_raw(),
+            svm_reserved1: 0,
+            svm_port: port,
+            svm_cid: libc::VMADDR_CID_ANY,
+            svm_zero: [0; 4],
+        };
+        // SAFETY: it copies 16 bytes, which are the whole of the address.
+        let any = |wanted: &libc::sockaddr_vm| unsafe {
+            SocketAddrAny::read(std::ptr::from_ref(wanted).cast(), 16)
+        };
+        assert_eq!(port(&any(&address(0x1234_5678))), Some(0x1234_5678));
+        bind(&socket, &any(&address(libc::VMADDR_PORT_ANY))).unwrap();
+        let bound = port(&getsockname(&socket).unwrap());
+        assert!(bound.is_some_and(|port| port != libc::VMADDR_PORT_ANY), "{bound:?}");
     }
 }

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::lasting;
 use super::local::{listen_at, path_in_folder};
+use super::sysv::outcome;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library, Mechanism,
     Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -48,7 +49,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             judged by them. Time for which a party waited for its CPU while its own I/O thread had it \
             is not counted as waited. With both parties in one process nobody could tell whose thread \
             it was: hence no mode 2thread, where one would use inproc:// anyway. Contexts and sockets are \
-            made after the fork, and the parties exchange one empty message before the clock starts.",
+            made after the fork, and before the clock starts the sender sends 16 random bytes, which the \
+            receiver knows and answers with an empty message.",
         message_boundaries: "Kept: one send, one receive, one message.",
         minimum_kernel: "Any.",
         defaults_that_matter: "Each side queues up to 1000 messages, libzmq's default; of messages \
@@ -106,9 +108,11 @@ impl Channel for ZeroMq {
             "tcp" => on_loopback()?,
             _ => in_folder(setup)?,
         };
+        let greeting = Greeting::random().map_err(|e| refused("getrandom", e))?;
         let end = |meets, address| ZeroMqEnd {
             place: Place::Outside(meets, address),
             queued: high_water(setup),
+            greeting,
         };
         Ok(Opened {
             sender: end(Meets::Connects, address.clone()),
@@ -154,11 +158,35 @@ enum Place {
     Lost,
 }
 
+/// First message of the connecting end. A TCP port is open to every local process, and a PAIR socket
+/// talks to whoever comes first: without this word a stranger's connection would be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Greeting([u8; 16]);
+
+impl Greeting {
+    fn random() -> Result<Self, Errno> {
+        let mut bytes = [0; 16];
+        // SAFETY: the kernel writes at most as many bytes as `bytes` has. So few come all at once.
+        let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+        outcome(if got == -1 { -1 } else { 0 })?;
+        Ok(Self(bytes))
+    }
+
+    /// Receives a message, which must be this one.
+    fn expect(self, pair: &mut Pair) -> io::Result<()> {
+        let mut got = [0; 16];
+        let length = pair.recv(&mut got)?;
+        let is_own = length == got.len() && Self(got) == self;
+        if is_own { Ok(()) } else { Err(Errno::CONNREFUSED.into()) }
+    }
+}
+
 /// One end of a pair of sockets.
 #[derive(Debug)]
 struct ZeroMqEnd {
     place: Place,
     queued: u16,
+    greeting: Greeting,
 }
 
 impl ZeroMqEnd {
@@ -177,12 +205,12 @@ impl ZeroMqEnd {
         match meets {
             Meets::Connects => {
                 pair.connect(address)?;
-                pair.send(&[])?;
+                pair.send(&self.greeting.0)?;
                 pair.recv(&mut [])?;
             }
             Meets::Listens(listener) => {
                 pair.bind_to(listener, address)?;
-                pair.recv(&mut [])?;
+                self.greeting.expect(&mut pair)?;
                 pair.send(&[])?;
             }
         }

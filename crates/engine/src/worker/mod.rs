@@ -4,6 +4,7 @@
 //! two threads, or two forked processes, which it only watches. The parties meet at a barrier,
 //! touch their own buffers after the fork, and report; the worker prints one [`Report`].
 
+mod admission;
 mod broker;
 mod calibration;
 mod control;
@@ -17,6 +18,7 @@ mod party;
 mod processes;
 mod programs;
 mod repeated;
+mod settle;
 mod threads;
 mod usage;
 
@@ -47,7 +49,10 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Resu
     let spec: RunSpec = serde_json::from_str(&line)?;
     objects::leave_out_what_is_open();
     let report = match mechanism::find(&spec.mechanism) {
-        Some(mechanism) => (mechanism.execute)(&spec),
+        Some(mechanism) => match admission::admit(&spec, mechanism) {
+            Ok(()) => (mechanism.execute)(&spec),
+            Err(failure) => Report::Failed(failure),
+        },
         None => Report::Failed(Failure::new(
             FailureKind::Worker,
             format!("no mechanism is called {}", spec.mechanism),

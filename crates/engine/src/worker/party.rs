@@ -22,7 +22,7 @@ use crate::mechanism::{Endpoint, Nearness};
 use crate::payload::{Payload, Stamped, Touching, Unchecked};
 use crate::placement;
 use crate::workload::{Extent, Meter, RoundTrip, Stream, Task, Workload};
-use crate::{Failure, FailureKind, Role, RoleUsage, RoundTrips, RunSpec, TouchCheck};
+use crate::{Failure, FailureKind, NO_SPACE, Role, RoleUsage, RoundTrips, RunSpec, TouchCheck};
 
 /// How long the cache-line probe before and after a run lasts.
 const PROBE: Duration = Duration::from_millis(5);
@@ -303,6 +303,7 @@ fn unprepared(mechanism: &str, errno: Errno) -> Failure {
     let failure = Failure::from_errno(FailureKind::SetUp, format!("preparing {mechanism}"), errno);
     match errno {
         Errno::NOMEM => failure.with_remedy("use smaller messages, or raise ulimit -l"),
+        Errno::NOSPC | Errno::DQUOT => failure.with_remedy(NO_SPACE),
         _ => failure,
     }
 }

@@ -20,14 +20,13 @@ use super::Ends;
 use super::control::Control;
 use super::objects;
 use super::party::{Party, PartyReport};
+use super::settle::{Answer, GRACE_MS, settle};
 use super::threads::panicked;
 use crate::mechanism::Endpoint;
 use crate::{Failure, FailureKind, Role, RunSpec};
 
 /// How long the other party gets to say what it met, once one has failed.
-const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-
-type Answer = Result<PartyReport, Failure>;
+const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: GRACE_MS as i64 * 1_000_000 };
 
 /// A forked party, as the worker sees it.
 #[derive(Debug)]
@@ -141,7 +140,7 @@ fn watch(children: &[Child; 2]) -> Result<Vec<PartyReport>, Failure> {
             end(child);
         }
     }
-    settle(answers)
+    settle(answers.into_iter().flatten())
 }
 
 /// Which child that has not answered can be read from; `None` when `limit` has passed.
@@ -202,24 +201,4 @@ fn end(child: &Child) {
     // A child that is already gone needs no signal.
     let _ = kill_process(child.pid, Signal::KILL);
     reap(child);
-}
-
-/// Both reports, or the failure that explains the other: a peer found gone is an effect.
-fn settle(answers: [Option<Answer>; 2]) -> Result<Vec<PartyReport>, Failure> {
-    let (mut reports, mut failures) = (Vec::new(), Vec::new());
-    for answer in answers.into_iter().flatten() {
-        match answer {
-            Ok(report) => reports.push(report),
-            Err(failure) => failures.push(failure),
-        }
-    }
-    failures.sort_by_key(|failure| match failure.what {
-        FailureKind::Died => 0,
-        FailureKind::PeerGone => 2,
-        _ => 1,
-    });
-    match failures.into_iter().next() {
-        Some(failure) => Err(failure),
-        None => Ok(reports),
-    }
 }

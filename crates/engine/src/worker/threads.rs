@@ -3,10 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use super::Ends;
 use super::control::Control;
 use super::party::{Party, PartyReport};
+use super::settle::{Answer, GRACE_MS, settle};
 use crate::mechanism::Endpoint;
 use crate::{Failure, FailureKind, Role, RunSpec};
 
@@ -36,9 +38,18 @@ pub(super) fn run<E: Endpoint>(
             .map_err(|error| no_thread(&error))?;
     }
     drop(report);
-    let mut done = reports.iter().take(2).collect::<Result<Vec<_>, _>>()?;
+    let mut done = settle(answers(&reports))?;
     done.sort_by_key(|report| report.usage.role == Role::Receiver);
     Ok(done)
+}
+
+/// Both answers, or the first failure and, for a moment, what the other makes of it.
+fn answers(reports: &mpsc::Receiver<Answer>) -> Vec<Answer> {
+    let first = reports.recv();
+    let failed = matches!(first, Ok(Err(_)));
+    let grace = Duration::from_millis(GRACE_MS.into());
+    let second = if failed { reports.recv_timeout(grace).ok() } else { reports.recv().ok() };
+    first.into_iter().chain(second).collect()
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {

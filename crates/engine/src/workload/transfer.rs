@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use super::{Meter, Task};
 use crate::mechanism::Endpoint;
 use crate::payload::{Payload, Way};
-use crate::{Failure, FailureKind};
+use crate::{Failure, FailureKind, NO_SPACE};
 
 /// Composes message `number`, of `bytes`, where it is sent from, and sends it.
 #[inline]
@@ -153,5 +153,9 @@ pub(super) fn call_failed(call: &str, bytes: usize, errno: Errno) -> Failure {
         Errno::MSGSIZE if call == "receive" => FailureKind::Boundary,
         _ => FailureKind::Call,
     };
-    Failure::from_errno(what, format!("{call} of {bytes} bytes"), errno)
+    let failure = Failure::from_errno(what, format!("{call} of {bytes} bytes"), errno);
+    match errno {
+        Errno::NOSPC | Errno::DQUOT => failure.with_remedy(NO_SPACE),
+        _ => failure,
+    }
 }

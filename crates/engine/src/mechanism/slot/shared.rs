@@ -4,8 +4,8 @@ use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::io::Errno;
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
+use rustix::io::{Errno, pwrite, retry_on_intr};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use super::super::Unavailable;
@@ -26,12 +26,18 @@ unsafe impl Sync for Shared {}
 impl Shared {
     /// Maps `bytes` of a new memfd.
     pub(in super::super) fn memfd(bytes: usize) -> Result<Self, Errno> {
-        Self::of_file(&memfd_create("ipcperf-slot", MemfdFlags::CLOEXEC)?, bytes)
+        let file = memfd_create("ipcperf-slot", MemfdFlags::CLOEXEC)?;
+        ftruncate(&file, bytes as u64)?;
+        Self::mapped(&file, bytes)
     }
 
-    /// Maps the first `bytes` of `file`, made so long.
+    /// Maps `bytes` of `file`, which is empty and lies in a file system.
     pub(in super::super) fn of_file(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
-        ftruncate(file, bytes as u64)?;
+        allocate(file, bytes as u64)?;
+        Self::mapped(file, bytes)
+    }
+
+    fn mapped(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
         let start = unsafe { mmap(null_mut(), bytes, access, MapFlags::SHARED, file, 0) }?;
@@ -77,10 +83,50 @@ impl Drop for Shared {
     }
 }
 
+/// Makes `file` so long and takes the room for it: a store to a mapped page for which a full file
+/// system has none ends the process (SIGBUS).
+fn allocate(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
+    match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes)) {
+        // Not every file system can: then what is written takes the room.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, bytes),
+        allocated => allocated,
+    }
+}
+
+fn write_zeros(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
+    let (zeros, mut at) = ([0; 64 << 10], 0);
+    while at < bytes {
+        let part = usize::try_from(bytes - at).unwrap_or(usize::MAX).min(zeros.len());
+        at += retry_on_intr(|| pwrite(file, &zeros[..part], at))? as u64;
+    }
+    Ok(())
+}
+
 /// Whether a memfd can be had.
 pub(in super::super) fn memory_available() -> Result<(), Unavailable> {
     memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
         reason: format!("memfd_create: {errno}"),
         remedy: "needs Linux 3.17 and a seccomp filter that lets memfd_create through".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::fstat;
+
+    use super::*;
+
+    #[test]
+    fn a_file_has_room_for_all_of_it_however_that_is_taken() {
+        let bytes = (64 << 10) + 5_000;
+        for take in [allocate, write_zeros] {
+            // A file of the kernel's own tmpfs.
+            let file = memfd_create("ipcperf-test", MemfdFlags::CLOEXEC).unwrap();
+            take(&file, bytes).unwrap();
+            let facts = fstat(&file).unwrap();
+            assert_eq!(u64::try_from(facts.st_size), Ok(bytes));
+            // Counted in units of 512 bytes.
+            assert!(u64::try_from(facts.st_blocks).unwrap() * 512 >= bytes, "{facts:?}");
+        }
+    }
 }

@@ -1,0 +1,229 @@
+//! Connects two sockets of this process to each other, whoever else connects in the meantime.
+//!
+//! Between `listen` and `accept` any local process can connect too, so the first connection that is
+//! accepted need not be the run's own. Each is compared with the connecting socket: others are closed
+//! at once, and the next one is awaited. Nothing here blocks, so that strangers cannot hold up a run
+//! for longer than [`PATIENCE`].
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::addr::SocketAddrArg;
+use rustix::net::sockopt::set_socket_linger;
+use rustix::net::{SocketFlags, accept_with, connect, getpeername, getsockname, listen};
+
+use super::descriptor::refused;
+use super::sysv::outcome;
+use super::{Blocking, Setup};
+use crate::{Failure, FailureKind};
+
+/// Time for all attempts together: less than the default deadline of a run, so that the failure says
+/// what was the matter.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for one attempt. The kernel drops what finds the queue of a listening socket full, and a
+/// connection that was dropped is tried again only after a second: a new attempt comes sooner.
+const ATTEMPT: Duration = Duration::from_millis(200);
+/// Pause after an attempt that failed.
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// Length of the queue that is asked for; the system grants at most net.core.somaxconn.
+const BACKLOG: i32 = 4096;
+
+/// Whether `accepted` is the other end of `sender`.
+pub(super) type IsOwn = fn(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno>;
+
+/// Compares addresses: those of TCP name one connection at a time.
+pub(super) fn has_address_of(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno> {
+    Ok(getpeername(accepted)? == Some(getsockname(sender)?))
+}
+
+/// Compares process numbers, for sockets whose connecting end has no name (Unix domain sockets).
+/// Nobody but this process connects in its name, and it connects from one thread.
+pub(super) fn is_of_this_process(accepted: &OwnedFd, _: &OwnedFd) -> Result<bool, Errno> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
+    let (socket, value) = (accepted.as_raw_fd(), (&raw mut peer).cast());
+    let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+    // SAFETY: the kernel writes at most `length` bytes, the whole of `peer`, and how many to `length`.
+    outcome(unsafe { libc::getsockopt(socket, level, option, value, &raw mut length) })?;
+    // A process of another PID namespace has the number 0 here.
+    Ok(u32::try_from(peer.pid) == Ok(std::process::id()))
+}
+
+/// A socket that listens, and connections of others that were closed since.
+#[derive(Debug)]
+struct Listener<'a> {
+    socket: &'a OwnedFd,
+    is_own: IsOwn,
+    strangers: u64,
+}
+
+/// Connects a socket that `make` makes to `listener`, which is bound to `address`: the connecting end
+/// and the accepted one, which block as `setup` says. `make` is called for each attempt.
+pub(super) fn meet(
+    listener: &OwnedFd,
+    address: &impl SocketAddrArg,
+    make: impl Fn() -> Result<OwnedFd, Failure>,
+    is_own: IsOwn,
+    setup: &Setup<'_>,
+) -> Result<[OwnedFd; 2], Failure> {
+    listen(listener, BACKLOG).map_err(|e| refused("listen", e))?;
+    ioctl_fionbio(listener, true).map_err(|e| refused("ioctl(FIONBIO)", e))?;
+    let (end, mut listener) =
+        (Instant::now() + PATIENCE, Listener { socket: listener, is_own, strangers: 0 });
+    while Instant::now() < end {
+        let sender = make()?;
+        let tried = listener.connected(&sender, address).map_err(|e| refused("connect", e))?;
+        if let Some(receiver) = tried {
+            for socket in [&sender, &receiver] {
+                ioctl_fionbio(socket, setup.blocking == Blocking::Try)
+                    .map_err(|e| refused("ioctl(FIONBIO)", e))?;
+            }
+            return Ok([sender, receiver]);
+        }
+        poll(&mut [], Some(&PAUSE)).or_else(ignore_interruption).map_err(|e| refused("poll", e))?;
+    }
+    Err(unmet(listener.strangers))
+}
+
+fn unmet(strangers: u64) -> Failure {
+    let seconds = PATIENCE.as_secs();
+    if strangers == 0 {
+        let place = format!("a connection to this machine itself was not made within {seconds} s");
+        let remedy = "see whether a packet filter drops it (nft list ruleset)";
+        return Failure::from_errno(FailureKind::SetUp, place, Errno::TIMEDOUT).with_remedy(remedy);
+    }
+    let place = format!(
+        "{strangers} connections of other processes, and none of the run, came within {seconds} s"
+    );
+    Failure::from_errno(FailureKind::SetUp, place, Errno::TIMEDOUT)
+        .with_remedy("end the program that connects to this machine's ports all the time")
+}
+
+impl Listener<'_> {
+    /// Makes one attempt: the accepted end, or `None` where another attempt is due.
+    fn connected(
+        &mut self,
+        sender: &OwnedFd,
+        address: &impl SocketAddrArg,
+    ) -> Result<Option<OwnedFd>, Errno> {
+        ioctl_fionbio(sender, true)?;
+        match connect(sender, address) {
+            Ok(()) | Err(Errno::INPROGRESS) => self.await_own(sender),
+            // The queue is full: of a Unix domain socket, or where the kernel refuses what it else drops.
+            Err(Errno::AGAIN | Errno::CONNREFUSED | Errno::CONNRESET | Errno::INTR) => {
+                self.accept_own(sender)
+            }
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Accepts until the other end of `sender` is there, the attempt has failed, or its time is over.
+    fn await_own(&mut self, sender: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
+        let end = Instant::now() + ATTEMPT;
+        loop {
+            if let Some(own) = self.accept_own(sender)? {
+                return Ok(Some(own));
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            let limit = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
+            let failed = PollFlags::ERR | PollFlags::HUP;
+            let mut watched =
+                [PollFd::new(self.socket, PollFlags::IN), PollFd::new(sender, PollFlags::empty())];
+            poll(&mut watched, Some(&limit)).or_else(ignore_interruption)?;
+            if left.is_zero() || watched[1].revents().intersects(failed) {
+                // It may be in the queue all the same.
+                return self.accept_own(sender);
+            }
+        }
+    }
+
+    /// Empties the queue up to the other end of `sender`, for no longer than an attempt takes.
+    fn accept_own(&mut self, sender: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
+        let end = Instant::now() + ATTEMPT;
+        loop {
+            match accept_with(self.socket, SocketFlags::CLOEXEC) {
+                Ok(accepted) if (self.is_own)(&accepted, sender).unwrap_or(false) => {
+                    return Ok(Some(accepted));
+                }
+                Ok(stranger) => self.close(stranger),
+                Err(Errno::AGAIN) => return Ok(None),
+                // One that was given up by whoever made it.
+                Err(Errno::CONNABORTED | Errno::PROTO | Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+            if Instant::now() >= end {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Closes a connection that is not the run's: reset, so that the port does not linger.
+    fn close(&mut self, stranger: OwnedFd) {
+        self.strangers += 1;
+        // Where it is refused the connection is closed as any other.
+        let _ = set_socket_linger(&stranger, Some(Duration::ZERO));
+        drop(stranger);
+    }
+}
+
+fn ignore_interruption(errno: Errno) -> Result<usize, Errno> {
+    if errno == Errno::INTR { Ok(0) } else { Err(errno) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Read;
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    use rustix::net::{AddressFamily, SocketType, socket_with};
+
+    use super::*;
+
+    /// What a meeting comes to at a socket to which `strangers` are connected already.
+    fn met(strangers: usize, is_own: IsOwn) -> (Result<[OwnedFd; 2], Failure>, Vec<TcpStream>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let strangers = (0..strangers).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let make = || {
+            socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+                .map_err(|errno| refused("socket", errno))
+        };
+        let options = BTreeMap::new();
+        let setup = Setup::plain(&options);
+        (meet(&listener.into(), &address, make, is_own, &setup), strangers)
+    }
+
+    #[test]
+    fn connections_that_came_before_are_closed() {
+        let (ends, strangers) = met(3, has_address_of);
+        let [sender, receiver] = ends.unwrap();
+        assert_eq!(getpeername(&receiver), Ok(Some(getsockname(&sender).unwrap())));
+        for mut stranger in strangers {
+            let error = stranger.read(&mut [0]).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        }
+        rustix::io::write(&sender, &[7]).unwrap();
+        assert_eq!(rustix::io::read(&receiver, &mut [0_u8; 1][..]), Ok(1));
+    }
+
+    #[test]
+    fn a_process_knows_its_own_connections() {
+        let folder = std::env::temp_dir().join(format!("ipcperf-test-{}", std::process::id()));
+        let listener = std::os::unix::net::UnixListener::bind(&folder).unwrap();
+        let sender = std::os::unix::net::UnixStream::connect(&folder).unwrap().into();
+        std::fs::remove_file(&folder).unwrap();
+        let accepted = listener.accept().unwrap().0.into();
+        assert_eq!(is_of_this_process(&accepted, &sender), Ok(true));
+    }
+
+    #[test]
+    fn strangers_alone_are_a_failure_that_counts_them() {
+        let failure = met(2, |_, _| Ok(false)).0.unwrap_err();
+        assert_eq!(failure.errno, Some(Errno::TIMEDOUT.raw_os_error()));
+        assert!(failure.place.contains("connections of other processes"), "{failure}");
+        assert!(failure.remedy.is_some());
+    }
+}

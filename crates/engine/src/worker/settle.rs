@@ -1,0 +1,62 @@
+//! One outcome of a run from the answers of its parties.
+
+use rustix::io::Errno;
+
+use super::party::PartyReport;
+use crate::{Failure, FailureKind};
+
+/// How long the other party gets to say what it met, once one has failed, ms.
+pub(super) const GRACE_MS: u32 = 100;
+
+/// What a party answers.
+pub(super) type Answer = Result<PartyReport, Failure>;
+
+/// All reports, or the failure that explains the others: a peer found gone is an effect.
+pub(super) fn settle(
+    answers: impl IntoIterator<Item = Answer>,
+) -> Result<Vec<PartyReport>, Failure> {
+    let (mut reports, mut failures) = (Vec::new(), Vec::new());
+    for answer in answers {
+        match answer {
+            Ok(report) => reports.push(report),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    failures.sort_by_key(rank);
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None => Ok(reports),
+    }
+}
+
+/// The lower, the nearer to the cause.
+fn rank(failure: &Failure) -> u8 {
+    let errno = failure.errno.map(Errno::from_raw_os_error);
+    match failure.what {
+        FailureKind::Died => 0,
+        FailureKind::PeerGone => 2,
+        FailureKind::SetUp if matches!(errno, Some(Errno::PIPE | Errno::CONNRESET)) => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_failure_that_explains_the_others_is_told_whoever_met_it() {
+        let failure = |what, errno: Errno| Failure::from_errno(what, "a place", errno);
+        let cause = failure(FailureKind::SetUp, Errno::NOSPC);
+        for effect in [
+            failure(FailureKind::SetUp, Errno::PIPE),
+            failure(FailureKind::SetUp, Errno::CONNRESET),
+            failure(FailureKind::PeerGone, Errno::PIPE),
+        ] {
+            for both in [[cause.clone(), effect.clone()], [effect, cause.clone()]] {
+                let outcome = settle(both.map(Err));
+                assert_eq!(outcome.unwrap_err(), cause);
+            }
+        }
+    }
+}

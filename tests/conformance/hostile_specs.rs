@@ -1,0 +1,211 @@
+//! Run specifications that no plan holds, as an edited file may: the worker always answers, or the
+//! deadline ends it.
+//!
+//! `IPCPERF_RANDOM_SPECS` says how many for each mechanism, `IPCPERF_SEED` which.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use ipcperf_engine::mechanism::{MECHANISMS, Mechanism, OptionValues};
+use ipcperf_engine::{FailureKind, Report, RunSpec};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+
+use crate::laboratory::Laboratory;
+use crate::processes::patience;
+use crate::random_cases::{from_environment, generator, seed};
+
+/// Time after which a worker that is still at it is ended, as the command would end it.
+const DEADLINE: Duration = Duration::from_millis(400);
+/// What a worker may do after SIGTERM, which has it remove its names.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+const NUMBERS: [u64; 14] = [
+    0,
+    1,
+    2,
+    7,
+    8,
+    64,
+    4_096,
+    65_537,
+    1 << 20,
+    1 << 41,
+    i64::MAX as u64,
+    u64::MAX / 2 + 1,
+    u64::MAX - 1,
+    u64::MAX,
+];
+const WORDS: [&str; 9] =
+    ["", "0", "-1", "99999999999", "18446744073709551615", "x", "any", "/", "\0"];
+
+#[test]
+fn a_specification_that_no_plan_holds_is_answered_or_ended() {
+    let (count, seed) = (from_environment("IPCPERF_RANDOM_SPECS", 12), seed());
+    println!("{count} random specifications a mechanism; again: IPCPERF_SEED={seed}");
+    let laboratory = Laboratory::open();
+    for (index, mechanism) in MECHANISMS.iter().enumerate() {
+        let mut random = generator(seed, index);
+        for _ in 0..count {
+            let spec = random_spec(mechanism, &mut random);
+            assert_answered(&laboratory, &spec);
+        }
+    }
+    laboratory.assert_nothing_left();
+}
+
+/// Those that were once seen to end otherwise.
+#[test]
+fn specifications_that_once_did_harm_are_answered() {
+    let laboratory = Laboratory::open();
+    for (mechanism, changes) in [
+        ("sysv-mq", json!({"buffer_bytes": 0, "total_bytes": 64})),
+        ("sysv-mq", json!({"kernel_buffer": {"bytes": 0}})),
+        ("sysv-mq", json!({"kernel_buffer": {"bytes": 1}})),
+        ("io-uring", json!({"options": {"depth": "99999999999"}})),
+        ("io-uring", json!({"options": {"depth": "0"}})),
+        ("mmap-queue", json!({"buffer_bytes": u64::MAX})),
+        ("shm-ring", json!({"options": {"batch": "18446744073709551615"}})),
+        ("grpc", json!({"mode": "1thread"})),
+        ("pipe", json!({"cpus": [u32::MAX, 0]})),
+    ] {
+        let mut spec = usual(mechanism);
+        change(&mut spec, &changes);
+        let failure = assert_answered(&laboratory, &spec).expect("an answer before the deadline");
+        assert!(matches!(failure, Report::Failed(_)), "{spec}");
+    }
+    laboratory.assert_nothing_left();
+}
+
+fn usual(mechanism: &str) -> Value {
+    let spec = RunSpec { total_bytes: Some(4_096), ..RunSpec::usual(mechanism, 8) };
+    serde_json::to_value(spec).expect("a specification")
+}
+
+fn change(spec: &mut Value, changes: &Value) {
+    for (key, value) in changes.as_object().expect("an object") {
+        spec[key] = value.clone();
+    }
+}
+
+/// A few fields changed at random; the others stay, so that what was changed is reached.
+fn random_spec(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
+    let mut spec = usual(mechanism.name);
+    for _ in 0..random.random_range(1..=3) {
+        let (number, other) = (random_number(random), random_number(random));
+        let key_and_value = [
+            json!({"buffer_bytes": number}),
+            json!({"total_bytes": number}),
+            json!({"total_bytes": null, "warm_up": {"for-ns": number}}),
+            json!({"kernel_buffer": {"bytes": number}}),
+            json!({"kernel_buffer": {"plain": number}}),
+            json!({"cpus": [number as u32, other as u32]}),
+            json!({"cpus": [0, number as u32]}),
+            json!({"workload": "request-reply", "handling": {"reply": number.max(1).to_string()}}),
+            json!({"workload": *["stream", "round-trip"].choose(random).expect("words")}),
+            json!({"mode": *["1thread", "2thread", "2proc"].choose(random).expect("words")}),
+            json!({"check": "verify"}),
+            json!({"handling": {"buffers": *["rotate", "cold"].choose(random).expect("words")}}),
+            json!({"repeats": {"count": number as u32, "rest": "none"}}),
+            json!({"warm_up": {"slices": number as u32}}),
+            json!({"objects": "read"}),
+            json!({"gate": "closed"}),
+            json!({"options": random_options(mechanism, random)}),
+            json!({"options": random_options(mechanism, random)}),
+        ];
+        change(&mut spec, key_and_value.choose(random).expect("changes"));
+    }
+    spec
+}
+
+fn random_number(random: &mut ChaCha8Rng) -> u64 {
+    *NUMBERS.choose(random).expect("numbers")
+}
+
+/// Values of the mechanism's options, some of them valid, and now and then an option of others.
+fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
+    let mut options = json!({});
+    for option in mechanism.options {
+        let valid = match &option.values {
+            OptionValues::OneOf(words) | OptionValues::BytesOr(words) => {
+                words.choose(random).copied().unwrap_or(option.default).to_owned()
+            }
+            OptionValues::Number(range) => range.end().to_string(),
+            _ => option.default.to_owned(),
+        };
+        let wild = (*WORDS.choose(random).expect("words")).to_owned();
+        options[option.name] = json!(if random.random_bool(0.6) { valid } else { wild });
+    }
+    if random.random_bool(0.1) {
+        options["port"] = json!(*WORDS.choose(random).expect("words"));
+    }
+    options
+}
+
+/// Hands `spec` to a worker, which must answer with a report that is no defect. `None` where it was at
+/// it until the deadline, or what was handed over is no specification.
+fn assert_answered(laboratory: &Laboratory, spec: &Value) -> Option<Report> {
+    let is_valid = serde_json::from_value::<RunSpec>(spec.clone()).is_ok();
+    let mut worker = start(laboratory, spec);
+    let end = Instant::now() + patience(DEADLINE);
+    let mut status = None;
+    while status.is_none() && Instant::now() < end {
+        status = worker.try_wait().expect("a worker");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let Some(status) = status else {
+        dismiss(&mut worker, spec);
+        return None;
+    };
+    end_group(&worker, Signal::KILL);
+    let mut told = String::new();
+    worker.stdout.take().expect("its output").read_to_string(&mut told).expect("text");
+    if !is_valid {
+        assert_eq!(status.code(), Some(1), "{spec}");
+        return None;
+    }
+    assert_eq!(status.code(), Some(0), "{status}: {spec}");
+    // Before the report there may be a line for whoever opens the gate.
+    let last = told.lines().next_back().unwrap_or_default();
+    let report: Report =
+        serde_json::from_str(last).unwrap_or_else(|e| panic!("{e}: {told}: {spec}"));
+    if let Report::Failed(failure) = &report {
+        let is_defect = matches!(failure.what, FailureKind::Panicked | FailureKind::Died);
+        assert!(!is_defect, "{failure}: {spec}");
+    }
+    Some(report)
+}
+
+/// A worker in a process group of its own, told `spec` and nothing after it.
+fn start(laboratory: &Laboratory, spec: &Value) -> Child {
+    let mut command = laboratory.command("worker");
+    command.arg(std::process::id().to_string()).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut worker = command.spawn().expect("the worker starts");
+    let mut input = worker.stdin.take().expect("its input");
+    // One that has given up before it read all is looked at like any other.
+    let _ = writeln!(input, "{spec}");
+    worker
+}
+
+/// Ends a worker at its deadline: it removes its names, and then is killed with all that it started.
+fn dismiss(worker: &mut Child, spec: &Value) {
+    end_group(worker, Signal::TERM);
+    let end = Instant::now() + patience(LAST_WORDS);
+    while worker.try_wait().expect("a worker").is_none() {
+        assert!(Instant::now() < end, "SIGTERM does not end the worker of {spec}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    end_group(worker, Signal::KILL);
+}
+
+fn end_group(worker: &Child, signal: Signal) {
+    let group = i32::try_from(worker.id()).ok().and_then(Pid::from_raw).expect("a number");
+    // A group without anybody left needs no signal.
+    let _ = kill_process_group(group, signal);
+}

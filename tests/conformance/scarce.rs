@@ -1,0 +1,158 @@
+//! Mechanisms on a machine that has run out of something: a typed failure that says what to do, never
+//! a signal or a hang.
+
+use std::process::Command;
+use std::time::Duration;
+
+use ipcperf_engine::mechanism;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use serde_json::Value;
+
+use crate::laboratory::{GRACE, Laboratory};
+use crate::processes::{descendants, wait_for};
+use crate::results::{ResultsFile, number, runs_told, text};
+use crate::skip::skip;
+
+/// Number of `ENOSPC`.
+const NO_SPACE: u64 = 28;
+
+/// The folder for temporary files of a laboratory, on a file system of `size` bytes.
+struct SmallFolder<'a>(&'a Laboratory);
+
+impl<'a> SmallFolder<'a> {
+    /// `None` where that may not be mounted.
+    fn mount(laboratory: &'a Laboratory, size: &str) -> Option<Self> {
+        let options = std::ffi::CString::new(format!("size={size}")).expect("no zero inside");
+        let folder = laboratory.path("tmp");
+        match mount("tmpfs", folder, "tmpfs", MountFlags::empty(), options.as_c_str()) {
+            Ok(()) => Some(Self(laboratory)),
+            Err(errno) => {
+                skip("a full TMPDIR", &format!("mounting a small tmpfs: {errno}"));
+                None
+            }
+        }
+    }
+}
+
+impl Drop for SmallFolder<'_> {
+    fn drop(&mut self) {
+        // Gone already: then the folder is an ordinary one.
+        let _ = unmount(self.0.path("tmp"), UnmountFlags::DETACH);
+    }
+}
+
+/// Runs `mechanism`, which must fail each time for want of room, with `remedy` in its remedy.
+fn assert_no_room(laboratory: &Laboratory, command: Command, remedy: &str) {
+    laboratory.finish(command).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    assert!(!file.failures.is_empty());
+    for failure in &file.failures {
+        assert_eq!(failure["errno"].as_u64(), Some(NO_SPACE), "{failure}");
+        assert!(text(failure, "remedy").contains(remedy), "{failure}");
+    }
+    assert!(file.samples.is_empty(), "{:?}", file.samples);
+}
+
+#[test]
+fn a_full_folder_for_temporary_files_is_told_with_a_way_out() {
+    // What the library of iceoryx2 keeps there is small.
+    for (name, size) in [
+        ("mmap-file", "64k"),
+        ("file-ref", "64k"),
+        ("iceoryx2-pubsub", "4k"),
+        ("iceoryx2-reqres", "4k"),
+    ] {
+        let known = mechanism::find(name).expect("a mechanism");
+        if let Err(missing) = known.available() {
+            skip(name, &missing.reason);
+            continue;
+        }
+        for mode in known.modes.iter().map(|mode| mode.name()) {
+            let laboratory = Laboratory::open();
+            let Some(_folder) = SmallFolder::mount(&laboratory, size) else { return };
+            let arguments = format!(
+                "-m {name} -b 100000 -w stream,round-trip --mode {mode} --total 1MB \
+                 --repetitions 1 --deadline 60"
+            );
+            assert_no_room(&laboratory, laboratory.measuring(&arguments), "TMPDIR");
+            laboratory.assert_nothing_left();
+        }
+    }
+}
+
+/// Others have filled shared memory, which is large enough by itself.
+#[test]
+fn full_shared_memory_is_told_with_a_way_out() {
+    const FILLED: &str = "mount --make-rprivate / && mount -t tmpfs -o size=8m tmpfs /dev/shm \
+        && head -c 8300000 /dev/zero >/dev/shm/filler && exec \"$0\" \"$@\"";
+    let unshare = |command: &str| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "sh", "-c", command]);
+        unshare
+    };
+    let allowed = unshare("mount --make-rprivate /").output();
+    if !allowed.is_ok_and(|output| output.status.success()) {
+        return skip("full shared memory", "no mount namespace of one's own: be root");
+    }
+    for name in ["iceoryx2-pubsub", "iceoryx2-reqres"] {
+        let laboratory = Laboratory::open();
+        let mut command = unshare(FILLED);
+        command.arg(env!("CARGO_BIN_EXE_ipcperf"));
+        let out = laboratory.results().display().to_string();
+        let arguments = format!(
+            "run --force --attempts 1 --out {out} -m {name} -b 10000 --mode 2proc,2thread \
+             --total 1MB --repetitions 1 --deadline 60"
+        );
+        assert_no_room(&laboratory, laboratory.place(command, &arguments), "/dev/shm");
+        laboratory.assert_nothing_left();
+    }
+}
+
+#[test]
+fn no_queued_signals_at_all_are_told_at_once() {
+    if let Err(error) = Command::new("prlimit").arg("--version").output() {
+        return skip("a limit on queued signals", &format!("prlimit: {error}"));
+    }
+    let laboratory = Laboratory::open();
+    let mut command = Command::new("prlimit");
+    command.args(["--sigpending=0:0", env!("CARGO_BIN_EXE_ipcperf")]);
+    let out = laboratory.results().display().to_string();
+    let arguments = format!(
+        "run --force --attempts 1 --out {out} -m signal -b 8 --mode 2proc,2thread,1thread \
+         --total 800 --repetitions 1 --deadline 60"
+    );
+    laboratory.finish(laboratory.place(command, &arguments)).expect(4);
+    assert_limit_named(&ResultsFile::read(&laboratory.results()).failures);
+}
+
+/// The user's other processes use up the limit in the middle of a run.
+#[test]
+fn queued_signals_that_run_out_are_told_before_the_deadline() {
+    let laboratory = Laboratory::open();
+    let command = laboratory
+        .begin("-m signal -b 8 --mode 2proc --total 1000000GB --repetitions 1 --deadline 120");
+    let parties = wait_for("parties", GRACE, || {
+        let found = descendants(command.id());
+        (found.len() >= 3).then_some(found)
+    });
+    for party in parties {
+        let party = i32::try_from(party).ok().and_then(Pid::from_raw);
+        let none = Rlimit { current: Some(0), maximum: Some(0) };
+        // The worker ends with the first of the parties that fails.
+        let _ = prlimit(party, Resource::Sigpending, none);
+    }
+    let told = || (runs_told(&laboratory.results()) >= 1).then_some(());
+    wait_for("end of the run", Duration::from_secs(60), told);
+    drop(command);
+    assert_limit_named(&ResultsFile::read(&laboratory.results()).failures);
+}
+
+fn assert_limit_named(failures: &[Value]) {
+    assert!(!failures.is_empty());
+    for failure in failures {
+        assert!(text(failure, "where").contains("RLIMIT_SIGPENDING"), "{failure}");
+        assert!(text(failure, "remedy").contains("ulimit -i"), "{failure}");
+        assert!(number(failure, "errno") > 0, "{failure}");
+    }
+}
