@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use ipcperf_engine::mechanism::draw_names;
 use ipcperf_engine::placement::{Placement, Topology};
+use ipcperf_engine::worker::Assignment;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{Measurement, Report, RunSpec};
 
@@ -44,7 +46,9 @@ impl Ipcperf {
 
     /// Carries out one run in a fresh worker process.
     pub(crate) fn measure(&self, spec: &RunSpec) -> Result<Measurement, Trouble> {
-        let asked = serde_json::to_vec(spec)
+        let names = draw_names(spec)?;
+        let assignment = Assignment { spec: spec.clone(), names, journal: None };
+        let asked = serde_json::to_vec(&assignment)
             .map_err(|error| Trouble::Talk("a run".to_owned(), error.into()))?;
         let mut worker = self.command();
         worker.arg("worker").arg(std::process::id().to_string());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use ipcperf_engine::names::RunNames;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -32,7 +33,6 @@ const KEEP_DISTURBED: &str = "IPCPERF_KEEP_DISTURBED";
 /// A private folder in which the command is run.
 pub(crate) struct Laboratory {
     folder: TempDir,
-    shared_memory_before: BTreeSet<String>,
 }
 
 /// A command under way.
@@ -59,7 +59,7 @@ impl Laboratory {
         for name in ["tmp", "data"] {
             fs::create_dir(folder.path().join(name)).expect("a folder inside");
         }
-        Self { folder, shared_memory_before: shared_memory() }
+        Self { folder }
     }
 
     /// The path of `name` in it.
@@ -92,6 +92,9 @@ impl Laboratory {
             .env("TMPDIR", self.path("tmp"))
             .env("XDG_DATA_HOME", self.path("data"))
             .env(KEEP_DISTURBED, "1")
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("IPCPERF_KEEP_JOURNALS", "1")
+            .env_remove("XDG_RUNTIME_DIR")
             .env_remove("COLUMNS")
             .stdin(Stdio::null());
         program
@@ -141,8 +144,8 @@ impl Laboratory {
         format!("TMPDIR={}", self.path("tmp").display())
     }
 
-    /// Nothing is left: no process, no name in the folder for temporary files, in shared memory,
-    /// in the abstract namespace, or among System V objects. What is on its way out gets [`GRACE`].
+    /// Nothing is left of what was run here: no process, no name in the folder for temporary files, in shared
+    /// memory, in the abstract namespace, or among System V objects. What is on its way out gets [`GRACE`].
     pub(crate) fn assert_nothing_left(&self) {
         let end = Instant::now() + processes::patience(GRACE);
         loop {
@@ -159,9 +162,42 @@ impl Laboratory {
         let processes = processes::with_environment(&self.mark());
         let mut left: Vec<String> = processes.iter().map(|pid| format!("process {pid}")).collect();
         left.extend(names_in(&self.path("tmp")).into_iter().map(|name| format!("file {name}")));
-        left.extend(shared_memory().difference(&self.shared_memory_before).cloned());
-        left.extend(sockets_of_nobody());
-        left.extend(system_v_of_nobody());
+        left.extend(self.names_left());
+        left
+    }
+
+    /// Where the commands of this place write down the names that they may make.
+    pub(crate) fn journals(&self) -> PathBuf {
+        self.path("state/ipcperf")
+    }
+
+    /// The names of the runs made here, as far as their journals are there.
+    fn runs(&self) -> Vec<RunNames> {
+        let journals = names_in(&self.journals());
+        let texts =
+            journals.iter().filter_map(|name| fs::read_to_string(self.journals().join(name)).ok());
+        let texts = texts.collect::<Vec<_>>().join("\n");
+        texts.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// The random part of the names of each run made here, in no order.
+    pub(crate) fn tokens(&self) -> Vec<String> {
+        self.runs().iter().map(|names| names.token().to_string()).collect()
+    }
+
+    /// What is there under names of the runs made here, which are nobody else's.
+    pub(crate) fn names_left(&self) -> Vec<String> {
+        let runs = self.runs();
+        let queues = runs.iter().flat_map(RunNames::present).map(|one| one.to_string());
+        let mut left: Vec<String> = queues.collect();
+        let tokens: Vec<String> = self.tokens();
+        let is_ours = |name: &String| tokens.iter().any(|token| name.contains(token));
+        left.extend(names_in(Path::new("/dev/shm")).into_iter().filter(is_ours));
+        left.extend(sockets().into_iter().filter(is_ours));
+        let keys: BTreeSet<i32> =
+            runs.iter().flat_map(|names| names.token().system_v_keys()).collect();
+        let objects = system_v().into_iter().filter(|(_, key)| keys.contains(key));
+        left.extend(objects.map(|(kind, key)| format!("{kind} with key {key}")));
         left
     }
 }
@@ -177,6 +213,9 @@ impl Drop for Laboratory {
         processes::find_within(CLEAN_UP, || living().is_empty().then_some(()));
         for pid in living() {
             processes::signal(pid, Signal::KILL);
+        }
+        for names in self.runs() {
+            names.remove();
         }
     }
 }
@@ -223,41 +262,20 @@ fn names_in(folder: &Path) -> BTreeSet<String> {
     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// What is in shared memory under names of ours, but for those of workers that are at it, whose tests
-/// run beside this one; others may come and go there.
-fn shared_memory() -> BTreeSet<String> {
-    let names = names_in(Path::new("/dev/shm")).into_iter();
-    names.filter(|name| name.contains("ipcperf") && !is_in_use(name)).collect()
-}
-
-fn is_in_use(name: &str) -> bool {
-    let worker = name.strip_prefix("ipcperf-run-").and_then(|rest| rest.split('-').next());
-    worker.is_some_and(|pid| Path::new("/proc").join(pid).exists())
-}
-
-/// Abstract sockets named after a worker that is gone.
-fn sockets_of_nobody() -> Vec<String> {
+/// The names of Unix sockets: paths, and those in the abstract namespace.
+fn sockets() -> Vec<String> {
     let table = fs::read_to_string("/proc/net/unix").expect("the table of Unix sockets");
     let names = table.lines().filter_map(|line| line.split_whitespace().nth(7));
-    names.filter(|name| is_of_nobody(name)).map(str::to_owned).collect()
+    names.map(str::to_owned).collect()
 }
 
-/// System V objects whose key is made of a worker that is gone.
-fn system_v_of_nobody() -> Vec<String> {
-    let mut left = Vec::new();
-    for kind in ["msg", "sem", "shm"] {
+/// The kind and the key of every System V object.
+fn system_v() -> Vec<(&'static str, i32)> {
+    let of_kind = |kind| {
         let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
-        let keys = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-        let keys = keys.filter_map(|key| key.parse::<i32>().ok());
-        let ours = keys.filter(|key| key >> 22 == 0x16C);
-        let workers = ours.map(|key| key & 0x3F_FFFF);
-        let gone = workers.filter(|pid| !Path::new("/proc").join(pid.to_string()).exists());
-        left.extend(gone.map(|pid| format!("{kind} of worker {pid}")));
-    }
-    left
-}
-
-fn is_of_nobody(socket: &str) -> bool {
-    let worker = socket.strip_prefix("@ipcperf-run-");
-    worker.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
+        let keys =
+            table.lines().skip(1).filter_map(|line| line.split_whitespace().next()?.parse().ok());
+        keys.map(|key| (kind, key)).collect::<Vec<_>>()
+    };
+    ["msg", "sem", "shm"].into_iter().flat_map(of_kind).collect()
 }

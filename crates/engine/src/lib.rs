@@ -19,6 +19,7 @@ pub mod histogram;
 pub mod host;
 pub mod limits;
 pub mod mechanism;
+pub mod names;
 pub mod payload;
 pub mod placement;
 mod report;

@@ -1,13 +1,16 @@
-//! What works on this machine, what does not, and what exactly would make it work. It tries and looks, and
-//! changes nothing.
+//! What works on this machine, what does not, and what exactly would make it work; and what killed runs left.
+//! It tries and looks, and changes nothing unless asked to clean up.
 //!
 //! ```text
 //! mechanisms, their options, instruments, their events -> Finding -> Ailment -> page, JSON
 //! ```
 
 use ipcperf_engine::mechanism::{Lack, MECHANISMS, Mechanism, OptionSpec};
+use ipcperf_engine::names::Leftover;
 use ipcperf_observe::{INSTRUMENTS, Instrument};
 use serde::Serialize;
+
+use crate::journal::{self, Owner};
 
 /// What was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +48,52 @@ pub(crate) struct Ailment {
     pub(crate) extent: Extent,
     pub(crate) reason: String,
     pub(crate) remedy: String,
+}
+
+/// Whether what killed runs left is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cleaning {
+    /// It is looked at.
+    Look,
+    /// It is removed.
+    Remove,
+}
+
+/// What became of something that a killed run left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Fate {
+    /// It is there.
+    Found,
+    /// It was there, and is removed.
+    Removed,
+    /// It is there, and cannot be removed.
+    NotRemoved,
+}
+
+/// What the runs of one dead command left.
+#[derive(Clone, Debug)]
+pub(crate) struct LeftBehind {
+    /// The command, where its journal says so.
+    pub(crate) owner: Option<Owner>,
+    pub(crate) names: Vec<(Leftover, Fate)>,
+}
+
+/// What dead commands of this user left. Dead journals of which nothing is left are removed with the rest.
+pub(crate) fn left_behind(cleaning: Cleaning) -> Vec<LeftBehind> {
+    let of = |journal: journal::DeadJournal| {
+        let (owner, found) = (journal.owner.clone(), journal.leftovers());
+        let stays = (cleaning == Cleaning::Remove).then(|| journal.clean());
+        let fate = |one: &Leftover| match &stays {
+            None => Fate::Found,
+            Some(stays) if stays.contains(one) => Fate::NotRemoved,
+            Some(_) => Fate::Removed,
+        };
+        let names = found.into_iter().map(|one| (one.clone(), fate(&one))).collect();
+        LeftBehind { owner, names }
+    };
+    let all = journal::dead().into_iter().map(of);
+    all.filter(|left| !left.names.is_empty()).collect()
 }
 
 /// Tries everything there is.

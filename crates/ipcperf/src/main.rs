@@ -18,6 +18,7 @@ mod figure;
 #[cfg(test)]
 mod hostile;
 mod hypothesis;
+mod journal;
 mod machine;
 mod output;
 mod parallel;

@@ -58,7 +58,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 fn execute(spec: &RunSpec) -> Report {
     let report = polled::execute::<FileRef, Select>(spec);
-    lasting::remove(spec);
+    lasting::remove();
     report
 }
 

@@ -7,8 +7,8 @@
 
 mod present;
 mod room;
+mod service;
 mod space;
-mod sweep;
 mod turns;
 
 use std::fmt::Debug;
@@ -16,7 +16,7 @@ use std::hint::spin_loop;
 use std::marker::PhantomData;
 
 use iceoryx2::port::{LoanError, SendError};
-use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode, ipc};
+use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
@@ -26,8 +26,9 @@ use super::{
     Channel, Endpoint, Granted, Library, Limit, Nearness, Opened, OptionSpec, OptionValues,
     PayloadFate, Setup, Unavailable,
 };
+use crate::names::SHARED_MEMORY;
 use crate::{Failure, Mode, Report, RunSpec, worker};
-pub(super) use room::{SHARED_MEMORY, remove_shared_memory};
+pub(super) use service::OwnersService;
 use turns::Turns;
 
 /// The library.
@@ -129,7 +130,7 @@ pub(super) struct Part {
 }
 
 /// A node of the library's.
-pub(super) type Node = iceoryx2::node::Node<ipc::Service>;
+pub(super) type Node = iceoryx2::node::Node<OwnersService>;
 
 /// The ports of one party.
 pub(super) trait Ports: Sized + 'static {
@@ -240,7 +241,7 @@ impl<P: Ports, const PLACE: bool> IceoryxEnd<P, PLACE> {
         let node = NodeBuilder::new()
             .config(&self.config)
             .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<ipc::Service>()
+            .create::<OwnersService>()
             .map_err(unmade)?;
         let ports = P::make(&node, self.part)?;
         if is_first {

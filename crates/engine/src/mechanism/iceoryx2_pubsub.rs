@@ -3,15 +3,15 @@
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::port::update_connections::UpdateConnections;
-use iceoryx2::prelude::{BackpressureStrategy, ipc};
+use iceoryx2::prelude::BackpressureStrategy;
 use iceoryx2::sample::Sample;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::service::port_factory::publish_subscribe;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side, copied,
-    not_lent, not_sent, unmade,
+    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, OwnersService, Part, Ports,
+    STREAM_PLACES, Side, copied, not_lent, not_sent, unmade,
 };
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -48,7 +48,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             overwritten when it is full (safe overflow); nothing may be lost here, so it is off. A \
             service has room for one publisher, one subscriber and two nodes, not for the usual 2, 8 \
             and 20. Parties connect one after the other: at the same moment, the library may lose one. The event service, on which a receiver could sleep, is not used: a party that waits \
-            takes all of its CPU. Nobody looks for dead nodes, and a killed peer is not noticed. Names \
+            takes all of its CPU. Nobody looks for dead nodes, and a killed peer is not noticed. Nodes are \
+            counted in each process, not in the file for that (global_mgmt), which the library opens to all \
+            users. Names \
             are private to the run, below TMPDIR and in /dev/shm, whose size bounds messages. Calls of \
             the system are the library's, and not counted; on CPUs of their own parties make none but \
             where a queue is full. --kernel-buffer does not apply.",
@@ -79,7 +81,7 @@ fn held(setup: &Setup<'_>) -> u64 {
     publishers * (places(is_answered) + IN_HAND) as u64
 }
 
-type Service = publish_subscribe::PortFactory<ipc::Service, [u8], ()>;
+type Service = publish_subscribe::PortFactory<OwnersService, [u8], ()>;
 
 /// The service that leads away from `side`.
 fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
@@ -102,8 +104,8 @@ fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
 /// What a party publishes with.
 #[derive(Debug)]
 struct Outgoing {
-    loan: Option<SampleMut<ipc::Service, [u8], ()>>,
-    publisher: Publisher<ipc::Service, [u8], ()>,
+    loan: Option<SampleMut<OwnersService, [u8], ()>>,
+    publisher: Publisher<OwnersService, [u8], ()>,
 }
 
 impl Outgoing {
@@ -122,8 +124,8 @@ impl Outgoing {
 /// What a party is subscribed with.
 #[derive(Debug)]
 struct Incoming {
-    taken: Option<Sample<ipc::Service, [u8], ()>>,
-    subscriber: Subscriber<ipc::Service, [u8], ()>,
+    taken: Option<Sample<OwnersService, [u8], ()>>,
+    subscriber: Subscriber<OwnersService, [u8], ()>,
 }
 
 impl Incoming {
@@ -142,7 +144,7 @@ struct PubSub {
 
 /// Sends `sample`; `EPIPE` where nobody is there to take it.
 #[inline]
-fn sent(sample: SampleMut<ipc::Service, [u8], ()>) -> Result<(), Errno> {
+fn sent(sample: SampleMut<OwnersService, [u8], ()>) -> Result<(), Errno> {
     match sample.send().map_err(not_sent)? {
         0 => Err(Errno::PIPE),
         _ => Ok(()),

@@ -5,7 +5,7 @@ use iceoryx2::pending_response::PendingResponse;
 use iceoryx2::port::client::{Client, RequestSendError};
 use iceoryx2::port::server::Server;
 use iceoryx2::port::update_connections::UpdateConnections;
-use iceoryx2::prelude::{BackpressureStrategy, ipc};
+use iceoryx2::prelude::BackpressureStrategy;
 use iceoryx2::request_mut::RequestMut;
 use iceoryx2::response::Response;
 use iceoryx2::response_mut::ResponseMut;
@@ -13,8 +13,8 @@ use iceoryx2::service::port_factory::request_response;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, Part, Ports, STREAM_PLACES, Side, copied,
-    not_lent, not_sent, unmade,
+    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, OwnersService, Part, Ports,
+    STREAM_PLACES, Side, copied, not_lent, not_sent, unmade,
 };
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
@@ -78,10 +78,10 @@ fn held(setup: &Setup<'_>) -> u64 {
     if is_answered { requests + 1 + 3 * requests } else { requests + 1 }
 }
 
-type Service = request_response::PortFactory<ipc::Service, [u8], (), [u8], ()>;
-type Composed = RequestMut<ipc::Service, [u8], (), [u8], ()>;
-type Pending = PendingResponse<ipc::Service, [u8], (), [u8], ()>;
-type Active = ActiveRequest<ipc::Service, [u8], (), [u8], ()>;
+type Service = request_response::PortFactory<OwnersService, [u8], (), [u8], ()>;
+type Composed = RequestMut<OwnersService, [u8], (), [u8], ()>;
+type Pending = PendingResponse<OwnersService, [u8], (), [u8], ()>;
+type Active = ActiveRequest<OwnersService, [u8], (), [u8], ()>;
 
 fn service(node: &Node, part: Part) -> Result<Service, Errno> {
     node.service_builder(&"calls".try_into().map_err(unmade)?)
@@ -112,19 +112,19 @@ enum ReqRes {
 struct Caller {
     loan: Option<Composed>,
     pending: Option<Pending>,
-    taken: Option<Response<ipc::Service, [u8], ()>>,
-    client: Client<ipc::Service, [u8], (), [u8], ()>,
+    taken: Option<Response<OwnersService, [u8], ()>>,
+    client: Client<OwnersService, [u8], (), [u8], ()>,
     is_answered: bool,
 }
 
 /// The server, and what it has in hand.
 #[derive(Debug)]
 struct Callee {
-    loan: Option<ResponseMut<ipc::Service, [u8], ()>>,
+    loan: Option<ResponseMut<OwnersService, [u8], ()>>,
     /// The request to be answered; one that was read is no longer `taken`.
     request: Option<Active>,
     is_taken: bool,
-    server: Server<ipc::Service, [u8], (), [u8], ()>,
+    server: Server<OwnersService, [u8], (), [u8], ()>,
     is_answered: bool,
 }
 

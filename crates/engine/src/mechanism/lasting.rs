@@ -5,17 +5,17 @@
 //! that still make names in it: once it is gone they can make no more.
 
 use std::ffi::{CString, c_int};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::descriptor::refused;
-use super::scratch::{make_folder, scratch_path, scratch_path_in};
+use super::scratch::make_folder;
 use super::{OptionSpec, OptionValues, Setup};
-use crate::{Failure, RunSpec};
+use crate::names::{as_c, of_run, remove_own};
+use crate::{Failure, FailureKind};
 
 /// The option of mechanisms that keep the payload in files.
 pub(super) const DIR: OptionSpec = OptionSpec {
@@ -25,15 +25,17 @@ pub(super) const DIR: OptionSpec = OptionSpec {
     default: "default",
 };
 
-/// Where the worker with this process number keeps names while it carries out `spec`.
-pub(super) fn lasting_path(spec: &RunSpec, worker: u32) -> PathBuf {
-    path_in(spec.options.get(DIR.name).map(String::as_str), worker)
-}
-
-fn path_in(dir: Option<&str>, worker: u32) -> PathBuf {
-    match dir {
-        None | Some("default") => scratch_path(worker),
-        Some(folder) => scratch_path_in(Path::new(folder), worker),
+/// Where this run keeps names.
+fn path(setup: &Setup<'_>) -> Result<PathBuf, Failure> {
+    let names = of_run()?;
+    match setup.option(DIR.name, DIR.default) {
+        folder if folder == DIR.default => Ok(names.folder()),
+        folder => {
+            std::path::absolute(folder).map(|place| names.folder_in(&place)).map_err(|error| {
+                let place = format!("finding the folder {folder}");
+                Failure { errno: error.raw_os_error(), ..Failure::new(FailureKind::SetUp, place) }
+            })
+        }
     }
 }
 
@@ -49,10 +51,8 @@ static LASTING: OnceLock<Lasting> = OnceLock::new();
 
 /// Makes the folder of this worker, with `names` to be used in it.
 pub(super) fn make(setup: &Setup<'_>, names: [&str; 2]) -> Result<&'static Lasting, Failure> {
-    let path = path_in(setup.options.get(DIR.name).map(String::as_str), std::process::id());
-    let text = |path: PathBuf| {
-        CString::new(path.as_os_str().as_bytes()).map_err(|_| refused("a path", Errno::INVAL))
-    };
+    let path = path(setup)?;
+    let text = |path: PathBuf| as_c(&path).ok_or_else(|| refused("a path", Errno::INVAL));
     let [one, other] = names.map(|name| text(path.join(name)));
     let lasting = Lasting { names: [one?, other?], folder: text(path.clone())? };
     let lasting = LASTING.get_or_init(|| lasting);
@@ -63,9 +63,11 @@ pub(super) fn make(setup: &Setup<'_>, names: [&str; 2]) -> Result<&'static Lasti
 }
 
 /// Removes the folder, after the run.
-pub(super) fn remove(spec: &RunSpec) {
+pub(super) fn remove() {
     // Should a party still be at it, the command removes what is left.
-    let _ = std::fs::remove_dir_all(lasting_path(spec, std::process::id()));
+    if let Some(lasting) = LASTING.get() {
+        let _ = remove_own(&lasting.folder);
+    }
 }
 
 /// Has the death of the command call `handler`, which removes what there is and ends this process. Forked

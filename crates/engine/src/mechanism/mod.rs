@@ -16,7 +16,6 @@ mod local;
 mod mapping;
 mod meeting;
 mod memfd;
-mod names;
 mod own;
 mod passing;
 mod polled;
@@ -67,12 +66,16 @@ mod unix_stream_named;
 mod vsock;
 mod zeromq;
 
+use std::path::Path;
+
+use crate::names::{RunNames, not_drawn};
+use crate::{Failure, RunSpec};
+
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
     Boundaries, Choice, Delivery, Documentation, Helper, Lack, Library, Limit, Mechanism,
     OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
-pub use names::remove_names;
 pub(crate) use own::plain;
 pub use own::{LibraryFacts, OwnKind, learn_library, learn_program, library_facts, own_mechanism};
 pub use scratch::Scratch;
@@ -136,6 +139,19 @@ pub const SURVEYED: &[&Mechanism] = &[
     &udp::MECHANISM,
     &shm_ring::MECHANISM,
 ];
+
+/// Draws names for one run of `spec`: also in the folders that its options name.
+///
+/// # Errors
+/// [`crate::FailureKind::SetUp`] where none can be drawn.
+pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
+    let options = find(&spec.mechanism).map_or(&[][..], |mechanism| mechanism.options);
+    let folders = options.iter().filter(|option| matches!(option.values, OptionValues::Folder));
+    let set = folders.filter_map(|option| {
+        spec.options.get(option.name).filter(|folder| *folder != option.default)
+    });
+    RunNames::draw(set.map(Path::new)).map_err(|error| not_drawn(&error))
+}
 
 /// The mechanism called `name`, if there is one: of the list, or of one's own.
 #[must_use]

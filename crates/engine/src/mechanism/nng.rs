@@ -59,7 +59,7 @@ fn built_in() -> Result<(), Unavailable> {
 #[cfg(feature = "nng")]
 fn execute(spec: &RunSpec) -> Report {
     let report = crate::worker::execute::<linked::Nng>(spec);
-    super::lasting::remove(spec);
+    super::lasting::remove();
     report
 }
 

@@ -1,6 +1,6 @@
 //! `posix-mq`: POSIX message queues, one in each direction.
 
-use std::ffi::CString;
+use std::ffi::CStr;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
@@ -13,6 +13,9 @@ use super::{
     Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
 };
 use crate::buffer::Buffer;
+use crate::names::RunNames;
+use crate::names::message_queue::{Direction, name};
+use crate::names::of_run;
 use crate::{Failure, Mode, worker};
 
 /// What `posix-mq` is.
@@ -83,27 +86,15 @@ fn available() -> Result<(), Unavailable> {
     }
 }
 
-/// The name of a queue while it is opened; the command removes it should the worker be killed then.
-fn name(worker: u32, way: &str) -> CString {
-    CString::new(format!("/ipcperf-run-{worker}-{way}")).unwrap_or_default()
-}
-
-/// Removes the names that `worker` may have left.
-pub(super) fn remove_queues(worker: u32) {
-    for way in ["there", "back"] {
-        // SAFETY: the name is a string that ends; one that is not there is refused, and that is all.
-        unsafe { libc::mq_unlink(name(worker, way).as_ptr()) };
-    }
-}
-
 struct PosixMq;
 
 impl Channel for PosixMq {
     type End = QueueEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<QueueEnd>, Failure> {
-        let (there, messages) = queue(setup, "there")?;
-        let (back, _) = queue(setup, "back")?;
+        let names = of_run()?;
+        let (there, messages) = queue(setup, &names, Direction::There)?;
+        let (back, _) = queue(setup, &names, Direction::Back)?;
         let copy = |queue: &OwnedFd| queue.try_clone().map_err(|_| refused("dup", Errno::MFILE));
         let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX);
         let end = |out, into| QueueEnd { out, into, message_bytes, spare: None };
@@ -115,13 +106,17 @@ impl Channel for PosixMq {
 
 /// A queue without a name, and how many messages it holds: as many as were asked for, or as few as
 /// the limits leave.
-fn queue(setup: &Setup<'_>, way: &str) -> Result<(OwnedFd, u64), Failure> {
+fn queue(
+    setup: &Setup<'_>,
+    names: &RunNames,
+    direction: Direction,
+) -> Result<(OwnedFd, u64), Failure> {
     let usual = setting("fs/mqueue/msg_default", 10).min(setting("fs/mqueue/msg_max", 10));
     let asked = setup.kernel_buffer_asked_bytes.map(|bytes| bytes / setup.buffer_bytes.max(1));
     let mut messages = asked.map_or(usual, |asked| asked.min(setting("fs/mqueue/msg_max", 10)));
     messages = messages.max(1);
     loop {
-        match open(setup, &name(std::process::id(), way), messages) {
+        match open(setup, &name(names, direction), messages) {
             Ok(queue) => return Ok((queue, messages)),
             Err(Errno::MFILE) if messages > 1 => messages /= 2,
             Err(errno) => {
@@ -132,7 +127,7 @@ fn queue(setup: &Setup<'_>, way: &str) -> Result<(OwnedFd, u64), Failure> {
     }
 }
 
-fn open(setup: &Setup<'_>, name: &CString, messages: u64) -> Result<OwnedFd, Errno> {
+fn open(setup: &Setup<'_>, name: &CStr, messages: u64) -> Result<OwnedFd, Errno> {
     let wait = if setup.blocking == Blocking::Try { libc::O_NONBLOCK } else { 0 };
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | wait;
     // SAFETY: all zero is a valid value of these plain numbers.

@@ -1,7 +1,5 @@
 //! A private folder for names in the file system that live only while a mechanism is opened.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{
@@ -9,18 +7,8 @@ use rustix::process::{
     set_parent_process_death_signal,
 };
 
+use crate::names::{as_c, make_private_folder, of_run, remove_own};
 use crate::{Failure, FailureKind};
-
-/// Where the worker with this process number keeps its names. The command removes it should the
-/// worker be killed before it could.
-pub(super) fn scratch_path(worker: u32) -> PathBuf {
-    scratch_path_in(&std::env::temp_dir(), worker)
-}
-
-/// As [`scratch_path`], in a folder of one's choice.
-pub(super) fn scratch_path_in(folder: &Path, worker: u32) -> PathBuf {
-    folder.join(format!("ipcperf-run-{worker}"))
-}
 
 /// A folder that only its owner may enter, removed with all it holds when dropped. Should the
 /// command be killed meanwhile, the worker outlives it until the folder is gone: opening a
@@ -33,13 +21,13 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the folder of this process.
+    /// Makes the folder of this run. The command removes it should the worker be killed before it could.
     ///
     /// # Errors
     /// [`FailureKind::SetUp`] where the folder for temporary files cannot be written.
     pub fn new() -> Result<Self, Failure> {
         let outlives = Outlives::parent();
-        let path = scratch_path(std::process::id());
+        let path = of_run()?.folder();
         make_folder(&path)?;
         Ok(Self { path, _outlives: outlives })
     }
@@ -60,13 +48,15 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Nothing can be done here about a folder that will not go; the command tries once more.
-        let _ = std::fs::remove_dir_all(&self.path);
+        if let Some(path) = as_c(&self.path) {
+            let _ = remove_own(&path);
+        }
     }
 }
 
-/// Makes the folder `path`, which only its owner may enter.
+/// Makes the folder `path`, which only its owner may enter. One that is there already is never used.
 pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
-    DirBuilder::new().mode(0o700).create(path).map_err(|error| Failure {
+    make_private_folder(path).map_err(|error| Failure {
         errno: error.raw_os_error(),
         ..Failure::new(FailureKind::SetUp, format!("making the folder {}", path.display()))
             .with_remedy("set TMPDIR to a folder you may write to")

@@ -2,26 +2,18 @@
 //!
 //! The kernel never removes them by itself, so three can do it: the end that leaves first (the
 //! other is told by `EIDRM`), the command once the worker is gone, and the worker when the command
-//! dies. All know the key: it is made of the worker's process number.
-
-use std::io;
+//! dies. All know the keys that the run tries.
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::Unavailable;
+use crate::names::{installed, of_run, system_v};
 
-/// The upper bits of our keys; the lower 22 are the process number, of which Linux has no more.
-const OURS: i32 = 0x16C << 22;
+pub(super) use crate::names::system_v::outcome;
 
-/// What a call of the C library that answers -1 on error came to.
-#[inline]
-pub(super) fn outcome(answer: libc::c_int) -> Result<libc::c_int, Errno> {
-    if answer != -1 {
-        return Ok(answer);
-    }
-    Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
-}
+/// A key under which nothing is made: whether it finds an object does not matter.
+const PROBE: libc::key_t = 0x16C << 22;
 
 /// As [`outcome`], for one that belongs to an object: `EPIPE` where that has been removed.
 #[inline]
@@ -32,42 +24,14 @@ pub(super) fn outcome_of_object(answer: libc::c_int) -> Result<libc::c_int, Errn
     })
 }
 
-/// The key of what `worker` makes.
-fn key(worker: i32) -> libc::key_t {
-    OURS | (worker & 0x3F_FFFF)
-}
-
-/// Makes an object of this process through `get`, which is given a key and flags. One that a
-/// process of the same number left is removed first.
+/// Makes an object of this run through `get`, which takes a key and flags. A key that is taken belongs to
+/// somebody else; the next one is tried.
 pub(super) fn make(
     get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
 ) -> Result<libc::c_int, Errno> {
-    let own = getpid().as_raw_nonzero().get();
-    let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
-    match outcome(get(key(own), flags)) {
-        Err(Errno::EXIST) => {
-            remove_sysv(own);
-            outcome(get(key(own), flags))
-        }
-        made => made,
-    }
-}
-
-/// Finds, through `get`, the object of this process.
-pub(super) fn find(get: impl Fn(libc::key_t) -> libc::c_int) -> Result<libc::c_int, Errno> {
-    outcome(get(key(getpid().as_raw_nonzero().get())))
-}
-
-/// Removes every System V object that `worker` made.
-pub(super) fn remove_sysv(worker: i32) {
-    let key = key(worker);
-    // What does not exist gets -1 for its number, which these calls refuse.
-    // SAFETY: they take numbers alone; the pointer for a queue's facts may be null when it is removed.
-    unsafe {
-        libc::msgctl(libc::msgget(key, 0), libc::IPC_RMID, std::ptr::null_mut());
-        libc::semctl(libc::semget(key, 0, 0), 0, libc::IPC_RMID);
-        libc::shmctl(libc::shmget(key, 0, 0), libc::IPC_RMID, std::ptr::null_mut());
-    }
+    let names =
+        of_run().map_err(|failure| failure.errno.map_or(Errno::IO, Errno::from_raw_os_error))?;
+    system_v::make(&names, get)
 }
 
 /// From now on the death of the command has the worker remove its objects before it ends. The
@@ -87,7 +51,9 @@ pub(super) fn remove_when_the_command_dies() {
 }
 
 extern "C" fn remove_and_exit(_: libc::c_int) {
-    remove_sysv(Pid::as_raw(Some(getpid())));
+    if let Some(names) = installed() {
+        system_v::remove_all(names);
+    }
     // SAFETY: ends the process at once.
     unsafe { libc::_exit(1) }
 }
@@ -97,7 +63,7 @@ pub(super) fn available(
     call: &str,
     get: impl Fn(libc::key_t) -> libc::c_int,
 ) -> Result<(), Unavailable> {
-    match outcome(get(key(0))) {
+    match outcome(get(PROBE)) {
         Ok(_) | Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
         Err(errno) => Err(Unavailable {
             reason: format!("{call}: {errno}"),

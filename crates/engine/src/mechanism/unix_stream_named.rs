@@ -9,6 +9,7 @@ use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
     OptionValues, PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
 };
+use crate::names::of_run;
 use crate::{Failure, FailureKind, Mode, worker};
 
 /// What `unix-stream-named` is.
@@ -53,7 +54,7 @@ impl Channel for UnixStreamNamed {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         if setup.option("address", "path") == "abstract" {
-            let name = format!("ipcperf-run-{}", std::process::id());
+            let name = of_run()?.base();
             let address = SocketAddrUnix::new_abstract_name(name.as_bytes());
             return meet(&address.map_err(|e| refused("naming the socket", e))?, setup);
         }

@@ -83,7 +83,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 fn execute(spec: &RunSpec) -> Report {
     let report = worker::execute::<ZeroMq>(spec);
-    lasting::remove(spec);
+    lasting::remove();
     report
 }
 

@@ -5,6 +5,7 @@
 //! touch their own buffers after the fork, and report; the worker prints one [`Report`].
 
 mod admission;
+mod assignment;
 mod broker;
 mod calibration;
 mod control;
@@ -24,6 +25,7 @@ mod usage;
 
 use std::io::{BufRead, Write};
 
+pub use assignment::{Assignment, JournalLock};
 pub use calibration::LEAST_NS;
 pub use control::Control;
 pub use dials::{DialReading, MOST_DIALS};
@@ -32,13 +34,15 @@ use memory::Memory;
 pub use objects::{KernelObject, Objects};
 use party::{Party, PartyReport};
 pub(crate) use programs::execute as execute_program;
+use rustix::process::umask;
 pub use usage::steal_ns;
 
 use crate::handling::FirstTouch;
 use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
+use crate::names;
 use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, RunSpec};
 
-/// What a worker process does: reads one [`RunSpec`] from `input`, a line, carries it out, writes one
+/// What a worker process does: reads one [`Assignment`] from `input`, a line, carries it out, writes one
 /// [`Report`] to `output`. In between, what is said at the [`Gate`] goes by the same ways.
 ///
 /// # Errors
@@ -46,7 +50,12 @@ use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, Ru
 pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Result<()> {
     let mut line = String::new();
     input.read_line(&mut line)?;
-    let spec: RunSpec = serde_json::from_str(&line)?;
+    let Assignment { spec, names, journal } = serde_json::from_str(&line)?;
+    // Nothing that this process makes is another user's business, whatever the command's umask.
+    umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    // Where it cannot be held, a sweeper could come while this process removes its names: as good.
+    let _lock = journal.as_deref().and_then(JournalLock::share);
+    names::install(names);
     objects::leave_out_what_is_open();
     let report = match mechanism::find(&spec.mechanism) {
         Some(mechanism) => match admission::admit(&spec, mechanism) {

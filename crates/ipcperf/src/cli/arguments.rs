@@ -50,7 +50,7 @@ pub(super) enum Command {
     List(ListArguments),
     /// Describe this machine: what bears on measurements, and what to do about it
     Machine(MachineArguments),
-    /// Say what works here, what does not, and what would make it work; changes nothing
+    /// Say what works here, what does not, and what would make it work; show what killed runs left
     Doctor(DoctorArguments),
     /// Print the tables of results files
     Show(ShowArguments),
@@ -228,6 +228,9 @@ pub(super) struct ResumeArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct DoctorArguments {
+    /// Remove what killed runs of this user left behind
+    #[arg(long)]
+    pub(super) clean: bool,
     /// Print one JSON object instead of tables
     #[arg(long)]
     pub(super) json: bool,

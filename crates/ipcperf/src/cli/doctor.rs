@@ -1,7 +1,7 @@
 //! `ipcperf doctor`.
 
 use super::arguments::DoctorArguments;
-use crate::doctor::examine;
+use crate::doctor::{Cleaning, examine, left_behind};
 use crate::error::{Ending, Error};
 use crate::machine::{Environment, warnings};
 use crate::output::{doctor_json, doctor_page, print};
@@ -9,8 +9,10 @@ use crate::output::{doctor_json, doctor_page, print};
 pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Ending, Error> {
     let warnings = warnings(&Environment::read());
     let (findings, pmu) = (examine(), ipcperf_observe::counters::pmu());
+    let cleaning = if arguments.clean { Cleaning::Remove } else { Cleaning::Look };
+    let left = left_behind(cleaning);
     if arguments.json {
-        return print(&doctor_json(&findings, &pmu, &warnings));
+        return print(&doctor_json(&findings, &pmu, &warnings, &left));
     }
-    print(&doctor_page(&findings, &pmu, &warnings))
+    print(&doctor_page(&findings, &pmu, &warnings, &left))
 }

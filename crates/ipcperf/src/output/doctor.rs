@@ -5,33 +5,95 @@ use serde_json::{Value, json};
 
 use super::machine::{warning_section, warnings_json};
 use super::table::new_table;
-use crate::doctor::{Ailment, Extent, Finding, Subject};
+use crate::doctor::{Ailment, Extent, Fate, Finding, LeftBehind, Subject};
 use crate::machine::Warning;
 use ipcperf_observe::Unavailable;
 
 /// What works in a line for each kind; what does not, with the remedy; what bears on figures.
-pub(crate) fn doctor_page(findings: &[Finding], pmu: &Pmu, warnings: &[Warning]) -> String {
+pub(crate) fn doctor_page(
+    findings: &[Finding],
+    pmu: &Pmu,
+    warnings: &[Warning],
+    left: &[LeftBehind],
+) -> String {
     let mut parts = vec![working(findings, pmu)];
     parts.push(match ailing(findings).as_slice() {
         [] => "Nothing is missing here.".to_owned(),
         groups => missing(groups),
     });
     parts.push(warning_section(warnings));
-    parts.push(
-        "Nothing was changed. What a remedy names takes effect for the next command.".to_owned(),
-    );
+    if !left.is_empty() {
+        parts.push(left_table(left));
+    }
+    parts.push(closing(left));
     parts.join("\n\n")
 }
 
 /// The same for scripts.
-pub(crate) fn doctor_json(findings: &[Finding], pmu: &Pmu, warnings: &[Warning]) -> String {
+pub(crate) fn doctor_json(
+    findings: &[Finding],
+    pmu: &Pmu,
+    warnings: &[Warning],
+    left: &[LeftBehind],
+) -> String {
     let findings: Vec<Value> = findings.iter().map(finding_json).collect();
     let told = json!({
         "findings": findings,
         "pmu": pmu_json(pmu),
         "warnings": warnings_json(warnings),
+        "leftovers": left.iter().flat_map(left_json).collect::<Vec<_>>(),
     });
     format!("{told:#}")
+}
+
+fn left_json(left: &LeftBehind) -> impl Iterator<Item = Value> + '_ {
+    let (pid, began) = left.owner.as_ref().map(|owner| (owner.pid, &owner.began)).unzip();
+    left.names.iter().map(move |(name, fate)| {
+        json!({
+            "kind": name.kind(),
+            "name": name.to_string(),
+            "fate": fate,
+            "command_pid": pid,
+            "command_began": began,
+        })
+    })
+}
+
+/// What killed runs left, one row each.
+fn left_table(left: &[LeftBehind]) -> String {
+    let mut table = new_table();
+    table.set_header(["Left by killed runs", "what it is", "of the command", "now"]);
+    for left in left {
+        let command = left.owner.as_ref().map_or_else(
+            || "unknown".to_owned(),
+            |owner| format!("process {}, begun {}", owner.pid, owner.began),
+        );
+        for (name, fate) in &left.names {
+            let now = match fate {
+                Fate::Found => "still there",
+                Fate::Removed => "removed",
+                Fate::NotRemoved => "cannot be removed",
+            };
+            table.add_row([&name.to_string(), name.kind(), &command, now]);
+        }
+    }
+    table.to_string()
+}
+
+/// What was changed, and what to do next.
+fn closing(left: &[LeftBehind]) -> String {
+    let fates = || left.iter().flat_map(|left| &left.names).map(|(_, fate)| *fate);
+    let removed = fates().filter(|fate| *fate == Fate::Removed).count();
+    let changed = match removed {
+        0 => "Nothing was changed.".to_owned(),
+        count => format!("What killed runs left was removed ({count})."),
+    };
+    let found = if fates().any(|fate| fate == Fate::Found) {
+        " ipcperf doctor --clean, or the next command that measures, removes what killed runs left."
+    } else {
+        ""
+    };
+    format!("{changed}{found} What a remedy names takes effect for the next command.")
 }
 
 fn pmu_json(pmu: &Pmu) -> Value {
@@ -150,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_reason_stands_once_with_all_that_it_keeps_from_working() {
-        let page = doctor_page(&examined(), &Pmu::default(), &[]);
+        let page = doctor_page(&examined(), &Pmu::default(), &[], &[]);
         assert_eq!(page.matches("BPF is refused").count(), 1, "{page}");
         for word in ["pipe", "syscalls", "sched", "no poll here", "become root"] {
             assert!(page.contains(word), "{word} is not in\n{page}");
@@ -159,7 +221,8 @@ mod tests {
 
     #[test]
     fn a_machine_that_has_all_is_told_so() {
-        let page = doctor_page(&[found(Subject::Mechanism, "pipe", None)], &Pmu::default(), &[]);
+        let page =
+            doctor_page(&[found(Subject::Mechanism, "pipe", None)], &Pmu::default(), &[], &[]);
         assert!(page.contains("Nothing is missing here."), "{page}");
     }
 
@@ -181,7 +244,7 @@ mod tests {
     #[test]
     fn scripts_get_every_finding() {
         let told: Value =
-            serde_json::from_str(&doctor_json(&examined(), &Pmu::default(), &[])).unwrap();
+            serde_json::from_str(&doctor_json(&examined(), &Pmu::default(), &[], &[])).unwrap();
         let findings = told["findings"].as_array().unwrap();
         assert_eq!(findings.len(), 4);
         assert_eq!(findings[0]["works"], true);

@@ -8,12 +8,14 @@ use super::interrupt::Interrupt;
 use super::process;
 use super::watch::{Told, Watchers};
 use crate::error::Error;
+use crate::journal::Journal;
 use crate::plan::Watched;
 
 /// Whoever carries out runs one by one.
 #[derive(Debug)]
 pub(crate) struct Alone {
     interrupt: Interrupt,
+    journal: Journal,
 }
 
 /// Why there is no measurement.
@@ -26,7 +28,7 @@ pub(crate) enum Stopped {
 }
 
 impl Alone {
-    /// From now on signals end runs in an orderly way.
+    /// From now on signals end runs in an orderly way. What dead commands left is removed.
     ///
     /// # Errors
     /// That signals cannot be caught.
@@ -34,7 +36,7 @@ impl Alone {
         let interrupt = Interrupt::catch()
             .map_err(|error| Error::Machine(format!("cannot catch signals: {error}")))?;
         process::adopt_orphans();
-        Ok(Self { interrupt })
+        Ok(Self { interrupt, journal: Journal::begin() })
     }
 
     /// Carries out `spec`, watched by `watched`, within `deadline`; with it what the instruments told.
@@ -48,7 +50,8 @@ impl Alone {
         deadline: Duration,
     ) -> Result<(Measurement, Vec<Told>), Stopped> {
         let mut watchers = Watchers::of(watched);
-        match process::carry_out(spec, &mut watchers, deadline, &mut self.interrupt) {
+        let Self { interrupt, journal } = self;
+        match process::carry_out(spec, journal, &mut watchers, deadline, interrupt) {
             None => Err(Stopped::Interrupted),
             Some(Report::Failed(failure)) => Err(Stopped::Failed(failure)),
             Some(Report::Measured(measured)) => {

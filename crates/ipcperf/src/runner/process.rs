@@ -4,11 +4,13 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ipcperf_engine::mechanism::remove_names;
-use ipcperf_engine::worker::Gate;
+use ipcperf_engine::mechanism::draw_names;
+use ipcperf_engine::names::RunNames;
+use ipcperf_engine::worker::{Assignment, Gate};
 use ipcperf_engine::{Failure, FailureKind, Report, RunSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -20,6 +22,7 @@ use rustix::process::{
 use super::interrupt::Interrupt;
 use super::watch::Watchers;
 use super::worker_failed;
+use crate::journal::Journal;
 
 /// What ended the wait for a worker.
 enum Wait {
@@ -39,20 +42,29 @@ pub(super) fn adopt_orphans() {
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Carries out one run in a fresh worker, watched by `watchers`. `None` when a signal asked the command to end.
+/// Carries out one run in a fresh worker, watched by `watchers`; its names stand in `journal` meanwhile. `None`
+/// when a signal asked the command to end.
 pub(super) fn carry_out(
     spec: &RunSpec,
+    journal: &mut Journal,
     watchers: &mut Watchers,
     deadline: Duration,
     interrupt: &mut Interrupt,
 ) -> Option<Report> {
     let started = Instant::now();
-    let (mut worker, mut talk) = match start(spec) {
-        Ok(started) => started,
+    let names = match draw_names(spec) {
+        Ok(names) => names,
         Err(failure) => return Some(Report::Failed(failure)),
     };
-    let waited = wait(&mut talk, watchers, started + deadline, interrupt);
-    let status = clean_up(&mut worker, spec);
+    journal.note(&names);
+    let outcome =
+        attempt(spec, &names, journal, |talk| wait(talk, watchers, started + deadline, interrupt));
+    // The worker has removed them already, unless it was killed.
+    journal.settle(&names.remove());
+    let (waited, status) = match outcome {
+        Ok(outcome) => outcome,
+        Err(failure) => return Some(Report::Failed(failure)),
+    };
     match waited {
         Wait::Said(text) => Some(understand(&text, status)),
         Wait::Unwatched(failure) => Some(Report::Failed(failure)),
@@ -61,8 +73,22 @@ pub(super) fn carry_out(
     }
 }
 
+/// Starts a worker, waits for it by `wait`, and cleans up after it.
+fn attempt(
+    spec: &RunSpec,
+    names: &RunNames,
+    journal: &Journal,
+    wait: impl FnOnce(&mut Talk) -> Wait,
+) -> Result<(Wait, Option<WaitStatus>), Failure> {
+    let journal = journal.path().map(Path::to_owned);
+    let assignment = Assignment { spec: spec.clone(), names: names.clone(), journal };
+    let (mut worker, mut talk) = start(&assignment)?;
+    let waited = wait(&mut talk);
+    Ok((waited, clean_up(&mut worker)))
+}
+
 /// Starts this program as a worker, in a process group of its own, and tells it what to do.
-fn start(spec: &RunSpec) -> Result<(Child, Talk), Failure> {
+fn start(assignment: &Assignment) -> Result<(Child, Talk), Failure> {
     let failed = |what: &str, error: std::io::Error| Failure {
         errno: error.raw_os_error(),
         ..worker_failed(what)
@@ -80,14 +106,14 @@ fn start(spec: &RunSpec) -> Result<(Child, Talk), Failure> {
         .process_group(0)
         .spawn()
         .map_err(|e| failed("starting a worker", e))?;
-    let mut line = serde_json::to_vec(spec).unwrap_or_default();
+    let mut line = serde_json::to_vec(assignment).unwrap_or_default();
     line.push(b'\n');
     match (input.write_all(&line), worker.stdout.take()) {
         (Ok(()), Some(output)) => {
-            let gate = (spec.gate == Gate::Closed).then_some(input);
+            let gate = (assignment.spec.gate == Gate::Closed).then_some(input);
             Ok((worker, Talk { output, gate }))
         }
-        _ => Err(died(clean_up(&mut worker, spec))),
+        _ => Err(died(clean_up(&mut worker))),
     }
 }
 
@@ -155,9 +181,9 @@ fn listen(output: &mut ChildStdout, text: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Ends whatever is left of the worker's process group, reaps all of it, and removes the names it
-/// may have left. Returns how the worker itself ended.
-fn clean_up(worker: &mut Child, spec: &RunSpec) -> Option<WaitStatus> {
+/// Ends whatever is left of the worker's process group, and reaps all of it. Returns how the worker itself
+/// ended.
+fn clean_up(worker: &mut Child) -> Option<WaitStatus> {
     let group = Pid::from_raw(i32::try_from(worker.id()).ok()?)?;
     // The worker is not reaped yet, so the group is still this one. Gone already is as good.
     let _ = kill_process_group(group, Signal::KILL);
@@ -165,7 +191,6 @@ fn clean_up(worker: &mut Child, spec: &RunSpec) -> Option<WaitStatus> {
     let _ = kill_process(group, Signal::KILL);
     let ended = reap(group);
     while matches!(waitpgid(group, WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
-    remove_names(spec, worker.id());
     ended
 }
 

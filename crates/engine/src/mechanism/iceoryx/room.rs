@@ -1,26 +1,21 @@
 //! Where the library keeps names during a run: a folder for files, and a prefix for shared memory.
 //!
-//! Both are made of the worker's process number. A party removes what it made as it ends; the worker
+//! Both are made of the run's token. A party removes what it made as it ends; the worker
 //! removes what is left after the run, and the command does so once more. Should the command be
 //! killed, the worker is signalled, ends the parties, and removes all of it before it dies.
 
-use std::ffi::{CStr, CString, c_int};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
 
 use iceoryx2::prelude::{Config, FileName, Path, SemanticString};
-use rustix::fs::{CWD, Mode, OFlags, openat, rmdir};
 use rustix::io::Errno;
 use rustix::process::{getpgrp, getpid};
 
-use super::sweep::{remove_beginning_with, remove_everything};
 use crate::Failure;
 use crate::mechanism::descriptor::refused;
 use crate::mechanism::lasting::when_orphaned;
-use crate::mechanism::scratch::{make_folder, scratch_path};
-
-/// Where the C library keeps POSIX shared memory.
-pub(in crate::mechanism) const SHARED_MEMORY: &CStr = c"/dev/shm";
+use crate::mechanism::scratch::make_folder;
+use crate::names::{as_c, of_run, remove_own, remove_shared_memory};
 
 /// Slow machines may take their time over what two parties open at once.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -35,10 +30,6 @@ struct Room {
 /// There is one run in a worker, and so one room.
 static ROOM: OnceLock<Room> = OnceLock::new();
 
-fn prefix_of(worker: u32) -> String {
-    format!("ipcperf-run-{worker}-")
-}
-
 /// What all names of this run in shared memory begin with; empty before there are any.
 pub(super) fn prefix() -> &'static str {
     ROOM.get().map_or("", |room| room.prefix.as_str())
@@ -46,14 +37,14 @@ pub(super) fn prefix() -> &'static str {
 
 /// Makes the room of this worker, and says how the library is to be set up within it.
 pub(super) fn open() -> Result<Config, Failure> {
-    let (worker, invalid) = (std::process::id(), || refused("a path", Errno::INVAL));
-    let path = scratch_path(worker);
-    let folder = CString::new(path.as_os_str().as_bytes()).map_err(|_| invalid())?;
-    let config = config(folder.as_bytes(), &prefix_of(worker)).ok_or_else(|| {
+    let names = of_run()?;
+    let (path, prefix) = (names.folder(), format!("{}-", names.base()));
+    let folder = as_c(&path).ok_or_else(|| refused("a path", Errno::INVAL))?;
+    let config = config(folder.as_bytes(), &prefix).ok_or_else(|| {
         refused("a path for iceoryx2", Errno::NAMETOOLONG)
             .with_remedy("set TMPDIR to a folder with a shorter name, of plain letters")
     })?;
-    ROOM.get_or_init(|| Room { folder, prefix: prefix_of(worker) });
+    ROOM.get_or_init(|| Room { folder, prefix });
     // Before there is anything to remove: from here on the command's death is a signal to remove it.
     when_orphaned(remove_and_die)?;
     make_folder(&path)?;
@@ -79,21 +70,12 @@ pub(super) fn clear() {
     }
 }
 
-/// Removes what `worker` may have left in shared memory.
-pub(in crate::mechanism) fn remove_shared_memory(worker: u32) {
-    remove_beginning_with(SHARED_MEMORY, &prefix_of(worker));
-}
-
 impl Room {
     /// Makes system calls and nothing else.
     fn remove(&self) {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        if let Ok(folder) = openat(CWD, self.folder.as_c_str(), flags, Mode::empty()) {
-            remove_everything(&folder);
-        }
         // Nothing can be done here about what will not go; the command tries once more.
-        let _ = rmdir(self.folder.as_c_str());
-        remove_beginning_with(SHARED_MEMORY, &self.prefix);
+        let _ = remove_own(&self.folder);
+        remove_shared_memory(&self.prefix);
     }
 }
 

@@ -1,6 +1,7 @@
 //! System V semaphores: one set of four, two for each queue.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::io::Errno;
 
@@ -44,15 +45,18 @@ impl SysvSemaphore {
     }
 }
 
+/// The set of this process; -1 before there is one.
+static SET: AtomicI32 = AtomicI32::new(-1);
+
 /// The set of this process: made by whoever asks for the first of its semaphores.
 fn set_for(number: u16) -> Result<libc::c_int, Errno> {
     if number == 0 {
         sysv::remove_when_the_command_dies();
         // SAFETY: the call takes numbers alone.
-        return sysv::make(|key, flags| unsafe { libc::semget(key, IN_THE_SET, flags) });
+        let set = sysv::make(|key, flags| unsafe { libc::semget(key, IN_THE_SET, flags) })?;
+        SET.store(set, Ordering::Relaxed);
     }
-    // SAFETY: as above.
-    sysv::find(|key| unsafe { libc::semget(key, IN_THE_SET, 0) })
+    sysv::outcome(SET.load(Ordering::Relaxed)).map_err(|_| Errno::INVAL)
 }
 
 impl Count for SysvSemaphore {

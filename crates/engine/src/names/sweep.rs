@@ -5,18 +5,40 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, SeekFrom, openat, seek, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, SeekFrom, openat, seek, statat, unlinkat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 /// Bytes of names that are read at once.
 const LISTING: usize = 2048;
 
-/// Removes what lies in `folder` under names that begin with `prefix`.
+/// Removes what lies in `folder` under names that begin with `prefix`, and is this user's.
 pub(super) fn remove_beginning_with(folder: &CStr, prefix: &str) {
     // What cannot be opened holds nothing that could be removed.
     if let Ok(folder) = openat(CWD, folder, FOLDER, Mode::empty()) {
-        remove_those(&folder, |name| name.to_bytes().starts_with(prefix.as_bytes()));
+        remove_those(&folder, |name| {
+            name.to_bytes().starts_with(prefix.as_bytes()) && is_own(&folder, name)
+        });
     }
+}
+
+/// The names in `folder` that begin with `prefix`, and are this user's.
+pub(super) fn own_names(folder: &CStr, prefix: &str) -> Vec<String> {
+    let Ok(folder) = openat(CWD, folder, FOLDER, Mode::empty()) else { return Vec::new() };
+    let mut listing = [MaybeUninit::uninit(); LISTING];
+    let (mut names, mut found) = (RawDir::new(&folder, &mut listing), Vec::new());
+    while let Some(Ok(entry)) = names.next() {
+        let name = entry.file_name();
+        if name.to_bytes().starts_with(prefix.as_bytes()) && is_own(&folder, name) {
+            found.push(name.to_string_lossy().into_owned());
+        }
+    }
+    found
+}
+
+fn is_own(folder: &impl AsFd, name: &CStr) -> bool {
+    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|status| status.st_uid == geteuid().as_raw())
 }
 
 /// Removes all that lies in `folder`.
@@ -24,7 +46,7 @@ pub(super) fn remove_everything(folder: &impl AsFd) {
     remove_those(folder, |name| name != c"." && name != c"..");
 }
 
-const FOLDER: OFlags =
+pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Again from the start until nothing more goes: a listing may skip names where others are removed.

@@ -1,0 +1,70 @@
+//! Paths in JSON: text where they are text, else their bytes.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A path, as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<&Path> for Written {
+    fn from(path: &Path) -> Self {
+        match path.to_str() {
+            Some(text) => Self::Text(text.to_owned()),
+            None => Self::Bytes(path.as_os_str().as_bytes().to_vec()),
+        }
+    }
+}
+
+impl From<Written> for PathBuf {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text(text) => text.into(),
+            Written::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        }
+    }
+}
+
+/// For `#[serde(with)]` on a list of paths.
+pub(super) mod list {
+    use super::{Deserialize, Deserializer, PathBuf, Serialize, Serializer, Written};
+
+    pub(crate) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        let written: Vec<Written> = paths.iter().map(|path| path.as_path().into()).collect();
+        written.serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<PathBuf>, D::Error> {
+        let written: Vec<Written> = Vec::deserialize(from)?;
+        Ok(written.into_iter().map(PathBuf::from).collect())
+    }
+}
+
+/// For `#[serde(with)]` on a path that may be missing.
+pub(crate) mod optional {
+    use super::{Deserialize, Deserializer, PathBuf, Serialize, Serializer, Written};
+
+    #[allow(clippy::ref_option, reason = "what serde passes")]
+    pub(crate) fn serialize<S: Serializer>(
+        path: &Option<PathBuf>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        path.as_deref().map(Written::from).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<PathBuf>, D::Error> {
+        let written: Option<Written> = Option::deserialize(from)?;
+        Ok(written.map(PathBuf::from))
+    }
+}

@@ -1,0 +1,220 @@
+//! System V objects of a run: made under keys drawn for it, and removed by identity.
+//!
+//! A key alone says nothing of whose an object is. So an object is only taken for the run's where its key is
+//! one of the run's, this user created it, and it came into being after the run's names were drawn.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
+
+use super::RunNames;
+
+/// A kind of System V object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SystemV {
+    /// A message queue.
+    Queue,
+    /// A set of semaphores.
+    Semaphores,
+    /// A segment of shared memory.
+    Memory,
+}
+
+/// Every kind.
+const KINDS: [SystemV; 3] = [SystemV::Queue, SystemV::Semaphores, SystemV::Memory];
+
+/// Facts by which an object is known.
+struct Facts {
+    key: i32,
+    creator: u32,
+    /// When it was created or last changed, s since the epoch.
+    changed_s: i64,
+}
+
+/// Makes an object through `get`, which takes a key and flags, under the first key of `names` that is free.
+pub(crate) fn make(
+    names: &RunNames,
+    get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
+) -> Result<libc::c_int, Errno> {
+    let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
+    let mut made = Err(Errno::EXIST);
+    for key in names.token().system_v_keys() {
+        made = outcome(get(key, flags));
+        if made != Err(Errno::EXIST) {
+            break;
+        }
+    }
+    made
+}
+
+/// The objects that the run of `names` has made and that are still there. Makes system calls alone, so that
+/// a signal handler may go through them.
+pub(super) fn present(names: &RunNames) -> impl Iterator<Item = (SystemV, i32)> {
+    let (token, began_s) = (names.token(), names.began_s());
+    KINDS.into_iter().flat_map(move |kind| {
+        let found = token.system_v_keys().filter_map(move |key| kind.find(key));
+        found.filter(move |&(key, id)| kind.is_own(id, key, began_s)).map(move |(_, id)| (kind, id))
+    })
+}
+
+/// Removes the objects of the run of `names`; may be called in a signal handler.
+pub(crate) fn remove_all(names: &RunNames) {
+    for (kind, id) in present(names) {
+        // Removed by somebody else meanwhile is as good.
+        let _ = kind.remove(id);
+    }
+}
+
+impl SystemV {
+    /// The kernel's word: the table below `/proc/sysvipc`, and `ipcs`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "msg",
+            Self::Semaphores => "sem",
+            Self::Memory => "shm",
+        }
+    }
+
+    /// The key, and the object that has it.
+    fn find(self, key: i32) -> Option<(i32, i32)> {
+        // SAFETY: the calls take numbers alone, and make nothing without IPC_CREAT.
+        let id = unsafe {
+            match self {
+                Self::Queue => libc::msgget(key, 0),
+                Self::Semaphores => libc::semget(key, 0, 0),
+                Self::Memory => libc::shmget(key, 0, 0),
+            }
+        };
+        (id >= 0).then_some((key, id))
+    }
+
+    /// Whether object `id` has `key`, is this user's, and is no older than `began_s`.
+    fn is_own(self, id: i32, key: i32, began_s: i64) -> bool {
+        self.facts(id).is_some_and(|facts| {
+            facts.key == key && facts.creator == geteuid().as_raw() && facts.changed_s >= began_s
+        })
+    }
+
+    fn facts(self, id: i32) -> Option<Facts> {
+        match self {
+            Self::Queue => {
+                let mut facts = MaybeUninit::<libc::msqid_ds>::zeroed();
+                // SAFETY: the pointer is to a whole msqid_ds, which is valid when zeroed.
+                let facts = unsafe {
+                    let got = libc::msgctl(id, libc::IPC_STAT, facts.as_mut_ptr());
+                    (got == 0).then(|| facts.assume_init())
+                }?;
+                Some(Facts::of(&facts.msg_perm, facts.msg_ctime))
+            }
+            Self::Semaphores => {
+                let mut facts = MaybeUninit::<libc::semid_ds>::zeroed();
+                // SAFETY: with IPC_STAT the fourth argument is a pointer to a whole semid_ds.
+                let facts = unsafe {
+                    let got = libc::semctl(id, 0, libc::IPC_STAT, facts.as_mut_ptr());
+                    (got != -1).then(|| facts.assume_init())
+                }?;
+                Some(Facts::of(&facts.sem_perm, facts.sem_ctime))
+            }
+            Self::Memory => {
+                let mut facts = MaybeUninit::<libc::shmid_ds>::zeroed();
+                // SAFETY: the pointer is to a whole shmid_ds, which is valid when zeroed.
+                let facts = unsafe {
+                    let got = libc::shmctl(id, libc::IPC_STAT, facts.as_mut_ptr());
+                    (got != -1).then(|| facts.assume_init())
+                }?;
+                Some(Facts::of(&facts.shm_perm, facts.shm_ctime))
+            }
+        }
+    }
+
+    /// Removes object `id`. An id is never given to another object soon: it counts the uses of its place.
+    pub(super) fn remove(self, id: i32) -> Result<(), Errno> {
+        // SAFETY: removing takes numbers alone; the pointers for facts may be null.
+        let removed = unsafe {
+            match self {
+                Self::Queue => libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()),
+                Self::Semaphores => libc::semctl(id, 0, libc::IPC_RMID),
+                Self::Memory => libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()),
+            }
+        };
+        outcome(removed).map(drop)
+    }
+}
+
+impl Facts {
+    fn of(permissions: &libc::ipc_perm, changed_s: libc::time_t) -> Self {
+        Self {
+            key: permissions.__key,
+            creator: permissions.cuid,
+            #[allow(clippy::useless_conversion, reason = "not 64 bits on every platform")]
+            changed_s: changed_s.into(),
+        }
+    }
+}
+
+/// The result of a call of the C library that returns -1 on error.
+#[inline]
+pub(crate) fn outcome(answer: libc::c_int) -> Result<libc::c_int, Errno> {
+    if answer != -1 {
+        return Ok(answer);
+    }
+    Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(key: i32, flags: i32) -> i32 {
+        // SAFETY: the call takes numbers alone.
+        unsafe { libc::msgget(key, flags) }
+    }
+
+    /// System V IPC is not in every kernel, nor allowed everywhere.
+    fn made(names: &RunNames) -> Option<i32> {
+        make(names, queue).ok()
+    }
+
+    #[test]
+    fn an_object_of_the_run_is_found_and_removed() {
+        let names = RunNames::draw([]).unwrap();
+        let Some(id) = made(&names) else { return };
+        assert_eq!(present(&names).collect::<Vec<_>>(), [(SystemV::Queue, id)]);
+        remove_all(&names);
+        assert_eq!(present(&names).count(), 0);
+    }
+
+    #[test]
+    fn a_key_that_is_taken_is_left_alone() {
+        let names = RunNames::draw([]).unwrap();
+        let first = names.token().system_v_keys().next().unwrap();
+        let taken = queue(first, libc::IPC_CREAT | libc::IPC_EXCL | 0o600);
+        if taken == -1 {
+            return;
+        }
+        let id = made(&names).unwrap();
+        assert_ne!(id, taken);
+        let second = SystemV::Queue.facts(id).unwrap().key;
+        assert_eq!(names.token().system_v_keys().nth(1), Some(second));
+        SystemV::Queue.remove(taken).unwrap();
+        SystemV::Queue.remove(id).unwrap();
+    }
+
+    /// What was there before the names were drawn belongs to somebody else, whatever its key.
+    #[test]
+    fn an_older_object_under_a_key_of_the_run_is_not_the_runs() {
+        let names = RunNames::draw([]).unwrap();
+        let Some(id) = made(&names) else { return };
+        let later = RunNames { began_s: names.began_s() + 2, ..names };
+        assert_eq!(present(&later).count(), 0);
+        remove_all(&later);
+        let key = SystemV::Queue.facts(id).map(|facts| facts.key);
+        assert_eq!(key, later.token().system_v_keys().next());
+        SystemV::Queue.remove(id).unwrap();
+    }
+}

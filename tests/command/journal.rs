@@ -1,0 +1,294 @@
+//! Command and worker killed together: nobody is left to remove their names, so the next start does.
+//!
+//! `IPCPERF_KILLED_TOGETHER` says how many, `IPCPERF_SEED` which moments.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use ipcperf_engine::names::RunToken;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rustix::process::{Signal, geteuid};
+use serde_json::{Value, json};
+
+use crate::laboratory::{HANG, Laboratory, Started};
+use crate::processes::{descendants, signal, wait_for};
+use crate::skip::skip;
+
+/// Which moments are drawn where no seed is given.
+const SEED: u64 = 20_261_122;
+/// Mechanisms whose names last as long as a run, of three processes.
+const LASTING: [&str; 6] =
+    ["sysv-mq", "sysv-sem", "file-ref", "iceoryx2-pubsub", "iceoryx2-reqres", "zeromq"];
+/// A command that starts, sweeps and ends.
+const NEXT: &str = "-m pipe -b 64 --total 6400 --repetitions 1";
+
+fn endless(mechanism: &str) -> String {
+    format!("-m {mechanism} -b 64 --total 1000000GB --deadline 600 --repetitions 1")
+}
+
+/// Kills the command and all below it, neither of which can clean up after the other.
+fn kill_together(command: Started) {
+    // One that is stopped sees nobody die.
+    signal(command.id(), Signal::STOP);
+    for _ in 0..3 {
+        for pid in descendants(command.id()) {
+            signal(pid, Signal::KILL);
+        }
+    }
+    signal(command.id(), Signal::KILL);
+    command.finish(HANG);
+}
+
+/// Starts endless runs of `mechanism`, and kills all of them once names are there.
+fn leave_names(laboratory: &Laboratory, mechanism: &str) {
+    let command = laboratory.begin(&endless(mechanism));
+    wait_for("all processes", HANG, || (descendants(command.id()).len() == 3).then_some(()));
+    wait_for("names", HANG, || (!laboratory.names_left().is_empty()).then_some(()));
+    kill_together(command);
+}
+
+fn leftovers(laboratory: &Laboratory, arguments: &str) -> Vec<Value> {
+    let told = laboratory.run(arguments).expect(0);
+    let told: Value = serde_json::from_str(&told.stdout).expect("one object");
+    told["leftovers"].as_array().expect("an array").clone()
+}
+
+#[test]
+fn what_was_killed_together_is_shown_and_removed_when_asked() {
+    for mechanism in LASTING {
+        let laboratory = Laboratory::open();
+        leave_names(&laboratory, mechanism);
+        let shown = leftovers(&laboratory, "doctor --json");
+        assert!(!shown.is_empty(), "{mechanism}: nothing is shown");
+        assert!(shown.iter().all(|one| one["fate"] == "found" && one["command_pid"].is_u64()));
+        assert!(!laboratory.names_left().is_empty(), "{mechanism}: looking removed names");
+        let page = laboratory.run("doctor --clean").expect(0).stdout;
+        for one in &shown {
+            let name = one["name"].as_str().expect("a name");
+            // The table may break a long name, but not its beginning.
+            let begin: String = name.chars().take(8).collect();
+            assert!(page.contains(&begin) && page.contains("removed"), "{name} is not in {page}");
+        }
+        laboratory.assert_nothing_left();
+        assert_eq!(leftovers(&laboratory, "doctor --json"), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn what_was_killed_together_is_removed_by_the_next_start() {
+    for mechanism in LASTING {
+        let laboratory = Laboratory::open();
+        leave_names(&laboratory, mechanism);
+        laboratory.finish(laboratory.measuring(NEXT)).expect(0);
+        laboratory.assert_nothing_left();
+    }
+}
+
+/// The kill may come while names are made, used or removed.
+#[test]
+fn whatever_moment_they_are_killed_at_the_next_start_leaves_nothing() {
+    let number = |name: &str, default| {
+        std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
+    };
+    let (kills, seed) = (number("IPCPERF_KILLED_TOGETHER", 24), number("IPCPERF_SEED", SEED));
+    println!("{kills} killed together; again: IPCPERF_SEED={seed}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let named =
+        [&LASTING[..], &["fifo", "unix-stream-named", "posix-mq", "sysv-shm", "grpc"]].concat();
+    for kill in 0..kills {
+        let mechanism = named.choose(&mut random).expect("mechanisms");
+        let laboratory = Laboratory::open();
+        let runs = format!("-m {mechanism} -b 64 --total 6400 --repetitions 1000 --deadline 600");
+        let command = laboratory.begin(&runs);
+        std::thread::sleep(Duration::from_micros(random.random_range(0..60_000)));
+        kill_together(command);
+        laboratory.finish(laboratory.measuring(NEXT)).expect(0);
+        println!("kill {kill} of seed {seed}: {mechanism}");
+        laboratory.assert_nothing_left();
+    }
+}
+
+/// Neither by the next start nor when asked; and its worker goes on.
+#[test]
+fn a_command_that_lives_is_not_swept() {
+    let laboratory = Laboratory::open();
+    let command = laboratory.begin(&endless("sysv-mq"));
+    wait_for("all processes", HANG, || (descendants(command.id()).len() == 3).then_some(()));
+    let names =
+        wait_for("names", HANG, || Some(laboratory.names_left()).filter(|all| !all.is_empty()));
+    assert_eq!(leftovers(&laboratory, "doctor --clean --json"), Vec::<Value>::new());
+    let mut next = laboratory.command("run --out");
+    next.arg(laboratory.path("next.jsonl")).args(NEXT.split_whitespace());
+    laboratory.finish(next).expect(0);
+    assert_eq!(laboratory.names_left(), names);
+    assert_eq!(descendants(command.id()).len(), 3);
+    // The worker alone holds on to the journal, while it removes its names.
+    signal(command.id(), Signal::KILL);
+    command.finish(HANG);
+    laboratory.assert_nothing_left();
+}
+
+/// A journal as a dead command would leave it, but for the lines after its owner's.
+fn write_journal(laboratory: &Laboratory, lines: &[Value]) -> PathBuf {
+    let folder = laboratory.journals();
+    fs::create_dir_all(&folder).expect("a folder");
+    let owner = json!({"pid": 4_000_000, "started_ticks": 1, "began": "2026-01-01T00:00:00Z",
+        "pid_namespace": null, "ipc_namespace": link("ipc"), "host": null, "boot": boot()});
+    let lines: Vec<String> = [&owner].into_iter().chain(lines).map(Value::to_string).collect();
+    let path = folder.join("journal-aaaaaaaaaaaaaaaaaaaaaaaaaa.jsonl");
+    fs::write(&path, lines.join("\n") + "\n").expect("a journal");
+    path
+}
+
+fn boot() -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("an id");
+    boot.trim().to_owned()
+}
+
+fn link(namespace: &str) -> String {
+    let link = fs::read_link(format!("/proc/self/ns/{namespace}")).expect("a namespace");
+    link.to_string_lossy().into_owned()
+}
+
+fn victim(path: &Path) -> &Path {
+    fs::create_dir_all(path).expect("a folder");
+    fs::write(path.join("precious"), "").expect("a file");
+    path
+}
+
+/// What a journal names is derived from tokens: a path of somebody's choice does not come into it.
+#[test]
+fn a_journal_with_other_names_removes_nothing() {
+    let laboratory = Laboratory::open();
+    let token = RunToken::draw().expect("a token");
+    let folder = laboratory.path("folder");
+    let (target, linked) = (laboratory.path("target"), laboratory.path("linked"));
+    for path in [&folder, &target] {
+        victim(path);
+    }
+    fs::create_dir(&linked).expect("a folder");
+    let own = linked.join(format!("ipcperf-run-{token}"));
+    std::os::unix::fs::symlink(&target, &own).expect("a link");
+    let path = |path: &Path| path.to_str().expect("a plain path").to_owned();
+    let places = json!([path(&folder), path(&folder) + "/..", "relative", path(&linked)]);
+    let lines = [
+        json!({"token": token, "places": places, "began_s": 0}),
+        json!({"token": "../../../../../../etc/ab", "places": ["/"], "began_s": 0}),
+        json!({"token": "", "places": [path(&folder)], "began_s": 0}),
+        json!({"folder": path(&folder), "remove": "everything"}),
+        json!([1, 2, 3]),
+    ];
+    let journal = write_journal(&laboratory, &lines);
+    assert_eq!(leftovers(&laboratory, "doctor --clean --json"), Vec::<Value>::new());
+    assert!(folder.join("precious").exists() && target.join("precious").exists());
+    assert!(own.symlink_metadata().is_ok(), "the link was removed");
+    assert!(!journal.exists(), "a journal without names stays");
+}
+
+/// The test of the test: names that are derived from a journal's token do go.
+#[test]
+fn a_journal_with_names_of_its_own_removes_them() {
+    let laboratory = Laboratory::open();
+    let token = RunToken::draw().expect("a token");
+    let folder = laboratory.path("data").join(format!("ipcperf-run-{token}"));
+    victim(&folder);
+    let places = json!([laboratory.path("data").to_str().expect("a plain path")]);
+    write_journal(&laboratory, &[json!({"token": token, "places": places, "began_s": 0})]);
+    let removed = leftovers(&laboratory, "doctor --clean --json");
+    assert_eq!(removed.len(), 1);
+    assert_eq!(removed[0]["fate"], "removed");
+    assert!(!folder.exists());
+}
+
+#[test]
+fn what_belongs_to_another_user_stays_whatever_a_journal_says() {
+    if !geteuid().is_root() {
+        return skip("another user's names in a journal", "only root can make them");
+    }
+    let laboratory = Laboratory::open();
+    let token = RunToken::draw().expect("a token");
+    let folder = laboratory.path("data").join(format!("ipcperf-run-{token}"));
+    let memory = PathBuf::from(format!("/dev/shm/ipcperf-run-{token}-memory"));
+    fs::write(&memory, "").expect("shared memory");
+    for path in [victim(&folder), &memory] {
+        chown(path, Some(1000), Some(1000)).expect("a gift");
+    }
+    // This user's, but older than the run that would have made it.
+    let key = token.system_v_keys().next().expect("a key");
+    // SAFETY: the call takes numbers alone.
+    let queue = unsafe { libc::msgget(key, libc::IPC_CREAT | libc::IPC_EXCL | 0o600) };
+    let places = json!([laboratory.path("data").to_str().expect("a plain path")]);
+    let later = i64::MAX;
+    write_journal(&laboratory, &[json!({"token": token, "places": places, "began_s": later})]);
+    let removed = leftovers(&laboratory, "doctor --clean --json");
+    let stayed = [folder.join("precious").exists(), memory.exists()];
+    fs::remove_file(&memory).expect("shared memory");
+    // SAFETY: as above; the pointer may be null when a queue is removed.
+    let queue_stayed = unsafe { libc::msgctl(queue, libc::IPC_RMID, std::ptr::null_mut()) } == 0;
+    assert_eq!(removed, Vec::<Value>::new());
+    assert_eq!(stayed, [true, true]);
+    assert!(queue_stayed || queue == -1, "the queue was removed");
+}
+
+/// A journal that nobody can write: one line says so, and all is measured.
+#[test]
+fn where_no_journal_can_be_written_all_is_measured_and_one_line_says_so() {
+    let laboratory = Laboratory::open();
+    let mut command = laboratory.measuring(NEXT);
+    command.env("XDG_STATE_HOME", "/sys/kernel").env("TMPDIR", "/sys/kernel").env("HOME", "");
+    let done = laboratory.finish(command).expect(0);
+    let lines: Vec<&str> = done.stderr.lines().filter(|line| line.contains("journal")).collect();
+    assert_eq!(lines.len(), 1, "{}", done.stderr);
+    assert!(lines[0].contains("XDG_STATE_HOME"), "{}", lines[0]);
+}
+
+/// Without a home it lies among temporary files, under this user's number, closed to all others.
+#[test]
+fn without_a_home_the_journal_is_in_a_private_folder_among_temporary_files() {
+    let laboratory = Laboratory::open();
+    let mut command = laboratory.measuring(&endless("pipe"));
+    command.env_remove("XDG_STATE_HOME").env("HOME", "");
+    let command = laboratory.start(command);
+    let folder = laboratory.path("tmp").join(format!("ipcperf-{}", geteuid().as_raw()));
+    let journal = || fs::read_dir(&folder).ok()?.flatten().next();
+    let journal = wait_for("journal", HANG, journal);
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").mode() & 0o777;
+    assert_eq!([mode(&folder), mode(&journal.path())], [0o700, 0o600]);
+    kill_together(command);
+}
+
+/// Whoever makes that folder first keeps a journal from being written, and no more.
+#[test]
+fn a_folder_for_journals_that_is_another_users_is_not_used() {
+    if !geteuid().is_root() {
+        return skip("another user's folder for journals", "only root can make it");
+    }
+    let laboratory = Laboratory::open();
+    let folder = laboratory.path("tmp/ipcperf-0");
+    fs::create_dir(&folder).expect("a folder");
+    chown(&folder, Some(1000), Some(1000)).expect("a gift");
+    let mut command = laboratory.measuring(NEXT);
+    command.env_remove("XDG_STATE_HOME").env("HOME", "");
+    let done = laboratory.finish(command).expect(0);
+    assert!(done.stderr.contains("not a folder of this user"), "{}", done.stderr);
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0);
+}
+
+/// An orderly end leaves no journal.
+#[test]
+fn a_command_that_ends_removes_its_journal() {
+    let laboratory = Laboratory::open();
+    for arguments in
+        [NEXT.to_owned(), "-m sysv-mq,fifo -b 64 --total 6400 --repetitions 2".to_owned()]
+    {
+        let mut command: Command = laboratory.measuring(&arguments);
+        command.env_remove("IPCPERF_KEEP_JOURNALS");
+        laboratory.finish(command).expect(0);
+        assert_eq!(fs::read_dir(laboratory.journals()).expect("a folder").count(), 0);
+    }
+}

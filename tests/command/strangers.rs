@@ -1,0 +1,264 @@
+//! Other users of the machine, and other PID namespaces of this user: nobody's names are used, and nobody's are
+//! removed.
+
+use std::fs;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use rustix::process::{Gid, Uid, geteuid};
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+
+use crate::laboratory::{HANG, Laboratory, Started};
+use crate::processes::{descendants, wait_for};
+use crate::results::ResultsFile;
+use crate::skip::skip;
+use crate::system_calls::try_strace;
+
+/// The other user's number.
+const STRANGER: u32 = 1000;
+/// Every mechanism that makes a name, and a message that each can carry.
+const NAMED: &str = "-m fifo,unix-stream-named,file-ref,mmap-file,posix-mq,sysv-mq,sysv-sem,sysv-shm,\
+    mmap-queue,iceoryx2-pubsub,iceoryx2-reqres,zeromq,grpc -b 64 --total 6400 \
+    --set unix-stream-named.address=path,abstract --set mmap-queue.wait=sysv-sem";
+/// Process numbers for which names were guessed, when they were made of the worker's.
+const GUESSED: u32 = 1_500;
+/// As many sockets as a process may have descriptors, and more.
+const GUESSED_SOCKETS: u32 = 400;
+
+/// Does `work` as the other user, in a thread that ends with it.
+fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let stranger = scope.spawn(|| {
+            let (group, user) = (Gid::from_raw(STRANGER), Uid::from_raw(STRANGER));
+            set_thread_groups(&[]).expect("no groups");
+            set_thread_res_gid(group, group, group).expect("another group");
+            set_thread_res_uid(user, user, user).expect("another user");
+            work()
+        });
+        stranger.join().expect("the stranger's work")
+    })
+}
+
+/// A place in which everybody may make files, as in `/tmp`; `None` where this user can play nobody else.
+fn shared_place(what: &str) -> Option<Laboratory> {
+    if !geteuid().is_root() {
+        skip(what, "only root can be two users");
+        return None;
+    }
+    let laboratory = Laboratory::open();
+    for (name, mode) in [("", 0o755), ("tmp", 0o1777)] {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(laboratory.path(name), mode).expect("permissions");
+    }
+    Some(laboratory)
+}
+
+/// What another user has made under names that could be guessed.
+struct Squatted {
+    folders: Vec<PathBuf>,
+    /// Message queues and sets of semaphores.
+    queues: Vec<i32>,
+    sets: Vec<i32>,
+    _sockets: Vec<UnixListener>,
+}
+
+impl Squatted {
+    /// Under the names that workers with the next process numbers would have had.
+    fn guessed(folder: &Path) -> Self {
+        let next = last_process() + 1;
+        let numbers = || next..next + GUESSED;
+        let path = |number| folder.join(format!("ipcperf-run-{number}"));
+        let folders: Vec<PathBuf> = numbers().map(path).collect();
+        for folder in &folders {
+            fs::create_dir(folder).expect("a folder");
+            fs::write(folder.join("precious"), "").expect("a file");
+        }
+        let key = |number: u32| (0x16C << 22) | i32::try_from(number & 0x3F_FFFF).expect("22 bits");
+        let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o666;
+        // SAFETY: both calls take numbers alone.
+        let queues = numbers().map(|number| unsafe { libc::msgget(key(number), flags) });
+        // SAFETY: as above.
+        let sets = numbers().map(|number| unsafe { libc::semget(key(number), 1, flags) });
+        let made = |ids: Vec<i32>| ids.into_iter().filter(|&id| id >= 0).collect();
+        let sockets = (next..next + GUESSED_SOCKETS).filter_map(|number| {
+            let address = SocketAddr::from_abstract_name(format!("ipcperf-run-{number}")).ok()?;
+            UnixListener::bind_addr(&address).ok()
+        });
+        Self {
+            folders,
+            queues: made(queues.collect()),
+            sets: made(sets.collect()),
+            _sockets: sockets.collect(),
+        }
+    }
+
+    /// What is gone of it.
+    fn missing(&self) -> Vec<String> {
+        let folders = self.folders.iter().filter(|path| !path.join("precious").exists());
+        let folders = folders.map(|path| path.display().to_string());
+        let objects = [("msg", &self.queues), ("sem", &self.sets)].into_iter();
+        let objects = objects.flat_map(|(kind, ids)| {
+            let there = ids_of(kind);
+            ids.iter().filter(move |id| !there.contains(id)).map(move |id| format!("{kind} {id}"))
+        });
+        folders.chain(objects).collect()
+    }
+}
+
+impl Drop for Squatted {
+    fn drop(&mut self) {
+        for &id in &self.queues {
+            // SAFETY: removing takes numbers alone.
+            unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+        }
+        for &id in &self.sets {
+            // SAFETY: as above.
+            unsafe { libc::semctl(id, 0, libc::IPC_RMID) };
+        }
+    }
+}
+
+fn ids_of(kind: &str) -> Vec<i32> {
+    let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).expect("a table");
+    let ids = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)?.parse().ok());
+    ids.collect()
+}
+
+/// The process number that was given last: the last word of the machine's load.
+fn last_process() -> u32 {
+    let load = fs::read_to_string("/proc/loadavg").expect("the load");
+    load.split_whitespace().last().and_then(|word| word.parse().ok()).expect("a process number")
+}
+
+#[test]
+fn what_another_user_made_first_is_neither_used_nor_removed() {
+    let Some(laboratory) = shared_place("names guessed by another user") else { return };
+    let folder = laboratory.path("tmp");
+    let squatted = as_stranger(|| Squatted::guessed(&folder));
+    assert!(squatted.queues.len() > 100 && squatted.sets.len() > 100, "too few guesses");
+    laboratory.finish(laboratory.measuring(&format!("{NAMED} --repetitions 2"))).expect(0);
+    assert_eq!(squatted.missing(), Vec::<String>::new());
+}
+
+/// Both commands, and their workers, have the same numbers; so had all their names.
+#[test]
+fn two_pid_namespaces_with_equal_numbers_do_not_meet() {
+    let what = "two PID namespaces";
+    if !geteuid().is_root() {
+        return skip(what, "only root can make them");
+    }
+    let unshare = || {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
+        unshare
+    };
+    if !unshare().arg("true").status().is_ok_and(|status| status.success()) {
+        return skip(what, "unshare --pid --mount-proc fails");
+    }
+    let laboratory = Laboratory::open();
+    let outs = [laboratory.path("one.jsonl"), laboratory.path("other.jsonl")];
+    let start = |out: &PathBuf| -> Started {
+        let mut command = unshare();
+        command.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--out"]).arg(out);
+        laboratory
+            .start(laboratory.place(command, &format!("{NAMED} --attempts 1 --repetitions 5")))
+    };
+    let both = outs.each_ref().map(start);
+    for started in both {
+        started.finish(HANG);
+    }
+    for out in &outs {
+        let file = ResultsFile::read(out);
+        assert_eq!(file.failures, Vec::<serde_json::Value>::new());
+        assert_eq!(file.footer["complete"], true);
+    }
+    laboratory.assert_nothing_left();
+}
+
+/// The library opens one of its files to everybody, whatever the umask; ours does without that file.
+#[test]
+fn what_iceoryx2_makes_is_its_owners_alone() {
+    for mechanism in ["iceoryx2-pubsub", "iceoryx2-reqres"] {
+        for mode in ["2proc", "2thread"] {
+            let laboratory = Laboratory::open();
+            let command = laboratory.begin(&format!(
+                "-m {mechanism} -b 64 --mode {mode} --total 1000000GB --deadline 600 --repetitions 1"
+            ));
+            let made = wait_for("shared memory of the run", HANG, || {
+                let token = laboratory.tokens().pop()?;
+                let made = names_with("/dev/shm", &token);
+                // A service, its ports, and what connects them.
+                (made.len() >= 3).then_some((made, token))
+            });
+            let parties = if mode == "2proc" { 3 } else { 1 };
+            wait_for("all processes", HANG, || {
+                (descendants(command.id()).len() == parties).then_some(())
+            });
+            let (_, token) = made;
+            let folder = laboratory.path("tmp");
+            let folder = folder.to_str().expect("a plain path");
+            let all = [names_with("/dev/shm", &token), names_with(folder, &token)].concat();
+            let open: Vec<_> = all.iter().filter(|(_, mode)| mode & 0o077 != 0).collect();
+            assert!(open.is_empty(), "{mechanism}, {mode}: open to others: {open:o?}");
+        }
+    }
+}
+
+/// The worker is held up between listening and connecting, while somebody else connects.
+#[test]
+fn a_stranger_at_an_abstract_name_is_not_taken_for_the_peer() {
+    if let Err(reason) = try_strace() {
+        return skip("a stranger at an abstract name", &reason);
+    }
+    let laboratory = Laboratory::open();
+    let mut strace = Command::new("strace");
+    let held_up = "inject=connect:delay_enter=500000";
+    strace.args(["-f", "-qq", "-e", "trace=connect", "-e", held_up, "-o", "/dev/null"]);
+    strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--out"]).arg(laboratory.results());
+    let case = "-m unix-stream-named --set unix-stream-named.address=abstract -b 64 --total 6400 \
+        --repetitions 1 --attempts 1 --deadline 10";
+    let command = laboratory.start(laboratory.place(strace, case));
+    let _stranger = wait_for("abstract name", HANG, || {
+        let table = fs::read_to_string("/proc/net/unix").ok()?;
+        let names =
+            table.lines().filter_map(|line| line.split_whitespace().nth(7)?.strip_prefix('@'));
+        let mut names = names.filter(|name| name.starts_with("ipcperf-run-"));
+        let tokens = laboratory.tokens();
+        let name = names.find(|name| tokens.iter().any(|token| name.ends_with(token)))?;
+        UnixStream::connect_addr(&SocketAddr::from_abstract_name(name).ok()?).ok()
+    });
+    command.finish(HANG).expect(0);
+}
+
+/// A umask that takes all bits makes folders that their owner cannot enter, unless they are given back.
+#[test]
+fn a_umask_that_takes_everything_keeps_nothing_from_working() {
+    let Some(laboratory) = shared_place("a umask of 777") else { return };
+    let program = laboratory.path("ipcperf");
+    fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &program).expect("a copy");
+    fs::create_dir(laboratory.path("state")).expect("a folder");
+    for name in ["data", "state"] {
+        chown(laboratory.path(name), Some(STRANGER), Some(STRANGER)).expect("a gift");
+    }
+    let mut shell = Command::new("sh");
+    shell.uid(STRANGER).gid(STRANGER);
+    shell.args(["-c", "umask 777; exec \"$0\" \"$@\""]).arg(program);
+    shell.args(["run", "--out"]).arg(laboratory.path("data/results.jsonl"));
+    laboratory.finish(laboratory.place(shell, &format!("{NAMED} --repetitions 1"))).expect(0);
+    laboratory.assert_nothing_left();
+}
+
+/// The names in `folder` that hold `token`, with their permissions; those that went meanwhile are left out.
+fn names_with(folder: &str, token: &str) -> Vec<(String, u32)> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let named = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok().filter(|name| name.contains(token))?;
+        Some((name, entry.metadata().ok()?.mode() & 0o777))
+    });
+    named.collect()
+}
