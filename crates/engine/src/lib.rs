@@ -21,11 +21,15 @@ pub mod limits;
 pub mod mechanism;
 pub mod payload;
 pub mod placement;
+pub mod privilege;
 mod report;
+pub mod signals;
 mod spec;
 pub mod worker;
 pub mod workload;
 
 pub use disturbance::{Disturbance, disturbance};
-pub use report::{Failure, FailureKind, Measurement, Repeat, Report, Role, RoleUsage, RoundTrips};
+pub use report::{
+    Failure, FailureKind, Measurement, Repeat, Report, Role, RoleUsage, RoundTrips, exhausted,
+};
 pub use spec::{KernelBuffer, Mode, Privilege, Repeats, Rest, RunSpec, TouchCheck, WarmUp};

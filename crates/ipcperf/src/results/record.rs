@@ -204,6 +204,10 @@ pub(crate) struct FailedRun {
     pub(crate) errno: Option<i32>,
     /// What the user can do.
     pub(crate) remedy: Option<String>,
+    /// Whether it says nothing of the mechanism, but that the machine had no room for the run, or that somebody
+    /// killed it: `ipcperf resume` runs it again.
+    #[serde(default)]
+    pub(crate) transient: bool,
 }
 
 /// What an instrument saw of a role in a run: the fields that every instrument has, and its own.
@@ -236,7 +240,7 @@ impl ObservationRecord {
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Footer {
-    /// Whether every run of the plan was carried out, failed ones included.
+    /// Whether every run of the plan was carried out, failed ones included but for those that are due again.
     pub(crate) complete: bool,
     /// Samples written.
     pub(crate) samples: u64,
@@ -307,6 +311,7 @@ impl FailedRun {
             place: failure.place,
             errno: failure.errno,
             remedy: failure.remedy,
+            transient: failure.transient,
         }
     }
 }

@@ -5,10 +5,8 @@ use rustix::io::Errno;
 
 use super::paranoid;
 use crate::Unavailable;
+use crate::grant::PERFMON as GRANT;
 use crate::counters::event::Machine;
-
-/// What a user may do who is not root.
-const GRANT: &str = "run as root, or: sudo setcap cap_perfmon+ep $(command -v ipcperf)";
 
 fn unavailable(reason: String, remedy: impl Into<String>) -> Unavailable {
     Unavailable { reason, remedy: remedy.into() }
