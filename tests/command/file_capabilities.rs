@@ -169,7 +169,8 @@ fn what_a_file_grants_reaches_no_library_and_no_program() {
 fn every_worker_is_without_what_the_file_grants() {
     let Some(granting) = Granting::open() else { return };
     let out = granting.results();
-    let arguments = format!("run -m pipe -b 64 --total 1000000GB --deadline 60 --out {}", out.display());
+    let arguments =
+        format!("run -m pipe -b 64 --total 1000000GB --deadline 60 --out {}", out.display());
     let mut command = Command::new(&granting.program);
     command.uid(USER).gid(USER);
     let command = granting.laboratory.start(granting.laboratory.place(command, &arguments));

@@ -72,7 +72,12 @@ fn a_library_that_leaves_its_session_goes_with_the_question() {
 }
 
 /// Runs the command with `arguments` where the kernel answers `call` with `errno`.
-fn run_without(call: libc::c_long, errno: i32, laboratory: &Laboratory, arguments: &str) -> Finished {
+fn run_without(
+    call: libc::c_long,
+    errno: i32,
+    laboratory: &Laboratory,
+    arguments: &str,
+) -> Finished {
     let confined = || {
         let refused = SeccompAction::Errno(errno.unsigned_abs());
         let architecture = std::env::consts::ARCH.try_into().expect("a known architecture");

@@ -13,10 +13,32 @@ use crate::skip::skip;
 
 /// Limits as prlimit(1) takes them.
 const LIMITS: [&str; 26] = [
-    "--nofile=3", "--nofile=4", "--nofile=5", "--nofile=6", "--nofile=7", "--nofile=8", "--nofile=10", "--nofile=12",
-    "--nofile=16", "--nofile=20", "--stack=65536", "--stack=262144", "--stack=65536:", "--fsize=0", "--fsize=4096",
-    "--as=268435456", "--as=700000000", "--as=2000000000", "--data=30000000", "--data=200000000", "--memlock=0",
-    "--msgqueue=0", "--sigpending=0", "--cpu=1:60", "--core=0", "--nice=0",
+    "--nofile=3",
+    "--nofile=4",
+    "--nofile=5",
+    "--nofile=6",
+    "--nofile=7",
+    "--nofile=8",
+    "--nofile=10",
+    "--nofile=12",
+    "--nofile=16",
+    "--nofile=20",
+    "--stack=65536",
+    "--stack=262144",
+    "--stack=65536:",
+    "--fsize=0",
+    "--fsize=4096",
+    "--as=100000000",
+    "--as=200000000",
+    "--as=2000000000",
+    "--data=30000000",
+    "--data=100000000",
+    "--memlock=0",
+    "--msgqueue=0",
+    "--sigpending=0",
+    "--cpu=1:60",
+    "--core=0",
+    "--nice=0",
 ];
 /// What is tried under each: reading, planning, and measuring with and without names in the file system.
 const COMMANDS: [&str; 5] = [
@@ -81,7 +103,7 @@ fn a_limit_that_is_too_low_is_named() {
     let laboratory = Laboratory::open();
     let named = [
         ("--stack=65536:65536", "ulimit -s"),
-        ("--as=268435456:268435456", "ulimit -v"),
+        ("--as=100000000:100000000", "ulimit -v"),
         ("--data=30000000:30000000", "ulimit -d"),
     ];
     for (limit, words) in named {
@@ -100,7 +122,9 @@ fn a_small_stack_that_may_grow_is_enough() {
         "run -m pipe --mode 1thread,2thread,2proc -b 64 --total 640 --repetitions 1 --out {}",
         laboratory.results().display()
     );
-    let Some(finished) = limited(&laboratory, "--stack=65536:unlimited", &arguments) else { return };
+    let Some(finished) = limited(&laboratory, "--stack=65536:unlimited", &arguments) else {
+        return;
+    };
     finished.expect(0);
 }
 

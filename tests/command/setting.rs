@@ -49,11 +49,38 @@ fn assert_no_panic(finished: &Finished, what: &str) {
 fn words_that_are_no_text_are_refused_in_a_line() {
     let laboratory = Laboratory::open();
     let before = [
-        "", "run -m", "run -m pipe -b", "run -m pipe --set", "run -m pipe --placement", "run -m pipe --export",
-        "run -m pipe --repetitions", "run -m pipe --instrument", "plan", "plan -m", "list", "show", "report",
-        "report -o", "export", "export csv", "resume", "study show", "study run", "study check", "study judge",
-        "completions", "as", "as ipc", "as ipc-static", "as bw_pipe -P", "as --about", "trace -m", "worker", "doctor",
-        "machine", "survey --out",
+        "",
+        "run -m",
+        "run -m pipe -b",
+        "run -m pipe --set",
+        "run -m pipe --placement",
+        "run -m pipe --export",
+        "run -m pipe --repetitions",
+        "run -m pipe --instrument",
+        "plan",
+        "plan -m",
+        "list",
+        "show",
+        "report",
+        "report -o",
+        "export",
+        "export csv",
+        "resume",
+        "study show",
+        "study run",
+        "study check",
+        "study judge",
+        "completions",
+        "as",
+        "as ipc",
+        "as ipc-static",
+        "as bw_pipe -P",
+        "as --about",
+        "trace -m",
+        "worker",
+        "doctor",
+        "machine",
+        "survey --out",
     ];
     for words in before {
         let mut command = laboratory.command(words);
@@ -72,7 +99,8 @@ fn a_path_may_be_any_bytes() {
     let out = laboratory.path("").join(no_text("results"));
     let temporary = laboratory.path("").join(no_text("temporary"));
     fs::create_dir(&temporary).expect("a folder");
-    let mut command = laboratory.command("run -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --out");
+    let mut command =
+        laboratory.command("run -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --out");
     command.arg(&out).env("TMPDIR", &temporary).env("UNRELATED", no_text(""));
     laboratory.finish(command).expect(0);
     let file = ResultsFile::read(&out);
@@ -154,7 +182,8 @@ fn a_umask_takes_nothing_from_the_owner() {
     let folder = fs::read_dir(home.join(".local/share/ipcperf")).expect("a folder");
     let path = folder.flatten().next().expect("a file").path();
     run("umask 22", &format!("show {}", path.display()));
-    let figures = format!("report {0} -o {0}.html --figures {1}/a/b", path.display(), home.display());
+    let figures =
+        format!("report {0} -o {0}.html --figures {1}/a/b", path.display(), home.display());
     run("umask 777", &figures);
 }
 

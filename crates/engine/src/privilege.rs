@@ -10,9 +10,7 @@
 use std::fs;
 
 use rustix::io::Errno;
-use rustix::process::{
-    DumpableBehavior, getegid, geteuid, getgid, getuid, set_dumpable_behavior,
-};
+use rustix::process::{DumpableBehavior, getegid, geteuid, getgid, getuid, set_dumpable_behavior};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, set_capabilities,
 };
@@ -57,8 +55,7 @@ pub fn is_set_user_id() -> bool {
 /// Whether the program's file has granted this process a capability that its user does not have.
 #[must_use]
 pub fn is_granted_by_file() -> bool {
-    !geteuid().is_root()
-        && capabilities(None).is_ok_and(|held| !ambient().contains(held.permitted))
+    !geteuid().is_root() && capabilities(None).is_ok_and(|held| !ambient().contains(held.permitted))
 }
 
 /// Whether all of the process `pid` belongs to the user who started this one: what the file grants must not be

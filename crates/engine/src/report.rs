@@ -222,11 +222,7 @@ impl Failure {
 
     /// A call that the system refused with `errno`.
     #[must_use]
-    pub fn from_errno(
-        what: FailureKind,
-        place: impl Into<String>,
-        errno: Errno,
-    ) -> Self {
+    pub fn from_errno(what: FailureKind, place: impl Into<String>, errno: Errno) -> Self {
         Self { errno: Some(errno.raw_os_error()), ..Self::new(what, place) }
     }
 
@@ -270,7 +266,9 @@ pub fn exhausted(errno: Errno) -> Option<&'static str> {
         }
         Errno::MFILE => "allow more open files: ulimit -n 1024",
         Errno::NFILE => "allow more open files on this machine: sysctl fs.file-max",
-        Errno::NOMEM => "free memory, or raise what is allowed: ulimit -v, memory.max of the control group",
+        Errno::NOMEM => {
+            "free memory, or raise what is allowed: ulimit -v, memory.max of the control group"
+        }
         _ => return None,
     })
 }

@@ -49,13 +49,15 @@ impl Children {
     pub(crate) fn end_others(&self, end: Instant) -> Result<(), Vec<i32>> {
         loop {
             let others: Vec<i32> = Self::now().0.difference(&self.0).copied().collect();
-            // Not reaped yet, they keep their numbers: gone already is as good.
-            let pids: Vec<Pid> = others.iter().filter_map(|&pid| Pid::from_raw(pid)).collect();
-            pids.iter().for_each(|&pid| drop(kill_process(pid, Signal::KILL)));
-            let reaped = pids.into_iter().filter(|&pid| reap(pid, end).is_some()).count();
             if others.is_empty() {
                 return Ok(());
             }
+            let pids = || others.iter().filter_map(|&pid| Pid::from_raw(pid));
+            for pid in pids() {
+                // Not reaped yet, it keeps its number: gone already is as good.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            let reaped = pids().filter(|&pid| reap(pid, end).is_some()).count();
             if reaped == 0 || Instant::now() >= end {
                 return Err(others);
             }

@@ -18,9 +18,9 @@ struct Need {
 }
 
 const NEEDS: [Need; 3] = [
-    Need { resource: Resource::Stack, name: "a stack", least_bytes: 1 << 20, letter: 's' },
-    Need { resource: Resource::As, name: "address space", least_bytes: 512 << 20, letter: 'v' },
-    Need { resource: Resource::Data, name: "data", least_bytes: 128 << 20, letter: 'd' },
+    Need { resource: Resource::Stack, name: "a stack", least_bytes: 512 << 10, letter: 's' },
+    Need { resource: Resource::As, name: "address space", least_bytes: 128 << 20, letter: 'v' },
+    Need { resource: Resource::Data, name: "data", least_bytes: 32 << 20, letter: 'd' },
 ];
 
 /// Sees to it all.

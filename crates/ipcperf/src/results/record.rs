@@ -204,8 +204,7 @@ pub(crate) struct FailedRun {
     pub(crate) errno: Option<i32>,
     /// What the user can do.
     pub(crate) remedy: Option<String>,
-    /// Whether it says nothing of the mechanism, but that the machine had no room for the run, or that somebody
-    /// killed it: `ipcperf resume` runs it again.
+    /// Whether it says nothing of the mechanism: `ipcperf resume` makes the run again.
     #[serde(default)]
     pub(crate) transient: bool,
 }
@@ -240,7 +239,7 @@ impl ObservationRecord {
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Footer {
-    /// Whether every run of the plan was carried out, failed ones included but for those that are due again.
+    /// Whether every run of the plan was carried out, failed ones included, and none is due again.
     pub(crate) complete: bool,
     /// Samples written.
     pub(crate) samples: u64,

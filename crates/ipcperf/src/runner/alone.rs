@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec};
+use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, exhausted};
+use rustix::io::Errno;
 
 use super::interrupt::Interrupt;
 use super::process;
@@ -38,8 +39,11 @@ impl Alone {
     /// # Errors
     /// That signals cannot be caught.
     pub(crate) fn ready() -> Result<Self, Error> {
-        let interrupt = Interrupt::catch()
-            .map_err(|error| Error::Machine(format!("cannot catch signals: {error}")))?;
+        let interrupt = Interrupt::catch().map_err(|error| {
+            let remedy = Errno::from_io_error(&error).and_then(exhausted);
+            let remedy = remedy.map_or_else(String::new, |remedy| format!("; {remedy}"));
+            Error::Machine(format!("cannot catch signals: {error}{remedy}"))
+        })?;
         adopt_orphans();
         Ok(Self { interrupt, is_crowded: false })
     }

@@ -187,7 +187,8 @@ fn clean_up(
     ended.map(|()| status).map_err(|left| {
         let left: Vec<String> = left.iter().map(i32::to_string).collect();
         let place = format!("processes of the run cannot be ended: {}", left.join(", "));
-        worker_failed(place).with_remedy("let this process call kill(2): see the filter of system calls")
+        worker_failed(place)
+            .with_remedy("let this process call kill(2): see the filter of system calls")
     })
 }
 

@@ -12,8 +12,8 @@ use super::abi::{COption, CSetup};
 use super::library::{Loaded, errno, load, outcome, plain};
 use super::muted::Muted;
 use super::own_mechanism;
-use crate::privilege::Unprivileged;
 use crate::mechanism::{Blocking, Channel, Endpoint, Granted, Opened, Scratch, Setup};
+use crate::privilege::Unprivileged;
 use crate::{Failure, FailureKind, Report, RunSpec, worker};
 
 /// Room for the words with which a library says why it cannot be opened.

@@ -5,8 +5,8 @@ use rustix::io::Errno;
 
 use super::paranoid;
 use crate::Unavailable;
-use crate::grant::PERFMON as GRANT;
 use crate::counters::event::Machine;
+use crate::grant::PERFMON as GRANT;
 
 fn unavailable(reason: String, remedy: impl Into<String>) -> Unavailable {
     Unavailable { reason, remedy: remedy.into() }
