@@ -264,7 +264,7 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
         }
         Form::Quiet => Ending::Done,
     };
-    let closing = closing_words(plan, &results.failures);
+    let closing = closing_words(plan, results.standing_failures());
     if !closing.is_empty() {
         tell(&closing);
     }

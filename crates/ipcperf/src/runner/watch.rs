@@ -153,10 +153,11 @@ fn are_of_this_user(parties: &Parties) -> Result<(), Failure> {
     if !privilege::is_granted_by_file() {
         return Ok(());
     }
-    match parties.members.iter().find(|member| !privilege::is_of_this_user(member.pid)) {
+    let mut named = parties.members.iter().flat_map(|member| [member.pid, member.tid]);
+    match named.find(|&pid| !privilege::is_of_this_user(pid)) {
         None => Ok(()),
-        Some(other) => {
-            let place = format!("process {} belongs to another user", other.pid);
+        Some(pid) => {
+            let place = format!("process {pid} belongs to another user");
             Err(Failure::new(FailureKind::Instrument, place))
         }
     }
