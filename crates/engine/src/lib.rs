@@ -22,12 +22,16 @@ pub mod mechanism;
 pub mod names;
 pub mod payload;
 pub mod placement;
+pub mod privilege;
 mod report;
+pub mod signals;
 mod spec;
 pub mod worker;
 pub mod workload;
 
 pub use disturbance::{Disturbance, disturbance};
 pub(crate) use report::NO_SPACE;
-pub use report::{Failure, FailureKind, Measurement, Repeat, Report, Role, RoleUsage, RoundTrips};
+pub use report::{
+    Failure, FailureKind, Measurement, Repeat, Report, Role, RoleUsage, RoundTrips, exhausted,
+};
 pub use spec::{KernelBuffer, Mode, Privilege, Repeats, Rest, RunSpec, TouchCheck, WarmUp};

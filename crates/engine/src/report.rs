@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rustix::io::Errno;
+use rustix::process::Signal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -198,6 +200,10 @@ pub struct Failure {
     pub errno: Option<i32>,
     /// What the user can do.
     pub remedy: Option<String>,
+    /// Whether it says nothing of the mechanism, but that the machine had no room for the harness just then: the
+    /// same run may go well later.
+    #[serde(default)]
+    pub transient: bool,
 }
 
 fn errno_text(errno: Option<i32>) -> String {
@@ -210,23 +216,38 @@ impl Failure {
     /// A failure of `what` at `place`, with nothing else known.
     #[must_use]
     pub fn new(what: FailureKind, place: impl Into<String>) -> Self {
-        Self { what, role: None, place: place.into(), errno: None, remedy: None }
+        let place = place.into();
+        Self { what, role: None, place, errno: None, remedy: None, transient: false }
     }
 
     /// A call that the system refused with `errno`.
     #[must_use]
-    pub fn from_errno(
-        what: FailureKind,
-        place: impl Into<String>,
-        errno: rustix::io::Errno,
-    ) -> Self {
+    pub fn from_errno(what: FailureKind, place: impl Into<String>, errno: Errno) -> Self {
         Self { errno: Some(errno.raw_os_error()), ..Self::new(what, place) }
+    }
+
+    /// That a process ended by `signal`, or without any. SIGKILL comes from elsewhere: from an operator, or from the
+    /// kernel where there was no memory.
+    #[must_use]
+    pub fn killed_by(signal: Option<i32>, place: impl Into<String>) -> Self {
+        let transient = signal == Some(Signal::KILL.as_raw());
+        Self { transient, ..Self::new(FailureKind::Died, place) }
     }
 
     /// The same failure, met by `role`.
     #[must_use]
     pub fn by(self, role: Role) -> Self {
         Self { role: Some(role), ..self }
+    }
+
+    /// A call of the harness, at `place`, that the system refused with `errno`: what most often helps is its remedy.
+    #[must_use]
+    pub fn of_harness(what: FailureKind, place: impl Into<String>, errno: Errno) -> Self {
+        let failure = Self { transient: true, ..Self::from_errno(what, place, errno) };
+        match exhausted(errno) {
+            Some(remedy) => failure.with_remedy(remedy),
+            None => failure,
+        }
     }
 
     /// The same failure, with what the user can do about it.
@@ -239,6 +260,22 @@ impl Failure {
 /// Remedy for a full file system.
 pub(crate) const NO_SPACE: &str = "make room in TMPDIR (else /tmp), in /dev/shm, or in the folder of the option dir; \
     or set TMPDIR or dir to a folder with more of it";
+
+/// What to do about a resource of which there is no more; `None` where `errno` says nothing of the kind.
+#[must_use]
+pub fn exhausted(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::AGAIN => {
+            "allow more processes: ulimit -u, or pids.max of the control group (cat /proc/self/cgroup)"
+        }
+        Errno::MFILE => "allow more open files: ulimit -n 1024",
+        Errno::NFILE => "allow more open files on this machine: sysctl fs.file-max",
+        Errno::NOMEM => {
+            "free memory, or raise what is allowed: ulimit -v, memory.max of the control group"
+        }
+        _ => return None,
+    })
+}
 
 /// The one JSON object a worker prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -41,6 +41,12 @@ pub(crate) enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// No file was named for results, and there is no folder for them.
+    #[error(
+        "nowhere to keep results: HOME is not set to a whole path, and the password database has no home for \
+         this user; name a file with --out FILE"
+    )]
+    NoFolder,
     /// What was made of results cannot be written where it was to be.
     #[error("cannot write {}: {source}", path.display())]
     NotWritten {
@@ -70,7 +76,8 @@ impl Error {
         ExitCode::from(match self {
             Self::Usage(_) | Self::Unreadable { .. } | Self::WrongStudy { .. } | Self::Told => 2,
             Self::NothingRuns(_) | Self::Machine(_) => 3,
-            Self::Unwritable { .. }
+            Self::NoFolder
+            | Self::Unwritable { .. }
             | Self::NotWritten { .. }
             | Self::Picture(_)
             | Self::Output(_) => 5,

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod children;
 mod cli;
 mod doctor;
 mod dropin;
@@ -15,6 +16,8 @@ mod error;
 mod exhibit;
 mod export;
 mod figure;
+mod folders;
+mod footing;
 #[cfg(test)]
 mod hostile;
 mod hypothesis;
@@ -23,6 +26,7 @@ mod machine;
 mod output;
 mod parallel;
 mod plan;
+mod program_file;
 #[cfg(test)]
 mod published;
 mod report;
@@ -35,8 +39,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What the command calls itself where it starts itself, whatever it was called by.
-const OWN_NAME: &str = env!("CARGO_PKG_NAME");
 /// The name under which the command starts itself as a worker. Not for users.
 const WORKER: &str = "worker";
 /// The name under which it starts itself to look at a library, which may take that process down.
@@ -47,11 +49,19 @@ fn main() -> ExitCode {
     let called = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
     if let Some(program) = dropin::named_by(Path::new(&called)) {
-        return cli::main_of(program, &arguments);
+        return as_command(|| cli::main_of(program, &arguments));
     }
     match arguments.first() {
         Some(first) if first == WORKER => runner::serve_as_worker(arguments.get(1).cloned()),
         Some(first) if first == LIBRARY => plan::answer_for_library(arguments.get(1).cloned()),
-        _ => cli::main(),
+        _ => as_command(cli::main),
     }
+}
+
+/// Does what the command does, once it has what it needs whatever it does.
+fn as_command(main: impl FnOnce() -> ExitCode) -> ExitCode {
+    if let Err(error) = footing::secure() {
+        return cli::refuse(&error);
+    }
+    main()
 }

@@ -124,6 +124,8 @@ fn bind(parent: Pid, most_bytes: u64) -> io::Result<()> {
     if getppid() != Some(parent) {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
+    // SAFETY: no handler is involved. The command may ignore the signal by which a tool that writes too much ends.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
     let limit = Rlimit { current: Some(most_bytes), maximum: Some(most_bytes) };
     Ok(setrlimit(Resource::Fsize, limit)?)
 }
@@ -243,9 +245,11 @@ fn error(said: &str) -> Option<String> {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        self.guard.kill();
-        // It fails only for one that is gone.
-        let _ = self.child.wait();
+        // Where a filter of system calls refuses the signal, the tool lives until the command ends: not waited for.
+        if self.guard.kill().is_ok() {
+            // It fails only for one that is gone.
+            let _ = self.child.wait();
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The first of a process group. Dropped, it goes with all of them.
@@ -28,9 +29,12 @@ impl Guard {
     }
 
     /// Kills the group, with the guard.
-    pub(crate) fn kill(&mut self) {
-        // The guard is not reaped yet, so the number is still the group's; it fails only for one that is gone.
-        let _ = kill_process_group(self.group(), Signal::KILL);
+    ///
+    /// # Errors
+    /// `EPERM` where a filter of system calls refuses it. The guard is not reaped yet, so the number is still the
+    /// group's.
+    pub(crate) fn kill(&mut self) -> Result<(), Errno> {
+        kill_process_group(self.group(), Signal::KILL)
     }
 
     /// Closes our end of its pipe, as the kernel does when we are gone.
@@ -42,7 +46,8 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.kill();
+        // Where it is refused, the guard ends by itself: waiting closes its input.
+        let _ = self.kill();
         // It fails only for one that is gone.
         let _ = self.0.wait();
     }

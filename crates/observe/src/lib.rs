@@ -27,6 +27,8 @@ mod duet;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
+mod grant;
+#[cfg(target_os = "linux")]
 mod guard;
 #[cfg(test)]
 mod household;

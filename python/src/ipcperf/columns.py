@@ -104,6 +104,7 @@ FAILURE: Columns = RUN | {
     "role": Kind.TEXT,
     "errno": Kind.INTEGER,
     "remedy": Kind.TEXT,
+    "transient": Kind.BOOLEAN,
 }
 
 OBSERVATION: Columns = {"run_id": Kind.TEXT, "instrument": Kind.TEXT, "role": Kind.TEXT}

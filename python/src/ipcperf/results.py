@@ -47,7 +47,8 @@ class Results:
             ``instruments`` are text with commas between. ``samples.attrs["units"]`` has the unit of each
             column that has one.
         observations: for each instrument that watched, a row for each of its lines, of all runs.
-        failures: a row for each run that did not go well: ``what``, ``where``, ``errno``, ``remedy``.
+        failures: a row for each run that did not go well: ``what``, ``where``, ``errno``, ``remedy``,
+            ``transient`` (``ipcperf resume`` makes such a run again).
         footer: how the command ended; None where it did not.
         is_complete: whether every run of the plan has its line.
     """

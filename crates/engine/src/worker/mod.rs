@@ -40,6 +40,7 @@ pub use usage::steal_ns;
 use crate::handling::FirstTouch;
 use crate::mechanism::{self, Blocking, Channel, Endpoint, Granted, Nearness, Opened, Setup};
 use crate::names;
+use crate::privilege::Unprivileged;
 use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, RunSpec};
 
 /// What a worker process does: reads one [`Assignment`] from `input`, a line, carries it out, writes one
@@ -48,6 +49,9 @@ use crate::{Failure, FailureKind, Measurement, Mode, Report, Role, RoleUsage, Ru
 /// # Errors
 /// What went wrong in reading or writing; a run that failed is a report like any other.
 pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Result<()> {
+    // Before anything else: mechanisms are programs and libraries of others, too. Those of the user's own are
+    // refused where it was not possible (see there).
+    let _ = Unprivileged::new();
     let mut line = String::new();
     input.read_line(&mut line)?;
     let Assignment { spec, names, journal } = serde_json::from_str(&line)?;
@@ -115,7 +119,7 @@ pub(crate) fn execute<M: Channel>(spec: &RunSpec) -> Report {
 
 fn measure<E: Endpoint>(spec: &RunSpec, opened: Opened<E>) -> Result<Measurement, Failure> {
     let control = Control::shared()
-        .map_err(|errno| Failure::from_errno(FailureKind::SetUp, "mmap", errno))?;
+        .map_err(|errno| Failure::of_harness(FailureKind::SetUp, "mmap", errno))?;
     let cpus = spec.cpus.map_or(Vec::new(), |[sender, receiver]| {
         if sender == receiver { vec![sender] } else { vec![sender, receiver] }
     });

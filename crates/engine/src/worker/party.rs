@@ -119,7 +119,8 @@ impl<E: Endpoint> Party<'_, E> {
         };
         let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
         placement::pin(cpu).map_err(|errno| {
-            Failure::from_errno(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
+            // The plan was made with CPUs that were allowed: this one is gone, or was taken away.
+            Failure::of_harness(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
                 .with_remedy("choose CPUs that this process may use: taskset -p $$")
         })
     }

@@ -83,7 +83,7 @@ fn no_end() -> Failure {
 
 /// Forks a process that runs `play`, reports, and exits.
 fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
-    let set_up = |call: &str, errno| Failure::from_errno(FailureKind::SetUp, call, errno);
+    let set_up = |call: &str, errno| Failure::of_harness(FailureKind::SetUp, call, errno);
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| set_up("pipe2", e))?;
     let worker = getpid();
     // SAFETY: the worker has one thread, so the child's copy of memory and locks is consistent;
@@ -96,10 +96,7 @@ fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
         }
         pid => match Pid::from_raw(pid) {
             Some(pid) if pid.as_raw_nonzero().get() > 0 => Ok(Child { role, pid, report: read }),
-            _ => {
-                Err(set_up("fork", last_errno())
-                    .with_remedy("raise the limit on processes: ulimit -u"))
-            }
+            _ => Err(set_up("fork", last_errno())),
         },
     }
 }
@@ -184,7 +181,8 @@ fn died(role: Role, status: Option<WaitStatus>) -> Failure {
         Some(status) => format!("exited with status {}", status.exit_status().unwrap_or_default()),
         None => "gone".to_owned(),
     };
-    Failure::new(FailureKind::Died, format!("the {} was {how}", role.name())).by(role)
+    let signal = status.and_then(WaitStatus::terminating_signal);
+    Failure::killed_by(signal, format!("the {} was {how}", role.name())).by(role)
 }
 
 fn reap(child: &Child) -> Option<WaitStatus> {

@@ -23,6 +23,7 @@ use super::steal_ns;
 use crate::clock::now_ns;
 use crate::limits::cacheline::round_trip_between_ns;
 use crate::mechanism::{Nearness, Scratch, own_mechanism};
+use crate::privilege::Unprivileged;
 use crate::workload::Extent;
 use crate::{Failure, FailureKind, Measurement, Report, Role, RoleUsage, RunSpec, TouchCheck};
 
@@ -40,6 +41,7 @@ pub(crate) fn execute(spec: &RunSpec) -> Report {
 }
 
 fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
+    Unprivileged::new()?;
     // It lasts as long as the programs, and goes after them.
     let folder = Scratch::new()?;
     let mut pair = Pair::start(spec, folder.folder())?;

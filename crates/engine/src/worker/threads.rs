@@ -5,6 +5,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use rustix::io::Errno;
+
 use super::Ends;
 use super::control::Control;
 use super::party::{Party, PartyReport};
@@ -53,11 +55,9 @@ fn answers(reports: &mpsc::Receiver<Answer>) -> Vec<Answer> {
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {
-    Failure {
-        errno: error.raw_os_error(),
-        ..Failure::new(FailureKind::SetUp, "starting a thread")
-            .with_remedy("raise the limit on processes: ulimit -u")
-    }
+    // What is no error of the system's never comes from starting a thread.
+    let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
+    Failure::of_harness(FailureKind::SetUp, "starting a thread", errno)
 }
 
 /// A party's panic as a failure.

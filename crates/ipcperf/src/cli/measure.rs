@@ -211,7 +211,7 @@ fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
     let limits = limits::measure(&topology()?, &copy_sizes(plan), measuring.effort());
     Ok(Header {
         schema: SCHEMA,
-        command: std::env::args().skip(1).collect(),
+        command: typed(),
         quick: measuring.is_quick(),
         study: measuring.study().map(|study| study.name.clone()),
         study_hash: measuring.study().map(|study| study.hash.clone()),
@@ -223,6 +223,11 @@ fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
         environment: Environment::read(),
         limits: Some(limits),
     })
+}
+
+/// The arguments, to be read by people: what is no text in them is marked.
+fn typed() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// What makes figures come out other than they would is told before there are any.
@@ -259,7 +264,7 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
         }
         Form::Quiet => Ending::Done,
     };
-    let closing = closing_words(plan, &results.failures);
+    let closing = closing_words(plan, results.standing_failures());
     if !closing.is_empty() {
         tell(&closing);
     }

@@ -45,16 +45,16 @@ pub(crate) fn main_of(program: &str, arguments: &[OsString]) -> ExitCode {
 }
 
 fn end(came: Result<Ending, Error>) -> ExitCode {
-    match came {
-        Ok(ending) => ending.into(),
-        Err(error) => {
-            // What was told as JSON is not told again in words.
-            if !matches!(error, Error::Told) {
-                tell(&format!("ipcperf: {error}"));
-            }
-            error.exit_code()
-        }
+    came.map_or_else(|error| refuse(&error), ExitCode::from)
+}
+
+/// Tells why the command ends, and returns the exit code for it.
+pub(crate) fn refuse(error: &Error) -> ExitCode {
+    // What was told as JSON is not told again in words.
+    if !matches!(error, Error::Told) {
+        tell(&format!("ipcperf: {error}"));
     }
+    error.exit_code()
 }
 
 fn obey(arguments: &Arguments) -> Result<Ending, Error> {

@@ -29,7 +29,7 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     let results = &file.results;
     let header = &results.header;
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
-    let closing = closing_words(&header.plan, &results.failures);
+    let closing = closing_words(&header.plan, results.standing_failures());
     let mut page = page(heading, file);
     for text in [study::verdicts(file), study_tables(file)].into_iter().flatten() {
         page += &format!("\n\n{text}");

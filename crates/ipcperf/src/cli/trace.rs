@@ -24,7 +24,7 @@ pub(super) fn trace(arguments: &RunArguments) -> Result<Ending, Error> {
         return Ok(measured.ending);
     }
     let results = &measured.file.results;
-    let closing = closing_words(&results.header.plan, &results.failures);
+    let closing = closing_words(&results.header.plan, results.standing_failures());
     if !closing.is_empty() {
         tell(&closing);
     }

@@ -1,11 +1,12 @@
 //! Links to the command by the names of the documents' programs.
 
-use std::fs::{create_dir_all, read_link, remove_file, symlink_metadata};
+use std::fs::{read_link, remove_file, symlink_metadata};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use super::names;
 use crate::error::{Ending, Error};
+use crate::folders;
 use crate::output::print;
 
 /// Makes a link in `folder` for each name, and says so. One to ipcperf that is there already is made anew.
@@ -16,7 +17,7 @@ pub(crate) fn install(folder: &Path) -> Result<Ending, Error> {
     let target = std::env::current_exe()
         .map_err(|error| Error::Machine(format!("cannot find this program: {error}")))?;
     let not_written = |path: PathBuf| move |source| Error::NotWritten { path, source };
-    create_dir_all(folder).map_err(not_written(folder.to_owned()))?;
+    folders::make(folder, 0o777).map_err(not_written(folder.to_owned()))?;
     let paths: Vec<PathBuf> = names().map(|name| folder.join(name)).collect();
     paths.iter().try_for_each(|path| check(path, &target))?;
     let mut made = Vec::new();

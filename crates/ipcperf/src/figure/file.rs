@@ -10,6 +10,7 @@ use svg2pdf::{ConversionOptions, PageOptions};
 use super::chart::{Chart, Names};
 use super::sheet::sheet;
 use crate::error::Error;
+use crate::folders;
 
 /// Pixels for each unit of the picture: sharp on any screen.
 const PIXELS: f32 = 2.0;
@@ -36,7 +37,7 @@ pub(crate) fn write_all<'c>(
         let path = path.to_owned();
         move |source| Error::NotWritten { path, source }
     };
-    fs::create_dir_all(folder).map_err(failed(folder))?;
+    folders::make(folder, 0o777).map_err(failed(folder))?;
     let mut options = Options::default();
     options.fontdb_mut().load_system_fonts();
     let has_fonts = !options.fontdb.is_empty();

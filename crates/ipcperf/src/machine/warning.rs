@@ -172,7 +172,7 @@ impl Warning {
             }
             Self::LowLockedMemory { .. } => "ulimit -l 8192, or LimitMEMLOCK= of the service",
             Self::NoKernelEvents { .. } => {
-                "sysctl -w kernel.perf_event_paranoid=1, or setcap cap_perfmon+ep on ipcperf"
+                "sysctl -w kernel.perf_event_paranoid=1, or sudo ipcperf ..."
             }
             Self::VirtualMachine => "compare runs of the same cpu_pair_class only",
             Self::Boost => "echo 0 > /sys/devices/system/cpu/cpufreq/boost",

@@ -127,17 +127,21 @@ fn harness(summaries: &[CaseSummary]) -> Option<String> {
 }
 
 /// What did not run or went wrong, one line each.
-pub(crate) fn closing_words(plan: &PlanRecord, failures: &[FailedRun]) -> String {
+pub(crate) fn closing_words<'a>(
+    plan: &PlanRecord,
+    failures: impl Iterator<Item = &'a FailedRun>,
+) -> String {
     let absent = plan.unavailable.iter().map(|absent| {
         format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     });
-    let failed = failures.iter().map(|failure| {
+    let failed = failures.map(|failure| {
         let errno = failure.errno.map_or_else(String::new, |number| {
             format!(" ({})", std::io::Error::from_raw_os_error(number))
         });
         let remedy = failure.remedy.as_ref().map_or_else(String::new, |r| format!("; {r}"));
         let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
-        format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}", failure.run.block)
+        let due = if failure.transient { "; ipcperf resume makes it again" } else { "" };
+        format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}{due}", failure.run.block)
     });
     let unwatched = plan.unwatched.iter().map(unwatched_line);
     absent.chain(unwatched).chain(failed).collect::<Vec<_>>().join("\n")

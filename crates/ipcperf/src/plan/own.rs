@@ -4,9 +4,9 @@
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, ExitCode, Stdio};
 use std::time::Duration;
 
 use ipcperf_engine::mechanism::{
@@ -15,9 +15,11 @@ use ipcperf_engine::mechanism::{
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, WaitStatus, set_parent_process_death_signal};
 
+use crate::children::{Children, adopt_orphans, end_group};
 use crate::error::Error;
+use crate::program_file;
 
 /// How long a library gets to say what it is.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -81,9 +83,11 @@ fn unusable(reason: &str, remedy: &str) -> Unavailable {
 fn library(path: &Path) -> Result<LibraryFacts, Unavailable> {
     file(path)?;
     let unasked = |error: std::io::Error| unusable(&format!("it cannot be asked: {error}"), PAGE);
-    let program = std::env::current_exe().map_err(unasked)?;
-    let mut asked = Command::new(program)
-        .arg(crate::LIBRARY)
+    // What it starts goes with it, wherever it went.
+    adopt_orphans();
+    let others = Children::now();
+    let mut asked = program_file::again(crate::LIBRARY)
+        .map_err(unasked)?
         .arg(path)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -92,10 +96,9 @@ fn library(path: &Path) -> Result<LibraryFacts, Unavailable> {
         .spawn()
         .map_err(unasked)?;
     let text = listen(&mut asked);
-    // It is not reaped yet, so the group is still its own. Gone already is as good.
-    let group = i32::try_from(asked.id()).ok().and_then(Pid::from_raw);
-    let _ = group.map(|group| kill_process_group(group, Signal::KILL));
-    let status = asked.wait().map_err(unasked)?;
+    let (status, end) = end_group(Pid::from_child(&asked));
+    // Where a filter of system calls refuses it, they live until the command ends.
+    let _ = others.end_others(end);
     let text = text.ok_or_else(|| {
         let words = format!("loading it did not end within {} s", PATIENCE.as_secs());
         unusable(&words, PAGE)
@@ -123,15 +126,17 @@ fn listen(asked: &mut Child) -> Option<String> {
     Some(line)
 }
 
-fn died(status: ExitStatus) -> String {
-    match status.signal() {
-        Some(signal) => format!("loading it ended in signal {signal}"),
-        None => format!("loading it ended the process, with status {}", status.code().unwrap_or(0)),
+fn died(status: Option<WaitStatus>) -> String {
+    let code = status.and_then(WaitStatus::exit_status);
+    match (status.and_then(WaitStatus::terminating_signal), code) {
+        (Some(signal), _) => format!("loading it ended in signal {signal}"),
+        (None, code) => format!("loading it ended the process, with status {}", code.unwrap_or(0)),
     }
 }
 
 /// The other side of [`library`]: one line on what the library at `path` says of itself.
 pub(crate) fn answer_for_library(path: Option<OsString>) -> ExitCode {
+    program_file::take_name();
     // Refused only for a number that is no signal.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let facts = library_facts(Path::new(&path.unwrap_or_default()));

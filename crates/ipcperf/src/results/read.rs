@@ -1,5 +1,6 @@
 //! Reading a results file, whole or torn.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,7 +10,7 @@ use memchr::{memchr, memchr_iter};
 use super::SCHEMA;
 use super::blocks::{Blocks, Ending, Spare};
 use super::plain::plain_sample;
-use super::record::{FailedRun, Footer, Header, Line, ObservationRecord, check_name};
+use super::record::{FailedRun, Footer, Header, Line, ObservationRecord, RunIdentity, check_name};
 use super::roles::KnownKeys;
 use super::sample::Sample;
 use crate::error::Error;
@@ -132,6 +133,15 @@ fn header(line: &[u8]) -> Result<Header, String> {
 }
 
 impl Results {
+    /// The failures that no later run has answered.
+    pub(crate) fn standing_failures(&self) -> impl Iterator<Item = &FailedRun> {
+        let run = |run: &RunIdentity| (run.block, run.case.case_id.clone());
+        let made: HashSet<_> = self.samples.iter().map(|sample| run(&sample.run)).collect();
+        self.failures
+            .iter()
+            .filter(move |failure| !failure.transient || !made.contains(&run(&failure.run)))
+    }
+
     /// Whether every run of the plan has its line.
     pub(crate) fn is_complete(&self) -> bool {
         let complete = self.footer.as_ref().is_some_and(|footer| footer.complete);

@@ -204,6 +204,9 @@ pub(crate) struct FailedRun {
     pub(crate) errno: Option<i32>,
     /// What the user can do.
     pub(crate) remedy: Option<String>,
+    /// Whether it says nothing of the mechanism: `ipcperf resume` makes the run again.
+    #[serde(default)]
+    pub(crate) transient: bool,
 }
 
 /// What an instrument saw of a role in a run: the fields that every instrument has, and its own.
@@ -236,7 +239,7 @@ impl ObservationRecord {
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Footer {
-    /// Whether every run of the plan was carried out, failed ones included.
+    /// Whether every run of the plan was carried out, failed ones included, and none is due again.
     pub(crate) complete: bool,
     /// Samples written.
     pub(crate) samples: u64,
@@ -307,6 +310,7 @@ impl FailedRun {
             place: failure.place,
             errno: failure.errno,
             remedy: failure.remedy,
+            transient: failure.transient,
         }
     }
 }

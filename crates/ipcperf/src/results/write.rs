@@ -1,15 +1,19 @@
 //! Writing a results file: each line is appended and handed to the system at once.
 
-use std::fs::{File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use ipcperf_engine::host;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::io::Errno;
 
 use super::record::{Header, Line};
 use crate::error::Error;
+use crate::folders;
 
 /// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +70,7 @@ impl Writer {
         // Opened for truncation only once it is ours: another command may be writing it.
         match options.open(&path) {
             Ok(file) => {
+                open_to_owner(&file);
                 let mut writer = Self { file, path };
                 writer.lock()?;
                 writer.begin(0)?;
@@ -178,6 +183,16 @@ impl Writer {
     }
 }
 
+/// Lets its owner read `file` again, and go on with it, whatever the umask is.
+fn open_to_owner(file: &File) {
+    let Ok(facts) = file.metadata() else { return };
+    let (mode, owners) = (facts.permissions().mode(), 0o600);
+    if facts.is_file() && mode & owners != owners {
+        // Where it is refused, the file is another's: then that one said who may read it.
+        let _ = file.set_permissions(Permissions::from_mode(mode | owners));
+    }
+}
+
 fn as_written(line: &Line) -> Result<String, std::io::Error> {
     Ok(serde_json::to_string(line)? + "\n")
 }
@@ -186,15 +201,51 @@ fn as_written(line: &Line) -> Result<String, std::io::Error> {
 /// the command and the time.
 ///
 /// # Errors
-/// That the folder cannot be made.
+/// That there is no such folder, or it cannot be made.
 pub(crate) fn default_path(command: &str) -> Result<PathBuf, Error> {
-    let data = std::env::var_os("XDG_DATA_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share"));
-    let folder = data.or_else(home).unwrap_or_else(std::env::temp_dir).join("ipcperf");
+    let folder = data_folder(|name| std::env::var_os(name), host::home_folder)
+        .ok_or(Error::NoFolder)?
+        .join("ipcperf");
     let time = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S");
     let path = folder.join(format!("{command}-{time}-{}.jsonl", std::process::id()));
-    match std::fs::create_dir_all(&folder) {
+    match folders::make(&folder, 0o700) {
         Ok(()) => Ok(path),
         Err(source) => Err(Error::Unwritable { path, source }),
+    }
+}
+
+/// The user's folder for data, from the environment, or from what the password database has as his home. A relative
+/// path would mean another folder wherever the command is started.
+fn data_folder(
+    variable: impl Fn(&str) -> Option<OsString>,
+    database: impl Fn() -> Option<PathBuf>,
+) -> Option<PathBuf> {
+    let whole =
+        |name| variable(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
+    let home = || whole("HOME").or_else(&database);
+    whole("XDG_DATA_HOME").or_else(|| Some(home()?.join(".local/share")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_go_to_the_users_own_folder_or_nowhere() {
+        let folder = |data: &str, home: &str, database: Option<&str>| {
+            let variable = |name: &str| match name {
+                "XDG_DATA_HOME" => Some(OsString::from(data)),
+                "HOME" => Some(OsString::from(home)),
+                other => panic!("{other}"),
+            };
+            let found = data_folder(variable, || database.map(PathBuf::from));
+            found.map(|path| path.to_str().unwrap().to_owned())
+        };
+        assert_eq!(folder("/data", "/home/me", None).unwrap(), "/data");
+        assert_eq!(folder("data", "/home/me", None).unwrap(), "/home/me/.local/share");
+        assert_eq!(folder("", "", Some("/home/me")).unwrap(), "/home/me/.local/share");
+        assert_eq!(folder("", "me", Some("/home/me")).unwrap(), "/home/me/.local/share");
+        assert_eq!(folder("", "", None), None);
+        assert_eq!(data_folder(|_| None, || None), None);
     }
 }

@@ -3,8 +3,16 @@
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use ipcperf_engine::signals::is_ignored;
+use rustix::event::{PollFd, PollFlags, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
+
+use super::process::timespec;
+
+/// The signals that ask the command to end. The last comes where `ulimit -t` is used up.
+const ASKING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
 
 /// Signals that ask the command to end.
 #[derive(Debug)]
@@ -13,11 +21,12 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on these signals end the command in an orderly way.
+    /// From now on these signals end the command in an orderly way, but for those that it was started to ignore, as
+    /// by `nohup` or in a script's background.
     pub(super) fn catch() -> std::io::Result<Self> {
         let (arrived, arrives) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in ASKING.into_iter().filter(|&signal| !is_ignored(signal)) {
             signal_hook::low_level::pipe::register(signal, arrives.try_clone()?)?;
         }
         Ok(Self { arrived })
@@ -31,5 +40,19 @@ impl Interrupt {
     /// Whether one has arrived since this was last asked.
     pub(super) fn has_arrived(&mut self) -> bool {
         matches!(self.arrived.read(&mut [0; 16]), Ok(1..))
+    }
+
+    /// Waits for `pause`, or until one arrives, and says whether one did.
+    pub(super) fn arrives_within(&mut self, pause: Duration) -> bool {
+        let end = Instant::now() + pause;
+        while !self.has_arrived() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            // Whatever ends the wait, it is looked again.
+            let _ = poll(&mut [PollFd::new(&self.arrived, PollFlags::IN)], Some(&timespec(left)));
+        }
+        true
     }
 }

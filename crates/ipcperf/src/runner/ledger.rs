@@ -34,6 +34,15 @@ pub(super) enum Standing {
     Settled,
     /// A sample that was set aside as disturbed.
     Disturbed,
+    /// A failure that says nothing of the mechanism: the run is due again.
+    Due,
+}
+
+impl Standing {
+    /// What a failure leaves that is `transient`, or is not.
+    pub(super) const fn of_failure(transient: bool) -> Self {
+        if transient { Self::Due } else { Self::Settled }
+    }
 }
 
 impl Ledger {
@@ -44,7 +53,7 @@ impl Ledger {
             ledger.take(sample);
         }
         for failure in failures {
-            ledger.settle(&failure.run, Standing::Settled);
+            ledger.settle(&failure.run, Standing::of_failure(failure.transient));
         }
         ledger
     }
@@ -108,6 +117,7 @@ fn needed_warm_up_ns(slices_ns: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use ipcperf_engine::workload::Kind;
+    use ipcperf_engine::{Failure, FailureKind};
 
     use super::*;
     use crate::results::sample;
@@ -138,6 +148,20 @@ mod tests {
         assert_eq!(last(2), Some((1, Standing::Disturbed)));
         assert_eq!(last(3), None);
         assert_eq!(ledger.figures(&case(None)).len(), 1, "disturbed figures do not count");
+    }
+
+    #[test]
+    fn a_run_for_which_there_was_no_room_is_due_until_it_is_made() {
+        let failed = |transient| {
+            let failure = Failure { transient, ..Failure::new(FailureKind::Worker, "none") };
+            FailedRun::of(attempt(1, 1, None).run, failure)
+        };
+        let last = |samples: &[Sample], transient| {
+            Ledger::of(samples, &[failed(transient)]).last_attempt(&case(None), 1)
+        };
+        assert_eq!(last(&[], true), Some((1, Standing::Due)));
+        assert_eq!(last(&[], false), Some((1, Standing::Settled)));
+        assert_eq!(last(&[attempt(1, 2, None)], true), Some((2, Standing::Settled)));
     }
 
     #[test]

@@ -56,7 +56,9 @@ pub(crate) struct Before {
 impl Outcome {
     /// What is there before anything is run.
     pub(crate) fn of(before: Before) -> Self {
-        let ending = if before.failures.is_empty() { Ending::Done } else { Ending::SomeFailed };
+        // Those that were transient have been made again, or are to be.
+        let failed = before.failures.iter().any(|failure| !failure.transient);
+        let ending = if failed { Ending::SomeFailed } else { Ending::Done };
         let Before { samples, observations, failures, .. } = before;
         Self { samples, observations, failures, ending }
     }
@@ -72,6 +74,8 @@ struct Campaign<'a> {
     classes: Classes,
     ledger: Ledger,
     goal: Goal,
+    /// Runs that failed for want of room, and are left to `resume`.
+    left_due: u64,
     outcome: Outcome,
 }
 
@@ -108,6 +112,7 @@ pub(crate) fn run(
         classes: Classes::of(&before.samples),
         ledger: Ledger::of(&before.samples, &before.failures),
         goal: Goal::of(plan.enough),
+        left_due: 0,
         outcome: Outcome::of(before),
     };
     let ran = campaign.blocks();
@@ -150,6 +155,7 @@ impl Campaign<'_> {
         let mut attempt = match self.ledger.last_attempt(case, block) {
             None => 1,
             Some((_, Standing::Settled)) => return Ok(Next::Onward),
+            Some((last, Standing::Due)) => last + 1,
             // Killed before it was made again, or given up: what was decided then is decided now.
             Some((last, Standing::Disturbed)) => {
                 match self.police.repeats(Some(SetAside::Disturbed), last) {
@@ -211,7 +217,8 @@ impl Campaign<'_> {
     }
 
     fn note(&mut self, identity: RunIdentity, failure: Failure) -> Result<Next, Error> {
-        self.ledger.settle(&identity, Standing::Settled);
+        self.ledger.settle(&identity, Standing::of_failure(failure.transient));
+        self.left_due += u64::from(failure.transient);
         let failed = FailedRun::of(identity, failure);
         self.writer.append(&[Line::Failure(failed.clone())])?;
         self.outcome.failures.push(failed);
@@ -229,7 +236,9 @@ impl Campaign<'_> {
         self.progress.clear();
         let took_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let footer = Footer {
-            complete: ran.is_ok() && self.outcome.ending != Ending::Interrupted,
+            complete: ran.is_ok()
+                && self.outcome.ending != Ending::Interrupted
+                && self.left_due == 0,
             samples: self.outcome.samples.len() as u64,
             failures: self.outcome.failures.len() as u64,
             probe_effects: probe_effects(&self.outcome.samples),

@@ -5,24 +5,22 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::mechanism::draw_names;
-use ipcperf_engine::names::RunNames;
 use ipcperf_engine::worker::{Assignment, Gate};
-use ipcperf_engine::{Failure, FailureKind, Report, RunSpec};
+use ipcperf_engine::{Failure, FailureKind, Report, RunSpec, exhausted};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, set_child_subreaper,
-    waitpgid, waitpid,
-};
+use rustix::process::{Pid, WaitStatus};
 
 use super::interrupt::Interrupt;
 use super::watch::Watchers;
 use super::worker_failed;
+use crate::children::{Children, end_group};
 use crate::journal::Journal;
+use crate::program_file;
 
 /// What ended the wait for a worker.
 enum Wait {
@@ -34,12 +32,6 @@ enum Wait {
     TooLong,
     /// A signal asked the command to end.
     Interrupted,
-}
-
-/// From now on orphaned parties become children of this process, so that it can wait for them.
-pub(super) fn adopt_orphans() {
-    // Refused only by kernels before 3.4; then init reaps what a killed worker leaves.
-    let _ = set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 /// Carries out one run in a fresh worker, watched by `watchers`; its names stand in `journal` meanwhile. `None`
@@ -57,55 +49,49 @@ pub(super) fn carry_out(
         Err(failure) => return Some(Report::Failed(failure)),
     };
     journal.note(&names);
-    let outcome =
-        attempt(spec, &names, journal, |talk| wait(talk, watchers, started + deadline, interrupt));
+    let path = journal.path().map(Path::to_owned);
+    let assignment = Assignment { spec: spec.clone(), names, journal: path };
+    let outcome = attempt(&assignment, watchers, started + deadline, interrupt);
     // The worker has removed them already, unless it was killed.
-    journal.settle(&names.remove());
-    let (waited, status) = match outcome {
-        Ok(outcome) => outcome,
-        Err(failure) => return Some(Report::Failed(failure)),
-    };
-    match waited {
-        Wait::Said(text) => Some(understand(&text, status)),
-        Wait::Unwatched(failure) => Some(Report::Failed(failure)),
-        Wait::TooLong => Some(Report::Failed(too_long(deadline))),
-        Wait::Interrupted => None,
+    journal.settle(&assignment.names.remove());
+    match outcome {
+        Ok((Wait::Interrupted, _)) => None,
+        Err(failure) | Ok((_, Err(failure))) => Some(Report::Failed(failure)),
+        Ok((Wait::Said(text), Ok(status))) => Some(understand(&text, status)),
+        Ok((Wait::Unwatched(failure), _)) => Some(Report::Failed(failure)),
+        Ok((Wait::TooLong, _)) => Some(Report::Failed(too_long(deadline))),
     }
 }
 
-/// Starts a worker, waits for it by `wait`, and cleans up after it.
+/// How a run was waited for, and how its worker ended.
+type Attempted = (Wait, Result<Option<WaitStatus>, Failure>);
+
+/// Starts a worker, waits for it until `end`, and cleans up after it.
 fn attempt(
-    spec: &RunSpec,
-    names: &RunNames,
-    journal: &Journal,
-    wait: impl FnOnce(&mut Talk) -> Wait,
-) -> Result<(Wait, Option<WaitStatus>), Failure> {
-    let journal = journal.path().map(Path::to_owned);
-    let assignment = Assignment { spec: spec.clone(), names: names.clone(), journal };
-    let (mut worker, mut talk) = start(&assignment)?;
-    let waited = wait(&mut talk);
-    Ok((waited, clean_up(&mut worker)))
+    assignment: &Assignment,
+    watchers: &mut Watchers,
+    end: Instant,
+    interrupt: &mut Interrupt,
+) -> Result<Attempted, Failure> {
+    let mut others = Children::now();
+    let (worker, mut talk) = start(assignment, &others)?;
+    let waited = wait(&mut talk, watchers, &mut others, end, interrupt);
+    Ok((waited, clean_up(&worker, &others)))
 }
 
 /// Starts this program as a worker, in a process group of its own, and tells it what to do.
-fn start(assignment: &Assignment) -> Result<(Child, Talk), Failure> {
-    let failed = |what: &str, error: std::io::Error| Failure {
-        errno: error.raw_os_error(),
-        ..worker_failed(what)
-            .with_remedy("free memory, or raise the limit on processes (ulimit -u)")
-    };
-    let program = std::env::current_exe().map_err(|e| failed("finding this program", e))?;
+fn start(assignment: &Assignment, others: &Children) -> Result<(Child, Talk), Failure> {
+    let again = program_file::again(crate::WORKER);
+    let mut program = again.map_err(|e| not_started("finding this program", &e))?;
     // A socket, since descriptors may go with what is said.
-    let (mut input, workers) = UnixStream::pair().map_err(|e| failed("a socket", e))?;
-    let mut worker = Command::new(program)
-        .arg0(crate::OWN_NAME)
-        .arg(crate::WORKER)
+    let (mut input, workers) = UnixStream::pair().map_err(|e| not_started("a socket", &e))?;
+    let mut worker = program
         .arg(std::process::id().to_string())
         .stdin(OwnedFd::from(workers))
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(|e| failed("starting a worker", e))?;
+        .map_err(|e| not_started("starting a worker", &e))?;
     let mut line = serde_json::to_vec(assignment).unwrap_or_default();
     line.push(b'\n');
     match (input.write_all(&line), worker.stdout.take()) {
@@ -113,7 +99,23 @@ fn start(assignment: &Assignment) -> Result<(Child, Talk), Failure> {
             let gate = (assignment.spec.gate == Gate::Closed).then_some(input);
             Ok((worker, Talk { output, gate }))
         }
-        _ => Err(died(clean_up(&mut worker))),
+        _ => Err(died(clean_up(&worker, others)?)),
+    }
+}
+
+/// Why there is no worker: what would help is read from the system's error.
+fn not_started(what: &str, error: &std::io::Error) -> Failure {
+    let errno = Errno::from_io_error(error);
+    let remedy = match errno {
+        // The program's file is open, or found, by way of it.
+        None | Some(Errno::NOENT) => Some("mount /proc: mount -t proc proc /proc"),
+        Some(errno) => exhausted(errno),
+    };
+    Failure {
+        errno: error.raw_os_error(),
+        remedy: remedy.map(str::to_owned),
+        transient: true,
+        ..worker_failed(what)
     }
 }
 
@@ -125,7 +127,13 @@ struct Talk {
 }
 
 /// Sleeps until the worker has closed its output, a signal arrives, or `end` has come.
-fn wait(talk: &mut Talk, watchers: &mut Watchers, end: Instant, interrupt: &mut Interrupt) -> Wait {
+fn wait(
+    talk: &mut Talk,
+    watchers: &mut Watchers,
+    others: &mut Children,
+    end: Instant,
+    interrupt: &mut Interrupt,
+) -> Wait {
     let mut text = Vec::new();
     loop {
         let left = end.saturating_duration_since(Instant::now());
@@ -143,26 +151,31 @@ fn wait(talk: &mut Talk, watchers: &mut Watchers, end: Instant, interrupt: &mut 
         if spoke && !listen(&mut talk.output, &mut text) {
             return Wait::Said(text);
         }
-        if let Err(failure) = open_gate(&mut talk.gate, watchers, &mut text) {
+        if let Err(failure) = open_gate(&mut talk.gate, watchers, others, &mut text) {
             return Wait::Unwatched(failure);
         }
     }
 }
 
-/// Lets the parties begin once they have said who they are, and `watchers` watch them.
+/// Lets the parties begin once they have said who they are, and `watchers` watch them. What these start stays when
+/// the run is cleaned up after, as the `others` do.
 fn open_gate(
     gate: &mut Option<UnixStream>,
     watchers: &mut Watchers,
+    others: &mut Children,
     text: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return Ok(()) };
     let Some(parties) = gate.take() else { return Ok(()) };
     let line: Vec<u8> = text.drain(..=end).collect();
-    watchers.arm(&line)?;
+    let before = Children::now();
+    let armed = watchers.arm(&line);
+    others.add_since(&before);
+    armed?;
     watchers.let_begin(&parties)
 }
 
-fn timespec(left: Duration) -> Timespec {
+pub(super) fn timespec(left: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(left.subsec_nanos()),
@@ -181,27 +194,19 @@ fn listen(output: &mut ChildStdout, text: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Ends whatever is left of the worker's process group, and reaps all of it. Returns how the worker itself
-/// ended.
-fn clean_up(worker: &mut Child) -> Option<WaitStatus> {
-    let group = Pid::from_raw(i32::try_from(worker.id()).ok()?)?;
-    // The worker is not reaped yet, so the group is still this one. Gone already is as good.
-    let _ = kill_process_group(group, Signal::KILL);
-    // One that died before it had its group is still in ours: it is ended and reaped by number.
-    let _ = kill_process(group, Signal::KILL);
-    let ended = reap(group);
-    while matches!(waitpgid(group, WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
-    ended
-}
-
-fn reap(worker: Pid) -> Option<WaitStatus> {
-    loop {
-        match waitpid(Some(worker), WaitOptions::empty()) {
-            Ok(ended) => return ended.map(|(_, status)| status),
-            Err(Errno::INTR) => {}
-            Err(_) => return None,
-        }
-    }
+/// Ends whatever is left of the run, the `others` being what was there without it, and reaps all of it. Returns how the worker itself ended.
+///
+/// # Errors
+/// That something of it cannot be ended.
+fn clean_up(worker: &Child, others: &Children) -> Result<Option<WaitStatus>, Failure> {
+    let (status, end) = end_group(Pid::from_child(worker));
+    let ended = others.end_others(end);
+    ended.map(|()| status).map_err(|left| {
+        let left: Vec<String> = left.iter().map(i32::to_string).collect();
+        let place = format!("processes of the run cannot be ended: {}", left.join(", "));
+        worker_failed(place)
+            .with_remedy("let this process call kill(2): see the filter of system calls")
+    })
 }
 
 fn understand(text: &[u8], status: Option<WaitStatus>) -> Report {
@@ -216,7 +221,8 @@ fn died(status: Option<WaitStatus>) -> Failure {
         Some(status) => format!("ended with status {}", status.exit_status().unwrap_or_default()),
         None => "gone".to_owned(),
     };
-    Failure::new(FailureKind::Died, format!("the worker was {how}"))
+    let signal = status.and_then(WaitStatus::terminating_signal);
+    Failure::killed_by(signal, format!("the worker was {how}"))
 }
 
 fn too_long(deadline: Duration) -> Failure {

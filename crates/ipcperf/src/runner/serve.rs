@@ -6,9 +6,12 @@ use std::process::ExitCode;
 use ipcperf_engine::worker;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
+use crate::program_file;
+
 /// Serves one run on standard input and output. `parent` is the process that started it; should
 /// that be gone, so is the worker.
 pub(crate) fn serve_as_worker(parent: Option<OsString>) -> ExitCode {
+    program_file::take_name();
     // Refused only for a number that is no signal.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let expected = parent.and_then(|text| text.to_str()?.parse().ok()).and_then(Pid::from_raw);

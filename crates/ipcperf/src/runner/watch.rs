@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 
 use ipcperf_engine::worker::{DialReading, Gathering, MOST_DIALS, Player, PlayerExtent};
-use ipcperf_engine::{Failure, FailureKind, Measurement, Role, RoleUsage};
+use ipcperf_engine::{Failure, FailureKind, Measurement, Role, RoleUsage, privilege};
 use ipcperf_observe::{
     Instrument, Member, Observation, Parties, Played, Reading, Scope, Source, Unavailable, Watch,
 };
@@ -47,6 +47,7 @@ impl Watchers {
             Failure::new(FailureKind::Worker, format!("who is at the gate: {error}"))
         })?;
         let parties = parties(&gathering);
+        are_of_this_user(&parties)?;
         let players = parties.members.iter().filter(|member| member.scope != Scope::Daemon);
         self.waiting = players.map(|player| player.role.clone()).collect();
         for (instrument, events) in &self.instruments {
@@ -144,6 +145,22 @@ fn hand(parties: &UnixStream, dials: &[BorrowedFd<'_>]) {
 fn refused(instrument: &str, why: Unavailable) -> Failure {
     Failure::new(FailureKind::Instrument, format!("{instrument}: {}", why.reason))
         .with_remedy(why.remedy)
+}
+
+/// A worker may hold code of its user's, which may say anything. What the program's file grants to the command, so that
+/// it can watch its user's processes, must not be used on those of others.
+fn are_of_this_user(parties: &Parties) -> Result<(), Failure> {
+    if !privilege::is_granted_by_file() {
+        return Ok(());
+    }
+    let mut named = parties.members.iter().flat_map(|member| [member.pid, member.tid]);
+    match named.find(|&pid| !privilege::is_of_this_user(pid)) {
+        None => Ok(()),
+        Some(pid) => {
+            let place = format!("process {pid} belongs to another user");
+            Err(Failure::new(FailureKind::Instrument, place))
+        }
+    }
 }
 
 /// Those at the gate, as instruments know them.

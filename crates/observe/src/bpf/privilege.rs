@@ -6,6 +6,7 @@ use aya::util::KernelVersion;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::Unavailable;
+use crate::grant::BPF_AND_PERFMON;
 
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
@@ -14,16 +15,12 @@ const CAP_BPF: u32 = 39;
 /// What `/proc/PID/ns/pid` leads to for processes in no container: part of the kernel's interface.
 const INITIAL_PIDS: &str = "pid:[4026531836]";
 
-/// How the capabilities are had.
-pub(super) const GRANT: &str =
-    "run as root, or: sudo setcap cap_bpf,cap_perfmon+ep $(command -v ipcperf)";
-
 /// Whether this process may load programs, and would watch whom it was asked to.
 pub(super) fn require() -> Result<(), Unavailable> {
     if !suffice(effective()) {
         return Err(Unavailable {
             reason: "loading a BPF program takes CAP_BPF and CAP_PERFMON".to_owned(),
-            remedy: GRANT.to_owned(),
+            remedy: BPF_AND_PERFMON.to_owned(),
         });
     }
     if in_container() {

@@ -8,6 +8,7 @@ use aya::{BtfError, EbpfError};
 
 use super::privilege;
 use crate::Unavailable;
+use crate::grant::BPF_AND_PERFMON;
 
 fn unavailable(reason: impl Into<String>, remedy: impl Into<String>) -> Unavailable {
     Unavailable { reason: reason.into(), remedy: remedy.into() }
@@ -108,7 +109,7 @@ fn not_permitted(error: &EbpfError) -> Unavailable {
         );
     }
     let said = innermost(error);
-    unavailable(format!("the kernel does not permit BPF: {said}"), privilege::GRANT)
+    unavailable(format!("the kernel does not permit BPF: {said}"), BPF_AND_PERFMON)
 }
 
 fn not_taken(error: &EbpfError) -> Unavailable {

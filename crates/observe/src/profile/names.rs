@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Debug, Formatter};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use blazesym::symbolize::source::{Elf, Source};
@@ -20,6 +21,10 @@ const KERNEL: &str = "[kernel]";
 /// The kernel as an object.
 const VMLINUX: &str = "vmlinux";
 const UNKNOWN: &str = "[unknown]";
+/// The file of this program, whatever is at its path by now.
+const PROGRAM: &str = "/proc/self/exe";
+/// What the kernel puts after the path of a file that is no longer there.
+const DELETED: &str = " (deleted)";
 
 /// What is known of a place in code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,13 +74,17 @@ pub(super) struct Names<'a> {
     kernel: &'a Kernel,
     symbolizer: Symbolizer,
     library: Library,
+    /// What this program's file is called in the lists of mappings.
+    program: PathBuf,
     known: HashMap<(usize, Space, u64), Rc<Function>>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(kernel: &'a Kernel) -> Self {
         let symbolizer = Symbolizer::builder().enable_code_info(false).build();
-        Self { kernel, symbolizer, library: Library::own(), known: HashMap::new() }
+        // Without `/proc` there are no mappings either.
+        let program = fs::read_link(PROGRAM).unwrap_or_default();
+        Self { kernel, symbolizer, library: Library::own(), program, known: HashMap::new() }
     }
 
     /// The function at `address` of the owner with that index, whose code lies where `mappings` say.
@@ -102,16 +111,17 @@ impl<'a> Names<'a> {
         };
         let path = place.object.to_string_lossy();
         let object = place.object.file_name().map_or(path, |name| name.to_string_lossy());
+        let object = object.trim_end_matches(DELETED);
         let bracketed = format!("[{}]", object.trim_matches(['[', ']']));
         let unnamed = self.library.name(place).map_or(bracketed, str::to_owned);
         let symbol = self.symbol(place).unwrap_or(unnamed);
-        function(Space::User, &object, &symbol)
+        function(Space::User, object, &symbol)
     }
 
     /// What the file's own table says; `None` where it does not, or there is no file.
     fn symbol(&self, place: Place<'_>) -> Option<String> {
         let is_file = Path::is_absolute(place.object);
-        let source = Source::Elf(Elf::new(place.object));
+        let source = Source::Elf(Elf::new(file_of(place.object, &self.program)));
         let found = is_file.then(|| {
             self.symbolizer.symbolize_single(&source, Input::FileOffset(place.offset)).ok()
         });
@@ -123,6 +133,18 @@ impl Debug for Names<'_> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Names").field("known", &self.known).finish_non_exhaustive()
     }
+}
+
+/// Where to read what the file `object` of a mapping holds. Workers come of the same file as this process, which may
+/// have been replaced or deleted since: another is at its path then, or none.
+fn file_of<'a>(object: &'a Path, program: &Path) -> &'a Path {
+    if path_of(object) == path_of(program) { Path::new(PROGRAM) } else { object }
+}
+
+/// The path in an entry of the kernel's, without what it says of the file.
+fn path_of(entry: &Path) -> &[u8] {
+    let entry = entry.as_os_str().as_encoded_bytes();
+    entry.strip_suffix(DELETED.as_bytes()).unwrap_or(entry)
 }
 
 fn function(space: Space, object: &str, symbol: &str) -> Function {
@@ -145,6 +167,15 @@ mod tests {
             "{function:?}"
         );
         assert_eq!((function.space, function.group), (Space::User, Group::TheRest));
+    }
+
+    /// That a deleted program is such a one is tested from outside: a test cannot delete itself.
+    #[test]
+    fn this_program_is_read_where_nobody_replaces_it() {
+        let deleted = Path::new("/opt/ipcperf (deleted)");
+        assert_eq!(file_of(deleted, deleted), Path::new(PROGRAM));
+        assert_eq!(file_of(Path::new("/opt/ipcperf"), deleted), Path::new(PROGRAM));
+        assert_eq!(file_of(Path::new("/lib/libc.so.6"), deleted), Path::new("/lib/libc.so.6"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use rustix::io::Errno;
 
 use crate::Unavailable;
+use crate::grant::PERFMON_AND_SYSLOG;
 
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
@@ -37,8 +38,7 @@ pub(super) fn of(name: &str, errno: Errno) -> Unavailable {
 pub(super) fn kernel_side() -> Unavailable {
     unavailable(
         format!("what the kernel does is not sampled: kernel.perf_event_paranoid is {}", level()),
-        "run as root, or: sudo setcap cap_perfmon,cap_syslog+ep $(command -v ipcperf), or: sudo sysctl \
-         kernel.perf_event_paranoid=1",
+        &format!("{PERFMON_AND_SYSLOG}, or: sudo sysctl kernel.perf_event_paranoid=1"),
     )
 }
 
@@ -49,8 +49,7 @@ pub(super) fn cpus() -> Unavailable {
             "a timer is set at each switch, which slows switches down: kernel.perf_event_paranoid is {}",
             level()
         ),
-        "run as root, or: sudo setcap cap_perfmon,cap_syslog+ep $(command -v ipcperf), or: sudo sysctl \
-         kernel.perf_event_paranoid=0",
+        &format!("{PERFMON_AND_SYSLOG}, or: sudo sysctl kernel.perf_event_paranoid=0"),
     )
 }
 

@@ -17,6 +17,7 @@ use super::broker::Controller;
 use super::link::failed;
 use crate::mechanism::Unavailable;
 use crate::placement::confine;
+use crate::signals::restore_file_size;
 use crate::{Failure, FailureKind, Report, Role};
 
 /// How long a process gets to be gone, once its sockets are closed.
@@ -103,6 +104,7 @@ fn become_broker(worker: Pid, cpus: Option<[u32; 2]>, socket: Option<&OwnedFd>) 
     if getppid() != Some(worker) {
         return Err(io::ErrorKind::NotFound.into());
     }
+    restore_file_size();
     if let Some(cpus) = cpus {
         confine(&cpus)?;
     }

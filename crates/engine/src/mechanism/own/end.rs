@@ -13,6 +13,7 @@ use super::library::{Loaded, errno, load, outcome, plain};
 use super::muted::Muted;
 use super::own_mechanism;
 use crate::mechanism::{Blocking, Channel, Endpoint, Granted, Opened, Scratch, Setup};
+use crate::privilege::Unprivileged;
 use crate::{Failure, FailureKind, Report, RunSpec, worker};
 
 /// Room for the words with which a library says why it cannot be opened.
@@ -34,19 +35,25 @@ static LOADED: OnceLock<Loaded> = OnceLock::new();
 /// Carries out `spec` with the library it names.
 pub(super) fn execute(spec: &RunSpec) -> Report {
     let path = own_mechanism(&spec.mechanism).map_or(Path::new(""), |(_, path)| path);
-    let muted = Muted::new()
-        .map_err(|errno| Failure::from_errno(FailureKind::SetUp, "muting standard output", errno));
-    let loaded = muted.and_then(|muted| match load(path) {
+    match loaded(path) {
+        Ok((_muted, loaded)) if loaded.keeps_boundaries() => worker::execute::<Own<true>>(spec),
+        Ok((_muted, _)) => worker::execute::<Own<false>>(spec),
+        Err(failure) => Report::Failed(failure),
+    }
+}
+
+/// The library at `path`, and standard output kept from it.
+fn loaded(path: &Path) -> Result<(Muted, Loaded), Failure> {
+    let unprivileged = Unprivileged::new()?;
+    let muted = Muted::new().map_err(|errno| {
+        Failure::from_errno(FailureKind::SetUp, "muting standard output", errno)
+    })?;
+    match load(path, unprivileged) {
         Ok(loaded) => Ok((muted, *LOADED.get_or_init(|| loaded))),
         Err(words) => {
             let place = format!("loading {}: {words}", path.display());
             Err(Failure::new(FailureKind::SetUp, place).with_remedy("docs/your-own-mechanism.md"))
         }
-    });
-    match loaded {
-        Ok((_muted, loaded)) if loaded.keeps_boundaries() => worker::execute::<Own<true>>(spec),
-        Ok((_muted, _)) => worker::execute::<Own<false>>(spec),
-        Err(failure) => Report::Failed(failure),
     }
 }
 

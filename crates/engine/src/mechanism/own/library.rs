@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::abi::{ABI, ENTRY, Entry, KEEPS_BOUNDARIES, ONE_THREAD, Open, TWO_THREADS, Table};
 use super::end::Calls;
 use super::muted::Muted;
+use crate::privilege::Unprivileged;
 
 /// Longest text that is taken from a library.
 const LONGEST_WORDS: usize = 200;
@@ -34,8 +35,9 @@ pub struct LibraryFacts {
 /// # Errors
 /// Why it cannot be used, in words.
 pub fn library_facts(path: &Path) -> Result<LibraryFacts, String> {
+    let unprivileged = Unprivileged::new().map_err(|failure| failure.to_string())?;
     let _muted = Muted::new().map_err(|errno| format!("no output to mute: {errno}"))?;
-    load(path).map(Loaded::facts)
+    load(path, unprivileged).map(Loaded::facts)
 }
 
 /// A library whose table has all that it must have. It is never unloaded.
@@ -47,11 +49,12 @@ pub(super) struct Loaded {
     about: Option<&'static CStr>,
 }
 
-/// Loads the library at `path`.
+/// Loads the library at `path`, whose code runs from then on: the capabilities of the program's file are none of its
+/// business.
 ///
 /// # Errors
 /// Why it cannot be used, in words.
-pub(super) fn load(path: &Path) -> Result<Loaded, String> {
+pub(super) fn load(path: &Path, _: Unprivileged) -> Result<Loaded, String> {
     // SAFETY: whoever names a library asks for its code to be run; what it does is the library's own
     // affair, and nothing of this process is promised to it.
     let library = unsafe { Library::new(path) }.map_err(|error| unloaded(&error))?;
@@ -155,7 +158,8 @@ mod tests {
 
     #[test]
     fn what_is_no_library_is_told_in_words() {
-        assert!(load(Path::new("/dev/null")).is_err());
-        assert!(load(Path::new("/not/there.so")).unwrap_err().contains("there.so"));
+        let load = |path: &str| load(Path::new(path), Unprivileged::new().unwrap());
+        assert!(load("/dev/null").is_err());
+        assert!(load("/not/there.so").unwrap_err().contains("there.so"));
     }
 }

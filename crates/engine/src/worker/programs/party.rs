@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 use super::talk::{self, Answer, Complaint, Done, PROTOCOL, no_answer};
 use crate::mechanism::plain;
 use crate::placement::confine;
+use crate::signals::restore_file_size;
 use crate::worker::broker::Books;
 use crate::{Failure, FailureKind, Role, RoleUsage};
 
@@ -177,7 +178,9 @@ impl Party {
             Some(words) => format!("{place}: {words}"),
             None => place,
         };
-        Met { cause, failure: Failure::new(what, place).by(self.role) }
+        // As where a party of ours is killed: from elsewhere.
+        let transient = signal == Some(libc::SIGKILL);
+        Met { cause, failure: Failure { transient, ..Failure::new(what, place) }.by(self.role) }
     }
 
     /// Waits a while for its end.
@@ -229,6 +232,7 @@ fn become_party(worker: Pid, cpu: Option<u32>, ends: &[OwnedFd; 2]) -> io::Resul
     if getppid() != Some(worker) {
         return Err(io::ErrorKind::NotFound.into());
     }
+    restore_file_size();
     if let Some(cpu) = cpu {
         confine(&[cpu])?;
     }

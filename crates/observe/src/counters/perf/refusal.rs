@@ -6,9 +6,7 @@ use rustix::io::Errno;
 use super::paranoid;
 use crate::Unavailable;
 use crate::counters::event::Machine;
-
-/// What a user may do who is not root.
-const GRANT: &str = "run as root, or: sudo setcap cap_perfmon+ep $(command -v ipcperf)";
+use crate::grant::PERFMON as GRANT;
 
 fn unavailable(reason: String, remedy: impl Into<String>) -> Unavailable {
     Unavailable { reason, remedy: remedy.into() }

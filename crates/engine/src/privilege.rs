@@ -1,0 +1,119 @@
+//! Capabilities that the program's file grants (`setcap`): they are for the instruments of the command, and are
+//! given up before code of anybody else runs in a process of ours.
+//!
+//! Whoever may execute such a file chooses what a worker loads (`lib:FILE`), so what the file grants must not
+//! reach it. A capability in the ambient set was handed to this one run by somebody who holds it (`setpriv
+//! --ambient-caps`); the kernel never puts there what a file grants
+//! ([capabilities(7)](https://man7.org/linux/man-pages/man7/capabilities.7.html)). Root keeps everything.
+//! `no_new_privs` is not set: executing the file once more yields no more than whoever does so can have anyway.
+
+use std::fs;
+
+use rustix::io::Errno;
+use rustix::process::{DumpableBehavior, getegid, geteuid, getgid, getuid, set_dumpable_behavior};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, set_capabilities,
+};
+
+use crate::{Failure, FailureKind};
+
+/// How the grant is taken back from a file.
+const REMEDY: &str = "take them from the file: sudo setcap -r $(command -v ipcperf)";
+
+/// Proof that the calling process holds nothing that its program's file granted.
+#[derive(Clone, Copy, Debug)]
+pub struct Unprivileged(());
+
+impl Unprivileged {
+    /// Gives up what the program's file granted, and reads back that it is gone. To be called while the process
+    /// has one thread: each has capabilities of its own.
+    ///
+    /// # Errors
+    /// [`FailureKind::SetUp`] where the system keeps them, or the process runs as another user than started it.
+    pub fn new() -> Result<Self, Failure> {
+        if is_set_user_id() {
+            return Err(refused("this process runs as another user than the one who started it"));
+        }
+        give_up().map_err(|errno| Failure {
+            errno: Some(errno.raw_os_error()),
+            ..refused("giving up the capabilities that the program's file grants")
+        })?;
+        Ok(Self(()))
+    }
+}
+
+fn refused(place: &str) -> Failure {
+    Failure::new(FailureKind::SetUp, place).with_remedy(REMEDY)
+}
+
+/// Whether the program's file is set-user-ID or set-group-ID, and executed by somebody else than its owner.
+#[must_use]
+pub fn is_set_user_id() -> bool {
+    getuid() != geteuid() || getgid() != getegid()
+}
+
+/// Whether the program's file has granted this process a capability that its user does not have.
+#[must_use]
+pub fn is_granted_by_file() -> bool {
+    !geteuid().is_root() && capabilities(None).is_ok_and(|held| !ambient().contains(held.permitted))
+}
+
+/// Whether all of the process `pid` belongs to the user who started this one: what the file grants must not be
+/// used on the processes of others.
+#[must_use]
+pub fn is_of_this_user(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    let mut users = users.split_ascii_whitespace().peekable();
+    users.peek().is_some() && users.all(|user| user.parse() == Ok(getuid().as_raw()))
+}
+
+fn give_up() -> Result<(), Errno> {
+    if geteuid().is_root() {
+        return Ok(());
+    }
+    let ambient = ambient();
+    let reduced = |held: CapabilitySets| CapabilitySets {
+        effective: held.effective & ambient,
+        permitted: held.permitted & ambient,
+        inheritable: held.inheritable & ambient,
+    };
+    let held = capabilities(None)?;
+    if held == reduced(held) {
+        return Ok(());
+    }
+    set_capabilities(None, reduced(held))?;
+    let left = capabilities(None)?;
+    if left != reduced(left) {
+        return Err(Errno::PERM);
+    }
+    // A process that was granted capabilities can be looked into by root alone; this one may be again by its user.
+    set_dumpable_behavior(DumpableBehavior::Dumpable)
+}
+
+/// The ambient set; empty where the kernel has none.
+fn ambient() -> CapabilitySet {
+    let bits = (0..u64::BITS).map(|number| CapabilitySet::from_bits_retain(1 << number));
+    bits.filter(|&one| capability_is_in_ambient_set(one).unwrap_or(false)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the tests run as they do everywhere, there is nothing to give up, and nothing is.
+    #[test]
+    fn what_no_file_granted_is_kept() {
+        let before = capabilities(None).unwrap();
+        Unprivileged::new().unwrap();
+        let after = capabilities(None).unwrap();
+        assert!(!is_granted_by_file());
+        assert_eq!(before.permitted, after.permitted);
+    }
+
+    #[test]
+    fn a_process_of_another_user_is_told_from_ones_own() {
+        assert!(is_of_this_user(std::process::id()));
+        assert!(!is_of_this_user(u32::MAX), "there is none");
+    }
+}

@@ -1,0 +1,165 @@
+//! Processes below the command: those that a run leaves behind are ended with it, however they got away.
+//!
+//! The command is the subreaper of all that it starts: whoever leaves his session, or forks twice and lets his
+//! parent die, becomes its child. What is its child after a run and was not before is of that run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group,
+    set_child_subreaper, waitpgid, waitpid,
+};
+
+/// How long a process that was killed may take to be gone: giving back much memory takes a while.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long one may take that could not be killed, because a filter of system calls refuses it.
+const SHORT_PATIENCE: Duration = Duration::from_secs(1);
+/// Pauses between two looks at a process that is on its way out: the first, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
+
+/// From now on orphans below this process become its children, so that it can wait for them.
+pub(crate) fn adopt_orphans() {
+    // Refused only by kernels before 3.4; then init reaps what a killed worker leaves.
+    let _ = set_child_subreaper(Some(getpid()));
+}
+
+/// The children of this process at some time, those that wait to be reaped among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Children(BTreeSet<i32>);
+
+impl Children {
+    /// Those there are; none where there is no `/proc`.
+    pub(crate) fn now() -> Self {
+        Self(listed().unwrap_or_else(searched))
+    }
+
+    /// Takes into account what came since `before`, up to now.
+    pub(crate) fn add_since(&mut self, before: &Self) {
+        self.0.extend(Self::now().0.difference(&before.0));
+    }
+
+    /// Kills and reaps all children but these, and what becomes a child by that.
+    ///
+    /// # Errors
+    /// Those that are still there at `end`.
+    pub(crate) fn end_others(&self, end: Instant) -> Result<(), Vec<i32>> {
+        loop {
+            let others: Vec<i32> = Self::now().0.difference(&self.0).copied().collect();
+            if others.is_empty() {
+                return Ok(());
+            }
+            let pids = || others.iter().filter_map(|&pid| Pid::from_raw(pid));
+            for pid in pids() {
+                // Not reaped yet, it keeps its number: gone already is as good.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            let reaped = pids().filter(|&pid| reap(pid, end).is_some()).count();
+            if reaped == 0 || Instant::now() >= end {
+                return Err(others);
+            }
+        }
+    }
+}
+
+/// Kills the child `leader` and the process group that it leads, and reaps all of it. Returns how the leader ended,
+/// `None` where it did not, and until when what else is left may be waited for.
+pub(crate) fn end_group(leader: Pid) -> (Option<WaitStatus>, Instant) {
+    // It is not reaped yet, so the group is still this one. Gone already is as good.
+    let _ = kill_process_group(leader, Signal::KILL);
+    // One that died before it had its group is still in ours: it is ended and reaped by number.
+    let is_refused = kill_process(leader, Signal::KILL) == Err(Errno::PERM);
+    let end = Instant::now() + if is_refused { SHORT_PATIENCE } else { PATIENCE };
+    let status = reap(leader, end);
+    while reaped(end, || waitpgid(leader, WaitOptions::NOHANG)).is_some() {}
+    (status, end)
+}
+
+/// Waits until the child `pid` has ended, at most until `end`; `None` where it has not, or is no child.
+fn reap(pid: Pid, end: Instant) -> Option<WaitStatus> {
+    reaped(end, || waitpid(Some(pid), WaitOptions::NOHANG))
+}
+
+/// Asks again and again, until `end`, for a child that has ended; `None` where none has, or there is none.
+fn reaped(
+    end: Instant,
+    ask: impl Fn() -> Result<Option<(Pid, WaitStatus)>, Errno>,
+) -> Option<WaitStatus> {
+    let [mut pause, longest] = PAUSES;
+    loop {
+        match ask() {
+            Ok(Some((_, status))) => return Some(status),
+            Ok(None) if Instant::now() < end => {
+                sleep(pause);
+                pause = (pause * 2).min(longest);
+            }
+            Err(Errno::INTR) => {}
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// What the kernel lists for each thread; `None` where it lists nothing (`CONFIG_PROC_CHILDREN`).
+fn listed() -> Option<BTreeSet<i32>> {
+    let threads = fs::read_dir("/proc/self/task").ok()?.flatten();
+    // The list of a thread that ends meanwhile is another's by then.
+    let lists: Vec<String> = threads
+        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
+        .collect();
+    (!lists.is_empty()).then(|| lists.iter().flat_map(|list| numbers(list)).collect())
+}
+
+fn numbers(list: &str) -> impl Iterator<Item = i32> {
+    list.split_ascii_whitespace().filter_map(|word| word.parse().ok())
+}
+
+/// Every process whose parent this one is, found by looking at all of them.
+fn searched() -> BTreeSet<i32> {
+    let own = getpid().as_raw_nonzero().get();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter(|&pid: &i32| parent(pid) == Some(own)).collect()
+}
+
+/// The parent of the process `pid`.
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field, the program's name, may hold spaces and brackets.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Other tests of this process start and end children meanwhile: this one looks for its own alone.
+    #[test]
+    fn both_ways_of_looking_find_a_child_until_it_is_reaped() {
+        let mut child = sleeper();
+        let pid = i32::try_from(child.id()).unwrap();
+        assert!(searched().contains(&pid));
+        assert!(listed().is_none_or(|all| all.contains(&pid)));
+        child.kill().unwrap();
+        assert!(searched().contains(&pid), "one that waits to be reaped is one");
+        let status = reap(Pid::from_child(&child), Instant::now() + PATIENCE);
+        assert_eq!(status.and_then(|status| status.terminating_signal()), Some(9));
+        assert!(!searched().contains(&pid));
+    }
+
+    #[test]
+    fn a_child_that_lives_is_not_waited_for_long() {
+        let mut child = sleeper();
+        let end = Instant::now() + Duration::from_millis(50);
+        assert_eq!(reap(Pid::from_child(&child), end), None);
+        child.kill().and_then(|()| child.wait()).unwrap();
+    }
+}

@@ -1,0 +1,81 @@
+//! What the command needs whatever it does, seen to before it does anything: limits under which it would die without a
+//! word, its own file, and that it is nobody's way to more privilege.
+
+use ipcperf_engine::{privilege, signals};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::error::Error;
+use crate::program_file;
+
+/// A limit under which a program ends in the middle of whatever it does, with no chance to say why.
+struct Need {
+    resource: Resource,
+    name: &'static str,
+    /// What every command does with.
+    least_bytes: u64,
+    /// The shell's letter for it, which takes KiB.
+    letter: char,
+}
+
+const NEEDS: [Need; 3] = [
+    Need { resource: Resource::Stack, name: "a stack", least_bytes: 512 << 10, letter: 's' },
+    Need { resource: Resource::As, name: "address space", least_bytes: 128 << 20, letter: 'v' },
+    Need { resource: Resource::Data, name: "data", least_bytes: 32 << 20, letter: 'd' },
+];
+
+/// Sees to it all.
+///
+/// # Errors
+/// Which limit is too low, or that the file has privileges which are for nobody.
+#[inline(never)]
+pub(crate) fn secure() -> Result<(), Error> {
+    NEEDS.iter().try_for_each(Need::meet)?;
+    if privilege::is_set_user_id() {
+        let words = "ipcperf runs what its user names, so it must not be set-user-ID or set-group-ID: \
+                     sudo chmod u-s,g-s $(command -v ipcperf)";
+        return Err(Error::Machine(words.to_owned()));
+    }
+    signals::ignore_file_size();
+    program_file::hold();
+    Ok(())
+}
+
+impl Need {
+    /// Raises the limit where it is too low and that is allowed; workers inherit it.
+    fn meet(&self) -> Result<(), Error> {
+        let Rlimit { current, maximum } = getrlimit(self.resource);
+        let suffices = |limit: Option<u64>| limit.is_none_or(|bytes| bytes >= self.least_bytes);
+        if suffices(current) {
+            return Ok(());
+        }
+        let raised = Rlimit { current: Some(self.least_bytes), maximum };
+        if suffices(maximum) && setrlimit(self.resource, raised).is_ok() {
+            return Ok(());
+        }
+        let (name, letter) = (self.name, self.letter);
+        let [has, needs] = [current.unwrap_or(0), self.least_bytes].map(|bytes| bytes / 1024);
+        Err(Error::Machine(format!(
+            "{name} may have {has} KiB, and ipcperf needs {needs} KiB: ulimit -{letter} {needs}"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_cannot_be_raised_is_told_with_how_to_raise_it() {
+        let need = |least_bytes| Need {
+            resource: Resource::Nofile,
+            name: "a table of open files",
+            least_bytes,
+            letter: 'n',
+        };
+        assert!(need(1).meet().is_ok());
+        if getrlimit(Resource::Nofile).maximum.is_some_and(|most| most < u64::MAX) {
+            let words = need(u64::MAX).meet().unwrap_err().to_string();
+            assert!(words.contains("ulimit -n "), "{words}");
+        }
+    }
+}

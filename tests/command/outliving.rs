@@ -1,0 +1,138 @@
+//! What a run starts goes with it, wherever it went, and where the command may not end it that is told.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::panic::resume_unwind;
+use std::process::Command;
+use std::thread;
+
+use seccompiler::{SeccompAction, SeccompFilter, apply_filter};
+
+use crate::laboratory::{Finished, Laboratory};
+use crate::own::{SHARED, compile};
+use crate::results::{ResultsFile, text};
+use crate::skip::skip;
+
+/// A program of the shell that leaves its session, and one that forks twice, before it says that it is ready.
+const LEAVES: &str = r#"#!/bin/sh
+while read -r word rest; do
+case $word in
+prepare)
+    setsid sleep 1000 </dev/null >/dev/null 2>&1 3>&- 4>&- &
+    setsid sh -c 'sleep 1001 & sleep 1002 & exit' </dev/null >/dev/null 2>&1 3>&- 4>&-
+    echo ready >&3;;
+go) echo error no luck >&3; exit;;
+end) exit 0;;
+esac
+done <&3
+"#;
+
+/// Leaves its session twice as soon as it is loaded.
+const LIBRARY: &str = r#"
+#include <unistd.h>
+__attribute__((constructor)) static void leave(void) {
+    if (fork()) return;
+    setsid();
+    if (fork()) _exit(0);
+    setsid();
+    for (int fd = 0; fd < 64; fd++) close(fd);
+    for (;;) pause();
+}
+"#;
+
+#[test]
+fn a_program_that_leaves_its_session_goes_with_its_run() {
+    if Command::new("setsid").arg("true").status().is_err() {
+        return skip("leaving a session", "there is no setsid");
+    }
+    let laboratory = Laboratory::open();
+    let program = laboratory.path("leaves");
+    fs::write(&program, LEAVES).expect("a script");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("its permissions");
+    let arguments = format!("-m exec:{},pipe -b 64 --total 640 --repetitions 1", program.display());
+    laboratory.finish(laboratory.measuring(&arguments)).expect(4);
+    laboratory.assert_nothing_left();
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!((file.samples.len(), file.failures.len()), (2, 2), "{:?}", file.failures);
+    let all = file.failures.iter().map(|failure| text(failure, "where"));
+    assert_eq!(all.collect::<Vec<_>>(), ["the sender said: no luck"; 2]);
+}
+
+#[test]
+fn a_library_that_leaves_its_session_goes_with_the_question() {
+    let laboratory = Laboratory::open();
+    let [source, to] = ["leaves.c", "leaves.so"].map(|name| laboratory.path(name));
+    fs::write(&source, LIBRARY).expect("a source");
+    if compile(&source, &to, &SHARED).is_none() {
+        return skip("a library that leaves its session", "there is no cc");
+    }
+    laboratory.run(&format!("plan -m pipe,lib:{} -b 64", to.display())).expect(0);
+    laboratory.assert_nothing_left();
+}
+
+/// Runs the command with `arguments` where the kernel answers `call` with `errno`.
+fn run_without(
+    call: libc::c_long,
+    errno: i32,
+    laboratory: &Laboratory,
+    arguments: &str,
+) -> Finished {
+    let confined = || {
+        let refused = SeccompAction::Errno(errno.unsigned_abs());
+        let architecture = std::env::consts::ARCH.try_into().expect("a known architecture");
+        let rules = BTreeMap::from([(call, Vec::new())]);
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture);
+        let program: seccompiler::BpfProgram =
+            filter.and_then(TryInto::try_into).expect("a program");
+        // Of this thread alone, which ends; what it starts inherits it.
+        apply_filter(&program).expect("a filter");
+        laboratory.finish(laboratory.measuring(arguments))
+    };
+    thread::scope(|scope| scope.spawn(confined).join().unwrap_or_else(|panic| resume_unwind(panic)))
+}
+
+#[test]
+fn a_run_that_may_not_be_killed_is_not_waited_for() {
+    let laboratory = Laboratory::open();
+    let endless = "-m pipe --mode 2proc -b 64 --total 1000000GB --deadline 1 --repetitions 1";
+    run_without(libc::SYS_kill, libc::EPERM, &laboratory, endless).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!(file.failures.len(), 2, "{:?}", file.failures);
+    for failure in &file.failures {
+        assert_eq!(text(failure, "what"), "worker", "{failure}");
+        assert!(text(failure, "where").contains("cannot be ended"), "{failure}");
+        assert!(text(failure, "remedy").contains("kill(2)"), "{failure}");
+    }
+    laboratory.assert_nothing_left();
+}
+
+/// Nothing of a run needs to be killed that goes well.
+#[test]
+fn a_run_that_goes_well_needs_no_kill() {
+    let laboratory = Laboratory::open();
+    let short = "-m pipe,tcp -b 64 --total 6400 --repetitions 1";
+    run_without(libc::SYS_kill, libc::EPERM, &laboratory, short).expect(0);
+    assert_eq!(ResultsFile::read(&laboratory.results()).samples.len(), 4);
+    laboratory.assert_nothing_left();
+}
+
+/// A CPU that was there when the plan was made, and is no more: the kernel says that there is none such.
+#[test]
+fn a_run_whose_cpu_is_gone_is_due_again() {
+    let laboratory = Laboratory::open();
+    let placed = "-m pipe -b 64 --total 6400 --placement same --repetitions 2";
+    run_without(libc::SYS_sched_setaffinity, libc::EINVAL, &laboratory, placed).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!((file.samples.len(), file.failures.len()), (0, 3), "{:?}", file.failures);
+    for failure in &file.failures {
+        assert!(text(failure, "where").contains("pinning to CPU"), "{failure}");
+        assert_eq!(failure["transient"], true, "{failure}");
+    }
+    assert_eq!(file.footer["complete"], false);
+    let results = laboratory.results();
+    laboratory.run(&format!("resume {}", results.display())).expect(0);
+    let file = ResultsFile::read(&results);
+    assert_eq!((file.samples.len(), file.failures.len()), (3, 3));
+    assert_eq!(file.footer["complete"], true);
+}

@@ -1,0 +1,94 @@
+//! The command's own file replaced or deleted in the middle of a campaign: the rest is measured as if it were there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::file_capabilities::unavailable;
+use crate::laboratory::{HANG, Laboratory};
+use crate::processes::{children, wait_for};
+use crate::results::{ResultsFile, lines, runs_told, text};
+use crate::skip::skip;
+use crate::whole::assert_whole;
+
+/// Runs enough that some are left when the file is gone.
+const MANY: &str = "-m pipe,null -b 64 --total 64kB --repetitions 100";
+
+/// A copy of the command, which may be done away with.
+fn copy(laboratory: &Laboratory) -> PathBuf {
+    let copy = laboratory.path("ipcperf-copy");
+    fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &copy).expect("a copy");
+    copy
+}
+
+/// Measures `arguments` with a copy of the command, and calls `spoil` on the copy once some runs are made.
+fn measure(laboratory: &Laboratory, arguments: &str, spoil: fn(&Path)) {
+    let copy = copy(laboratory);
+    let arguments =
+        format!("run --attempts 1 {arguments} --out {}", laboratory.results().display());
+    let command = laboratory.start(laboratory.place(Command::new(&copy), &arguments));
+    wait_for("two runs", HANG, || (runs_told(&laboratory.results()) >= 2).then_some(()));
+    spoil(&copy);
+    command.finish(HANG).expect(0);
+    laboratory.assert_nothing_left();
+}
+
+fn delete(path: &Path) {
+    fs::remove_file(path).expect("the copy");
+}
+
+/// By a file that nobody can execute, as a build does that fails half-way.
+fn replace(path: &Path) {
+    let other = path.with_extension("other");
+    fs::write(&other, "not a program\n").expect("another file");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).expect("its permissions");
+    fs::rename(&other, path).expect("a replacement");
+}
+
+#[test]
+fn a_replaced_or_deleted_program_measures_to_the_end() {
+    for spoil in [delete, replace] {
+        let laboratory = Laboratory::open();
+        measure(&laboratory, MANY, spoil);
+        let file = assert_whole(&laboratory.results());
+        assert!(file.failures.is_empty(), "{:?}", file.failures.first());
+    }
+}
+
+/// It is started by the number of a descriptor, which would be its name in lists of processes.
+#[test]
+fn a_worker_has_a_name_of_its_own() {
+    let laboratory = Laboratory::open();
+    let command = laboratory.begin("-m pipe -b 64 --total 1000000GB --deadline 60");
+    let name = || {
+        let worker = children(command.id()).first().copied()?;
+        let name = fs::read_to_string(format!("/proc/{worker}/comm")).ok()?;
+        // Before it has executed the program it is called as the command is.
+        (name == "ipcperf\n").then_some(())
+    };
+    wait_for("worker called ipcperf", Duration::from_secs(20), name);
+}
+
+/// The names of functions are read from the file that runs, not from what is at its path by now.
+#[test]
+fn the_profile_of_a_deleted_program_has_its_names() {
+    let laboratory = Laboratory::open();
+    let listed = laboratory.run("list instruments --json").expect(0);
+    if let Some(why) = unavailable(&listed.stdout, "profile") {
+        return skip("the profile of a deleted program", &why);
+    }
+    let arguments = "-m shm-ring -b 64 --total 64MB --repetitions 8 --instrument profile \
+                     --event cpu-clock";
+    measure(&laboratory, arguments, delete);
+    let of_program: Vec<String> = lines(&laboratory.results())
+        .iter()
+        .filter(|line| line["object"] == "ipcperf-copy")
+        .map(|line| text(line, "symbol").to_owned())
+        .collect();
+    assert!(of_program.iter().any(|symbol| symbol.contains("ipcperf_")), "{of_program:?}");
+    let unnamed = |symbol: &&String| symbol.starts_with('[');
+    assert_eq!(of_program.iter().find(unnamed), None, "a function without its name");
+    assert!(!ResultsFile::read(&laboratory.results()).samples.is_empty());
+}

@@ -1,0 +1,189 @@
+//! Little of each resource that the system rations: what works works, the rest is told in words, nothing hangs and
+//! nothing is left.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::geteuid;
+
+use crate::laboratory::{Finished, Laboratory};
+use crate::results::{ResultsFile, text};
+use crate::setting::lend;
+use crate::skip::skip;
+
+/// Limits as prlimit(1) takes them.
+const LIMITS: [&str; 26] = [
+    "--nofile=3",
+    "--nofile=4",
+    "--nofile=5",
+    "--nofile=6",
+    "--nofile=7",
+    "--nofile=8",
+    "--nofile=10",
+    "--nofile=12",
+    "--nofile=16",
+    "--nofile=20",
+    "--stack=65536",
+    "--stack=262144",
+    "--stack=65536:",
+    "--fsize=0",
+    "--fsize=4096",
+    "--as=100000000",
+    "--as=200000000",
+    "--as=2000000000",
+    "--data=30000000",
+    "--data=100000000",
+    "--memlock=0",
+    "--msgqueue=0",
+    "--sigpending=0",
+    "--cpu=1:60",
+    "--core=0",
+    "--nice=0",
+];
+/// What is tried under each: reading, planning, and measuring with and without names in the file system.
+const COMMANDS: [&str; 5] = [
+    "list mechanisms",
+    "plan -m pipe,tcp -b 64,4096",
+    "show SHOWN",
+    "run --force --attempts 1 -m pipe,shm-ring,fifo,posix-mq --mode 1thread,2thread,2proc -b 64 --total 6400 \
+     --repetitions 1 --deadline 20 --out RESULTS",
+    "run --force --attempts 1 -m unix-stream -b 64 --total 1000000GB --deadline 2 --repetitions 1 --out RESULTS",
+];
+/// INTERFACE: done, bad input, nothing can run, some runs failed, results could not be written, interrupted.
+const CODES: [i32; 6] = [0, 2, 3, 4, 5, 130];
+
+/// `None` where there is no prlimit.
+fn limited(laboratory: &Laboratory, limit: &str, arguments: &str) -> Option<Finished> {
+    let mut command = Command::new("prlimit");
+    command.arg(limit).arg("--").arg(env!("CARGO_BIN_EXE_ipcperf"));
+    match Command::new("prlimit").arg("--version").output() {
+        Ok(_) => Some(laboratory.finish(laboratory.place(command, arguments))),
+        Err(error) => {
+            skip("limits of resources", &format!("prlimit: {error}"));
+            None
+        }
+    }
+}
+
+/// A results file that is whole.
+fn shown(laboratory: &Laboratory) -> String {
+    let path = laboratory.path("shown.jsonl");
+    let short = "run -m pipe -b 64 --total 640 --repetitions 1 --out";
+    laboratory.run(&format!("{short} {}", path.display())).expect(0);
+    path.display().to_string()
+}
+
+#[test]
+fn little_of_a_resource_ends_in_words_or_goes_well() {
+    let laboratory = Laboratory::open();
+    let shown = shown(&laboratory);
+    let results = laboratory.results().display().to_string();
+    for limit in LIMITS {
+        for command in COMMANDS {
+            let arguments = command.replace("SHOWN", &shown).replace("RESULTS", &results);
+            let Some(finished) = limited(&laboratory, limit, &arguments) else { return };
+            assert_orderly(&finished, &format!("{limit}: {command}"));
+            laboratory.assert_nothing_left();
+        }
+    }
+}
+
+fn assert_orderly(finished: &Finished, what: &str) {
+    let Finished { status, stderr, .. } = finished;
+    let is_documented = status.code().is_some_and(|code| CODES.contains(&code));
+    assert!(is_documented, "{what}: {status:?}: {stderr}");
+    for words in ["panicked", "overflow", "memory allocation", "RUST_BACKTRACE"] {
+        assert!(!stderr.contains(words), "{what}: {stderr}");
+    }
+}
+
+/// What may not be raised is named, with what to do.
+#[test]
+fn a_limit_that_is_too_low_is_named() {
+    let laboratory = Laboratory::open();
+    let named = [
+        ("--stack=65536:65536", "ulimit -s"),
+        ("--as=100000000:100000000", "ulimit -v"),
+        ("--data=30000000:30000000", "ulimit -d"),
+    ];
+    for (limit, words) in named {
+        let Some(refused) = limited(&laboratory, limit, "list mechanisms") else { return };
+        let refused = refused.expect(3);
+        assert_eq!(refused.stderr.lines().count(), 1, "{limit}: {}", refused.stderr);
+        assert!(refused.stderr.contains(words), "{limit}: {}", refused.stderr);
+    }
+}
+
+/// A soft limit is raised as far as the hard one allows.
+#[test]
+fn a_small_stack_that_may_grow_is_enough() {
+    let laboratory = Laboratory::open();
+    let arguments = format!(
+        "run -m pipe --mode 1thread,2thread,2proc -b 64 --total 640 --repetitions 1 --out {}",
+        laboratory.results().display()
+    );
+    let Some(finished) = limited(&laboratory, "--stack=65536:unlimited", &arguments) else {
+        return;
+    };
+    finished.expect(0);
+}
+
+/// Workers that there is no room for say what of, are tried again, and are due on `resume`.
+#[test]
+fn a_worker_for_which_there_is_no_room_is_due_again() {
+    let laboratory = Laboratory::open();
+    let results = laboratory.results().display().to_string();
+    let run = format!(
+        "run --force --attempts 1 -m pipe --mode 2proc -b 64 --total 640 --repetitions 1 --out {results}"
+    );
+    let of_worker = |failure: &serde_json::Value| failure["transient"] == true;
+    let mut was_crowded = false;
+    for files in 5..30 {
+        let limit = format!("--nofile={files}");
+        let Some(finished) = limited(&laboratory, &limit, &run) else { return };
+        if finished.status.code() != Some(4) {
+            continue;
+        }
+        let file = ResultsFile::read(&laboratory.results());
+        if !file.failures.iter().all(of_worker) {
+            continue;
+        }
+        was_crowded = true;
+        let remedy = text(&file.failures[0], "remedy");
+        assert!(remedy.contains("ulimit -n"), "{limit}: {:?}", file.failures);
+        assert_eq!(file.footer["complete"], false, "{limit}");
+        laboratory.run(&format!("resume {results}")).expect(0);
+        let file = ResultsFile::read(&laboratory.results());
+        assert_eq!((file.samples.len(), &file.footer["complete"]), (2, &true.into()), "{limit}");
+    }
+    assert!(was_crowded, "no number of open files is too few for a worker alone");
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn a_user_with_too_many_processes_is_told_so() {
+    if !geteuid().is_root() {
+        return skip("a user with too many processes", "root alone can be another user");
+    }
+    let laboratory = Laboratory::open();
+    let user = 54_322;
+    let program = lend(&laboratory, user);
+    let results = laboratory.results().display().to_string();
+    let run = format!("run -m pipe --mode 2proc -b 64 --total 640 --repetitions 1 --out {results}");
+    let mut command = Command::new("prlimit");
+    command.arg("--nproc=1:1").arg("--").arg(&program).uid(user).gid(user);
+    laboratory.finish(laboratory.place(command, &run)).expect(4);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!(file.failures.len(), 2, "{:?}", file.failures);
+    for failure in &file.failures {
+        assert_eq!((&failure["what"], &failure["transient"]), (&"worker".into(), &true.into()));
+        assert!(text(failure, "remedy").contains("ulimit -u"), "{failure}");
+    }
+    assert_eq!(file.footer["complete"], false);
+    let mut resume = laboratory.place(Command::new(&program), &format!("resume {results}"));
+    resume.uid(user).gid(user);
+    laboratory.finish(resume).expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!((file.samples.len(), &file.footer["complete"]), (2, &true.into()));
+    laboratory.assert_nothing_left();
+}
