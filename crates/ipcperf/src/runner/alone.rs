@@ -84,7 +84,7 @@ impl Alone {
         deadline: Duration,
     ) -> Result<(Measurement, Vec<Told>), Stopped> {
         let mut watchers = Watchers::of(watched);
-        let Self { interrupt, journal } = self;
+        let Self { interrupt, journal, .. } = self;
         match process::carry_out(spec, journal, &mut watchers, deadline, interrupt) {
             None => Err(Stopped::Interrupted),
             Some(Report::Failed(failure)) => Err(Stopped::Failed(failure)),
