@@ -79,7 +79,7 @@ fn connect_to_abstract_names() {
 }
 
 /// Does `work` while a thread does `disturb` again and again.
-fn with_stranger(disturb: impl Fn() + Send, work: impl FnOnce()) {
+fn with_stranger(disturb: impl Fn() + Sync, work: impl FnOnce()) {
     struct Ending<'a>(&'a AtomicBool);
     impl Drop for Ending<'_> {
         fn drop(&mut self) {
