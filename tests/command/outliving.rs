@@ -7,10 +7,12 @@ use std::panic::resume_unwind;
 use std::process::Command;
 use std::thread;
 
+use rustix::process::Signal;
 use seccompiler::{SeccompAction, SeccompFilter, apply_filter};
 
-use crate::laboratory::{Finished, Laboratory};
+use crate::laboratory::{Finished, HANG, Laboratory};
 use crate::own::{SHARED, compile};
+use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, text};
 use crate::skip::skip;
 
@@ -57,6 +59,28 @@ fn a_program_that_leaves_its_session_goes_with_its_run() {
     assert_eq!((file.samples.len(), file.failures.len()), (2, 2), "{:?}", file.failures);
     let all = file.failures.iter().map(|failure| text(failure, "where"));
     assert_eq!(all.collect::<Vec<_>>(), ["the sender said: no luck"; 2]);
+}
+
+/// A shell's children stay with whoever the shell has become, and so do theirs: they are none of the command's business.
+#[test]
+fn what_was_there_before_is_let_alone() {
+    let laboratory = Laboratory::open();
+    let noted = laboratory.path("noted");
+    // Once it is noted, the process that started it ends, and it becomes a child of the command's.
+    let before = "(sleep 0.3; sleep 1003 & echo $! >\"$NOTED\") & exec \"$0\" \"$@\"";
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(before).arg(env!("CARGO_BIN_EXE_ipcperf")).env("NOTED", &noted);
+    let arguments = format!(
+        "run --attempts 1 -m pipe,null -b 64 --total 64kB --repetitions 40 --out {}",
+        laboratory.results().display()
+    );
+    laboratory.finish(laboratory.place(shell, &arguments)).expect(0);
+    let pid: u32 = wait_for("process that was noted", HANG, || {
+        fs::read_to_string(&noted).ok()?.trim().parse().ok()
+    });
+    let is_there = fs::read_to_string(format!("/proc/{pid}/cmdline"));
+    signal(pid, Signal::KILL);
+    assert!(is_there.is_ok_and(|words| words.contains("1003")), "it was ended");
 }
 
 #[test]

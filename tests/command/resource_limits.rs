@@ -11,9 +11,8 @@ use crate::results::{ResultsFile, text};
 use crate::setting::lend;
 use crate::skip::skip;
 
-/// Limits as prlimit(1) takes them.
-const LIMITS: [&str; 26] = [
-    "--nofile=3",
+/// Limits as prlimit(1) takes them. With fewer than four files the system loads no program with shared libraries.
+const LIMITS: [&str; 25] = [
     "--nofile=4",
     "--nofile=5",
     "--nofile=6",

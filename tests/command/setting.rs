@@ -39,8 +39,12 @@ fn no_text(words: &str) -> OsString {
 /// What ends in a line of its own words, or goes well.
 fn assert_no_panic(finished: &Finished, what: &str) {
     let Finished { status, stderr, .. } = finished;
-    assert!(matches!(status.code(), Some(0 | 2 | 3 | 5)), "{what}: {status:?}: {stderr}");
     assert!(!stderr.contains("panicked"), "{what}: {stderr}");
+    // Programs of others end as those do, and say how they are used.
+    if what.starts_with("as ") && status.code().is_some() {
+        return;
+    }
+    assert!(matches!(status.code(), Some(0 | 2 | 3 | 5)), "{what}: {status:?}: {stderr}");
     let said = stderr.lines().filter(|line| !line.starts_with("ipcperf: warning:")).count();
     assert!(status.success() || said == 1, "{what}: {stderr}");
 }
@@ -100,7 +104,7 @@ fn a_path_may_be_any_bytes() {
     let temporary = laboratory.path("").join(no_text("temporary"));
     fs::create_dir(&temporary).expect("a folder");
     let mut command =
-        laboratory.command("run -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --out");
+        laboratory.command("run --attempts 1 -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --out");
     command.arg(&out).env("TMPDIR", &temporary).env("UNRELATED", no_text(""));
     laboratory.finish(command).expect(0);
     let file = ResultsFile::read(&out);

@@ -1,10 +1,13 @@
 //! Processes below the command: those that a run leaves behind are ended with it, however they got away.
 //!
 //! The command is the subreaper of all that it starts: whoever leaves his session, or forks twice and lets his
-//! parent die, becomes its child. What is its child after a run and was not before is of that run.
+//! parent die, becomes its child. What is its child after a run and was not before is of that run; but where somebody
+//! executed the command who had children already, theirs may come too, and only what bears its mark is.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
+use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -21,8 +24,20 @@ const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 /// Pauses between two looks at a process that is on its way out: the first, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
 
-/// From now on orphans below this process become its children, so that it can wait for them.
+/// What is in the environment of processes that the command starts, and of those that these start: its number.
+const MARK: &str = "IPCPERF_STARTED_BY";
+/// Whether this process had children before it started any.
+static HAD_CHILDREN: OnceLock<bool> = OnceLock::new();
+
+/// Has what `command` starts bear the mark of this process.
+pub(crate) fn mark(command: &mut Command) {
+    command.env(MARK, std::process::id().to_string());
+}
+
+/// From now on orphans below this process become its children, so that it can wait for them. To be called before it
+/// starts any process that outlives the call.
 pub(crate) fn adopt_orphans() {
+    HAD_CHILDREN.get_or_init(|| !Children::now().0.is_empty());
     // Refused only by kernels before 3.4; then init reaps what a killed worker leaves.
     let _ = set_child_subreaper(Some(getpid()));
 }
@@ -48,7 +63,9 @@ impl Children {
     /// Those that are still there at `end`.
     pub(crate) fn end_others(&self, end: Instant) -> Result<(), Vec<i32>> {
         loop {
-            let others: Vec<i32> = Self::now().0.difference(&self.0).copied().collect();
+            let others = Self::now();
+            let others = others.0.difference(&self.0).copied().filter(|&pid| is_of_a_run(pid));
+            let others: Vec<i32> = others.collect();
             if others.is_empty() {
                 return Ok(());
             }
@@ -63,6 +80,17 @@ impl Children {
             }
         }
     }
+}
+
+/// Whether the child `pid` was started by this process, or by one that was.
+fn is_of_a_run(pid: i32) -> bool {
+    HAD_CHILDREN.get() != Some(&true) || has_mark(pid)
+}
+
+fn has_mark(pid: i32) -> bool {
+    let mark = format!("{MARK}={}", std::process::id());
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
 }
 
 /// Kills the child `leader` and the process group that it leads, and reaps all of it. Returns how the leader ended,
@@ -133,7 +161,7 @@ fn parent(pid: i32) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Child, Command, Stdio};
+    use std::process::{Child, Stdio};
 
     use super::*;
 
@@ -153,6 +181,16 @@ mod tests {
         let status = reap(Pid::from_child(&child), Instant::now() + PATIENCE);
         assert_eq!(status.and_then(|status| status.terminating_signal()), Some(9));
         assert!(!searched().contains(&pid));
+    }
+
+    #[test]
+    fn a_marked_child_is_known_by_its_mark() {
+        let mut marked = Command::new("sleep");
+        mark(&mut marked);
+        for (mut child, has) in [(sleeper(), false), (marked.arg("60").spawn().unwrap(), true)] {
+            assert_eq!(has_mark(i32::try_from(child.id()).unwrap()), has);
+            child.kill().and_then(|()| child.wait()).unwrap();
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 
 use rustix::fs::{Mode, OFlags, open};
 
+use crate::children;
+
 /// What the command calls itself where it starts itself, whatever it was called by.
 const OWN_NAME: &str = env!("CARGO_PKG_NAME");
 
@@ -37,6 +39,7 @@ pub(crate) fn again(part: &str) -> io::Result<Command> {
     };
     let mut command = Command::new(path);
     command.arg0(OWN_NAME).arg(part);
+    children::mark(&mut command);
     Ok(command)
 }
 

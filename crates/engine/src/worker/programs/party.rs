@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
 use super::talk::{self, Answer, Complaint, Done, PROTOCOL, no_answer};
@@ -16,7 +17,7 @@ use crate::mechanism::plain;
 use crate::placement::confine;
 use crate::signals::restore_file_size;
 use crate::worker::broker::Books;
-use crate::{Failure, FailureKind, Role, RoleUsage};
+use crate::{Failure, FailureKind, Role, RoleUsage, exhausted};
 
 /// Where a program finds what is said to it, and the other party.
 const CONTROL: i32 = 3;
@@ -27,6 +28,9 @@ const LONGEST_LINE: usize = 4_096;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Where to read what a program must say.
 pub(super) const PAGE: &str = "docs/your-own-mechanism.md has the protocol";
+
+/// What a program is that can be started.
+const STARTABLE: &str = "it must be there, be executable, and begin with #! where it is a script";
 
 /// Which of two failures explains the other: the first of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +84,15 @@ pub(super) fn keep_low_numbers() -> Result<Vec<File>, Failure> {
 }
 
 fn failed(what: &str, error: &io::Error) -> Failure {
-    Failure { errno: error.raw_os_error(), ..Failure::new(FailureKind::SetUp, what) }
+    match Errno::from_io_error(error) {
+        Some(errno) if exhausted(errno).is_some() => {
+            Failure::of_harness(FailureKind::SetUp, what, errno)
+        }
+        errno => {
+            let errno = errno.map(Errno::raw_os_error);
+            Failure { errno, ..Failure::new(FailureKind::SetUp, what) }
+        }
+    }
 }
 
 impl Party {
@@ -105,9 +117,8 @@ impl Party {
         // SAFETY: between fork and exec the closure makes system calls alone and allocates nothing.
         unsafe { command.pre_exec(move || become_party(worker, cpu, &ends)) };
         let child = command.spawn().map_err(|error| {
-            failed(&format!("starting {}", program.display()), &error).by(role).with_remedy(
-                "it must be there, be executable, and begin with #! where it is a script",
-            )
+            let failure = failed(&format!("starting {}", program.display()), &error).by(role);
+            if failure.transient { failure } else { failure.with_remedy(STARTABLE) }
         })?;
         Ok(Self { role, control, folder: folder.to_owned(), child, heard: Vec::new() })
     }
