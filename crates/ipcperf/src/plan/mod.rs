@@ -21,7 +21,9 @@ pub(crate) use matrix::MOST_CELLS;
 pub(crate) use order::block_order;
 pub(crate) use own::answer_for_library;
 pub(crate) use request::{Request, SurveyLength, Total, Typed};
-pub(crate) use size::{Bytes, parse as parse_size, parse_list as parse_sizes};
+pub(crate) use size::{
+    Bytes, count_list as count_sizes, parse as parse_size, parse_list as parse_sizes,
+};
 pub(crate) use watched::{Grouping, TWIN, WATCHED, Watched};
 pub(crate) use watchers::{CHOSEN, Events, Extent, Unwatched, check_events};
 pub(crate) use words::{nearest, unknown};
@@ -90,6 +92,8 @@ impl Plan {
         let (available, unavailable) = sort_out(&request.mechanisms);
         let cells = matrix::cells(request, &available, naming, topology)?;
         let (mut watchers, unwatched) = watchers::sort_out(&request.instruments, &request.events)?;
+        let of_each = watched::cases_of_each(&watchers, request.grouping);
+        matrix::check_count(cells.len().saturating_mul(of_each))?;
         if naming == Naming::InFull {
             watchers::named_by_events(&mut watchers, &request.events);
         }

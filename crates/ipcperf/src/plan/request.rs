@@ -314,14 +314,15 @@ fn parse_values(
 
 /// Sizes as plain bytes, and `known` words as they are.
 fn byte_sizes(full: &str, values: &str, known: &[&str]) -> Result<Vec<String>, Error> {
+    let refused = |error: size::SizeError| Error::usage(format!("{full}: {error}"));
+    size::check_count(values).map_err(refused)?;
     let mut bytes = Vec::new();
     for item in values.split(',').map(str::trim) {
         if known.contains(&item) {
             bytes.push(item.to_owned());
             continue;
         }
-        let sizes =
-            size::parse_list(item).map_err(|error| Error::usage(format!("{full}: {error}")))?;
+        let sizes = size::parse_list(item).map_err(refused)?;
         bytes.extend(sizes.iter().map(u64::to_string));
     }
     bytes.dedup();

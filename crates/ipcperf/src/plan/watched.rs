@@ -61,6 +61,16 @@ impl Watched {
     }
 }
 
+/// Number of cases that each cell makes where `watchers` watch it.
+pub(super) fn cases_of_each(watchers: &[Watcher], grouping: Grouping) -> usize {
+    let loud = watchers.iter().filter(|watcher| watcher.instrument.disturbs == Disturbs::Yes);
+    let groups = match grouping {
+        Grouping::Together => loud.map(|watcher| watcher.part.0).max().unwrap_or(0),
+        Grouping::Apart => loud.count(),
+    };
+    groups.saturating_mul(2).max(1)
+}
+
 /// `case`, as it is watched by `watchers`: one case, or two for each instrument that disturbs, or for
 /// all of those together.
 pub(super) fn watched(

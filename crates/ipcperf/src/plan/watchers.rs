@@ -10,6 +10,9 @@ use crate::error::Error;
 /// The instruments of which events can be chosen, and the flag that chooses them.
 const CHOOSERS: [(&str, &str); 2] = [(counters::NAME, "--events"), (profile::NAME, "--event")];
 
+/// More events than this are a slip.
+const MOST_EVENTS: usize = 1_024;
+
 /// Events by the name of the instrument that they were chosen for.
 pub(crate) type Events = BTreeMap<&'static str, Vec<String>>;
 
@@ -92,7 +95,13 @@ pub(super) fn parse_events(
         if !instruments.iter().any(|instrument| instrument.name == name) {
             return Err(Error::usage(format!("{flag} is for --instrument {name}")));
         }
-        events.insert(name, counters::split(text));
+        let chosen = counters::split(text);
+        if chosen.len() > MOST_EVENTS {
+            let count = chosen.len();
+            let words = format!("{flag} names {count} events; {MOST_EVENTS} are the most");
+            return Err(Error::usage(words));
+        }
+        events.insert(name, chosen);
     }
     Ok(events)
 }

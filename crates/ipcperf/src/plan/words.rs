@@ -10,11 +10,22 @@ use crate::error::Error;
 /// Below this similarity (Jaro-Winkler) a suggestion would only puzzle.
 const SIMILAR: f64 = 0.7;
 
+/// Words longer than this are near nothing, and comparing them would take long.
+const LONGEST_NEAR: usize = 100;
+
 /// The comma-separated items of `text`, each turned into a value; repeated ones count once.
+///
+/// # Errors
+/// Those of `item`; usage where there are more items than a factor may have levels.
 pub(super) fn list<T: PartialEq>(
     text: &str,
     item: impl Fn(&str) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
+    let count = text.split(',').count() as u64;
+    if count > size::MOST_VALUES {
+        let most = size::MOST_VALUES;
+        return Err(Error::usage(format!("a list of {count} values; {most} are the most")));
+    }
     let mut values = Vec::new();
     for word in text.split(',') {
         let value = item(word.trim())?;
@@ -75,6 +86,9 @@ pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, Error> {
 
 /// The known word that is nearest to `word`, where one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST_NEAR {
+        return None;
+    }
     known
         .map(|candidate| (similarity(word, candidate), candidate))
         .filter(|(similarity, _)| *similarity >= SIMILAR)
@@ -88,6 +102,8 @@ pub(crate) fn unknown<'a>(
     word: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Error {
+    let cut = word.char_indices().nth(LONGEST_NEAR).map(|(end, _)| format!("{}...", &word[..end]));
+    let word = cut.as_deref().unwrap_or(word);
     Error::usage(match nearest(word, known.clone()) {
         Some(nearest) => format!("unknown {what} `{word}`; did you mean `{nearest}`?"),
         None => {
@@ -114,6 +130,17 @@ mod tests {
         assert_eq!(short, "unknown export format `cvs`; did you mean `csv`?");
         let far = workload("zzz").unwrap_err().to_string();
         assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip, request-reply");
+    }
+
+    /// A list that is compared with itself, or a word that is compared letter by letter, would take minutes.
+    #[test]
+    fn what_is_too_long_is_refused_before_it_is_compared() {
+        let numbers: Vec<String> = (1..1_000_000).map(|number| number.to_string()).collect();
+        let told = list(&numbers.join(","), kernel_buffer).unwrap_err().to_string();
+        assert_eq!(told, "a list of 999999 values; 4096 are the most");
+        let told = mechanism(&"pipe".repeat(1_000_000)).unwrap_err().to_string();
+        assert!(told.starts_with("unknown mechanism `pipepipe"), "{told}");
+        assert!(told.len() < 2_000 && told.contains("...`; known are"), "{told}");
     }
 
     #[test]

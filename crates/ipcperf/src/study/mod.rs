@@ -54,7 +54,7 @@ pub(crate) use values::Values;
 
 use crate::error::Error;
 use crate::hypothesis;
-use crate::plan::Plan;
+use crate::plan::{MOST_CELLS, Plan};
 use document::Document;
 use exhibit_sections::{FIGURE, PICTURE, TABLE};
 use sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TOP};
@@ -312,6 +312,7 @@ impl Parts {
         for matrix in &self.matrices {
             matrix.check(mistakes);
         }
+        self.check_size(mistakes);
         twice(self.matrices.iter().map(|one| (one.name.as_str(), one.line())), "matrix", mistakes);
         let claims = self.hypotheses.iter().map(|one| (one.id.as_str(), one.line()));
         twice(claims, "hypothesis", mistakes);
@@ -323,6 +324,16 @@ impl Parts {
         // Levels of a matrix with a slip in it would be told as missing where they are right.
         if !mistakes.any_of(MATRIX.name) {
             self.check_cases(mistakes);
+        }
+    }
+
+    /// Tells where the matrices have too many cells together; one alone is told as that.
+    fn check_size(&self, mistakes: &mut Mistakes) {
+        let cells = self.matrices.iter().map(Matrix::cells).fold(0, usize::saturating_add);
+        if cells > MOST_CELLS && !mistakes.any_of(MATRIX.name) {
+            let what = format!("all have {cells} cells; {MOST_CELLS} are the most");
+            let line = self.matrices.first().map_or(1, Matrix::line);
+            mistakes.add((line, MATRIX.name), what, "write several studies");
         }
     }
 
