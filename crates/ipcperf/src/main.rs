@@ -19,9 +19,11 @@ mod figure;
 mod hostile;
 mod hypothesis;
 mod machine;
+mod origin;
 mod output;
 mod parallel;
 mod plan;
+mod printable;
 #[cfg(test)]
 mod published;
 mod report;

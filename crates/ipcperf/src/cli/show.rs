@@ -9,11 +9,12 @@ use crate::output::{
     Beside, closing_words, columns, fit, notes, observed_text, print, print_with, probe_table,
     study_tables_text, survey_words, tables, unfinished,
 };
-use crate::results::Header;
+use crate::results::{Header, Strictness};
 use crate::summary::{Summarised, observed, probe_effects};
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
-    let files = arguments.files.iter().map(|path| Summarised::read(path));
+    let strictness = if arguments.strict { Strictness::Strict } else { Strictness::Lenient };
+    let files = arguments.files.iter().map(|path| Summarised::read_with(path, strictness));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
     let shown = match arguments.json {
         true => print_with(|out| (JSON.write)(&files, out)),

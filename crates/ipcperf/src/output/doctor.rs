@@ -7,6 +7,7 @@ use super::machine::{warning_section, warnings_json};
 use super::table::new_table;
 use crate::doctor::{Ailment, Extent, Finding, Subject};
 use crate::machine::Warning;
+use crate::printable::pretty_json;
 use ipcperf_observe::Unavailable;
 
 /// What works in a line for each kind; what does not, with the remedy; what bears on figures.
@@ -31,7 +32,7 @@ pub(crate) fn doctor_json(findings: &[Finding], pmu: &Pmu, warnings: &[Warning])
         "pmu": pmu_json(pmu),
         "warnings": warnings_json(warnings),
     });
-    format!("{told:#}")
+    pretty_json(&told)
 }
 
 fn pmu_json(pmu: &Pmu) -> Value {

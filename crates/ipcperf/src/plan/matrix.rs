@@ -33,7 +33,7 @@ pub(super) fn cells(
     for (mechanism, options) in &variants {
         for outline in outlines(mechanism, options, request) {
             for &placement in &request.placements {
-                cells.push(cell::resolve(outline.clone(), placement, &amount, topology)?);
+                cells.push(cell::resolve(outline.clone(), placement, amount, topology)?);
             }
         }
     }
@@ -135,7 +135,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::plan::{Plan, Typed, TypedHandling};
+    use crate::plan::{CustomFiles, Plan, Typed, TypedHandling};
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
@@ -149,6 +149,7 @@ mod tests {
 
     const NULL: Typed<'_> = Typed {
         mechanisms: "null",
+        custom_files: CustomFiles::Ask,
         workloads: "stream",
         buffers: "64",
         total: None,

@@ -14,7 +14,10 @@ use super::sections::MATRIX;
 use super::selection::{FACTORS, MOST_LEVELS, canonical};
 use super::values::Values;
 use crate::error::Error;
-use crate::plan::{MOST_CELLS, Request, Typed, TypedHandling, check_events, count_sizes, nearest};
+use crate::plan::{
+    CustomFiles, MOST_CELLS, Request, Typed, TypedHandling, check_events, count_sizes, custom_name,
+    nearest,
+};
 
 /// How much of a study is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,11 +124,20 @@ impl Matrix {
     pub(super) fn request(&self, sampling: &Values, length: Length) -> Result<Request, Error> {
         let words = self.words(length);
         let set: Vec<String> = self.options.iter().map(|(_, set)| set.clone()).collect();
-        let mut request = parse(&words, &set, self.messages(length), sampling)?;
+        let mut request = asked(&words, &set, self.messages(length), sampling, CustomFiles::Ask)?;
         if length == Length::Quick {
             self.shorten(&mut request, sampling)?;
         }
         Ok(request)
+    }
+
+    /// The custom mechanisms that it names, by their whole paths.
+    pub(super) fn custom_mechanisms(&self) -> BTreeSet<String> {
+        let quick = self.values.table("quick");
+        let tables = std::iter::once(&self.values).chain(quick);
+        let levels = tables.filter_map(|values| values.levels("mechanism")).flatten();
+        let words = levels.flat_map(|level| level.split(','));
+        words.filter_map(|word| custom_name(word.trim())).collect()
     }
 
     fn messages(&self, length: Length) -> Option<u64> {
@@ -335,12 +347,24 @@ impl Matrix {
     }
 }
 
-/// What `words` ask for; what is not there is as usual.
+/// What `words` ask for, to see whether they can be asked: nothing that they name is loaded, as the file that
+/// holds them may be anybody's.
 fn parse(
     words: &BTreeMap<&'static str, String>,
     set: &[String],
     messages: Option<u64>,
     sampling: &Values,
+) -> Result<Request, Error> {
+    asked(words, set, messages, sampling, CustomFiles::Leave)
+}
+
+/// What `words` ask for; what is not there is as usual.
+fn asked(
+    words: &BTreeMap<&'static str, String>,
+    set: &[String],
+    messages: Option<u64>,
+    sampling: &Values,
+    custom_files: CustomFiles,
 ) -> Result<Request, Error> {
     let word = |key: &str| words.get(key).map(String::as_str);
     let or = |key: &str, usual: &'static str| words.get(key).map_or(usual, String::as_str);
@@ -348,6 +372,7 @@ fn parse(
         |key: &str| sampling.whole(key).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let typed = Typed {
         mechanisms: or("mechanism", "null"),
+        custom_files,
         workloads: or("workload", "stream"),
         buffers: or("buffer", "64"),
         total: word("total"),

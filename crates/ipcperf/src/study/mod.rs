@@ -26,6 +26,7 @@ mod seen;
 mod selection;
 mod values;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,7 @@ pub(crate) use values::Values;
 
 use crate::error::Error;
 use crate::hypothesis;
+use crate::origin::Origin;
 use crate::plan::{MOST_CELLS, Plan};
 use document::Document;
 use exhibit_sections::{FIGURE, PICTURE, TABLE};
@@ -81,6 +83,8 @@ pub(crate) struct Study {
     pub(crate) text: String,
     /// SHA-256 of it, as `sha256sum` prints it.
     pub(crate) hash: String,
+    /// Whose the file is.
+    pub(crate) origin: Origin,
 }
 
 impl Study {
@@ -125,6 +129,7 @@ impl Study {
             only: Vec::new(),
             text: text.to_owned(),
             hash: hash(text),
+            origin: Origin::Own,
         })
     }
 
@@ -138,13 +143,18 @@ impl Study {
             return Self::read(text).map_err(wrong(PathBuf::from(name)));
         }
         let path = Path::new(name);
-        let text = String::from_utf8(read_file(path, name)?);
-        text.map_err(|error| not_text(&error))
-            .and_then(|text| Self::read(&text))
-            .map_err(wrong(path.to_owned()))
+        let (bytes, origin) = read_file(path, name)?;
+        let study = String::from_utf8(bytes).map_err(|error| not_text(&error));
+        let study = study.and_then(|text| Self::read(&text)).map_err(wrong(path.to_owned()))?;
+        Ok(Self { origin, ..study })
     }
 
-    /// What is to be run of it on this machine.
+    /// The custom mechanisms that its matrices name, by their whole paths.
+    pub(crate) fn custom_mechanisms(&self) -> BTreeSet<String> {
+        self.matrices.iter().flat_map(Matrix::custom_mechanisms).collect()
+    }
+
+    /// What is to be run of it on this machine. The files of custom mechanisms are asked what they are.
     ///
     /// # Errors
     /// As [`Plan::resolve_all`] has them.
@@ -188,14 +198,17 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of a file, or so many that it is too long for a study.
-fn read_file(path: &Path, name: &str) -> Result<Vec<u8>, Error> {
+/// The bytes of a file, or so many that it is too long for a study, and whose it is.
+fn read_file(path: &Path, name: &str) -> Result<(Vec<u8>, Origin), Error> {
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     let mut bytes = Vec::new();
-    let read = File::open(path)
-        .and_then(|file| file.take(document::LONGEST as u64 + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| {
+        let origin = Origin::of(&file)?;
+        file.take(document::LONGEST as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(origin)
+    });
     match read {
-        Ok(_) => Ok(bytes),
+        Ok(origin) => Ok((bytes, origin)),
         Err(error) if is_missing(&error) && !name.contains(['/', '.']) => {
             Err(crate::plan::unknown("study", name, STUDIES.iter().map(|(name, _)| *name)))
         }
