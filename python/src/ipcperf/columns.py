@@ -43,6 +43,7 @@ _FITS: dict[Kind, Callable[[object], bool]] = {
 Columns = dict[str, Kind]
 
 RUN: Columns = {
+    "seq": Kind.INTEGER,
     "run_id": Kind.TEXT,
     "block": Kind.INTEGER,
     "attempt": Kind.INTEGER,
@@ -104,6 +105,7 @@ FAILURE: Columns = RUN | {
     "role": Kind.TEXT,
     "errno": Kind.INTEGER,
     "remedy": Kind.TEXT,
+    "transient": Kind.BOOLEAN,
 }
 
 OBSERVATION: Columns = {"run_id": Kind.TEXT, "instrument": Kind.TEXT, "role": Kind.TEXT}

@@ -111,8 +111,10 @@ struct Sorting {
     sorted: Sorted,
     runs: HashSet<String>,
     numbers: HashSet<u64>,
-    /// The run whose line came last, and whether that line was a copy.
-    last: Option<(String, Copy)>,
+    /// The run whose line came last, where what was seen of it is that of a copy.
+    copied: Option<String>,
+    /// Runs of which something was seen.
+    observed: HashSet<String>,
     footers: Vec<Footer>,
     bad: u64,
     /// Lines from before lines were numbered.
@@ -164,21 +166,29 @@ impl Sorting {
 
     /// Notes the line of the run `run_id`. The first that has its name is the run's.
     fn run(&mut self, run_id: &str, seq: Option<u64>) -> Copy {
-        self.number(seq);
-        let is_new = self.runs.insert(run_id.to_owned());
-        let copy = if is_new { Copy::First } else { Copy::Again };
-        self.last = Some((run_id.to_owned(), copy));
+        let is_new_number = self.number(seq);
+        let copy = match self.runs.insert(run_id.to_owned()) {
+            true => Copy::First,
+            false => Copy::Again,
+        };
+        // The line of another number is of the same run made twice; else what follows has numbers of its own, or was
+        // there before.
+        let is_seen_again = match seq {
+            Some(_) => is_new_number,
+            None => self.observed.contains(run_id),
+        };
+        self.copied = (copy == Copy::Again && is_seen_again).then(|| run_id.to_owned());
         self.counts(copy)
     }
 
-    /// An observation is of the run whose line is above it: what a copy of that line brings is a copy too.
+    /// An observation is of the run whose line is above it.
     fn observation(&mut self, seen: ObservationRecord) {
         let is_new = self.number(seen.seq);
-        let of_copy = matches!(&self.last, Some((run, Copy::Again)) if *run == seen.run_id);
-        if of_copy || !is_new {
+        if self.copied.as_ref() == Some(&seen.run_id) || !is_new {
             self.counts(Copy::Again);
         } else if self.runs.contains(&seen.run_id) {
             self.counts(Copy::First);
+            self.observed.insert(seen.run_id.clone());
             self.sorted.observations.push(seen);
         } else {
             self.sorted.orphans += 1;
@@ -250,5 +260,102 @@ impl Hasher for Given {
 
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_engine::workload::Kind as Workload;
+
+    use super::*;
+    use crate::results::sample;
+
+    /// What is written of a line: `r` a run, `o` what was seen of it, `f` a footer, `h` the header, each but the last with
+    /// its number; `r3=5` is the run number 3 with the number 5, `r3` one without.
+    fn lines(words: &str) -> Lines {
+        let mut part = Part { is_irregular: true, ..Part::default() };
+        for word in words.split_whitespace() {
+            let (name, seq) =
+                word.split_once('=').map_or((word, None), |(name, seq)| (name, seq.parse().ok()));
+            let mut sample = sample("pipe", Workload::Stream, 64, 1, 1_000);
+            (sample.seq, sample.run.run_id) = (seq, name[1..].to_owned());
+            match &name[..1] {
+                "r" => {
+                    part.kinds.push(Kind::Sample);
+                    part.samples.push(sample);
+                }
+                "o" => {
+                    part.kinds.push(Kind::Observation);
+                    let (run_id, fields) = (sample.run.run_id, serde_json::Map::new());
+                    let instrument = "rusage".to_owned();
+                    part.observations.push(ObservationRecord {
+                        seq,
+                        run_id,
+                        instrument,
+                        role: None,
+                        fields,
+                    });
+                }
+                "f" => {
+                    part.kinds.push(Kind::Footer);
+                    part.footers.push(Footer {
+                        seq,
+                        complete: true,
+                        samples: 0,
+                        observations: None,
+                        failures: 0,
+                        lost_lines: 0,
+                        probe_effects: Vec::new(),
+                        elapsed_ns: 0,
+                        ended: String::new(),
+                    });
+                }
+                _ => part.kinds.push(Kind::Header),
+            }
+        }
+        let mut lines = Lines::default();
+        lines.append(part);
+        lines
+    }
+
+    /// Runs, observations, duplicates, orphans and lost lines.
+    fn counts(words: &str) -> (usize, usize, u64, u64, u64) {
+        let sorted = lines(words).sorted();
+        assert!(sorted.is_closed, "{words}");
+        let lost = sorted.tally.lost_lines;
+        (sorted.samples.len(), sorted.observations.len(), sorted.duplicates, sorted.orphans, lost)
+    }
+
+    #[test]
+    fn each_line_counts_once_wherever_its_copies_are() {
+        let whole = "r1=1 o1=2 o1=3 r2=4 o2=5 f=6";
+        assert_eq!(counts(whole), (2, 3, 0, 0, 0));
+        assert_eq!(counts(&format!("{whole} h {whole}")), (2, 3, 7, 0, 0));
+        assert_eq!(counts(&format!("r1=1 o1=2 h {whole}")), (2, 3, 3, 0, 0));
+        assert_eq!(counts(&format!("{whole} h r1=1 o1=2")), (2, 3, 3, 0, 0));
+        assert_eq!(counts("r1=1 r1=1 o1=2 o1=3 r2=4 o2=5 o2=5 f=6"), (2, 3, 2, 0, 0));
+        let old = "r1 o1 o1 r2 o2 f";
+        assert_eq!(counts(&format!("{old} h {old}")), (2, 3, 7, 0, 0));
+        assert_eq!(counts("r1 r1 o1 o1 r2 o2 f"), (2, 3, 1, 0, 0));
+    }
+
+    /// Two copies of a torn file that were gone on with apart, and put together.
+    #[test]
+    fn of_a_run_that_was_made_twice_the_first_counts_with_what_was_seen_of_it() {
+        assert_eq!(counts("r1=1 r2=2 o2=3 f=4 h r1=1 o1=2 r2=3 o2=4 o2=5 f=6"), (2, 1, 6, 0, 0));
+    }
+
+    #[test]
+    fn what_is_missing_is_told_by_its_numbers() {
+        let sorted = lines("r1=1 r3=4 o9=5 f=9").sorted();
+        assert_eq!(
+            (sorted.gaps, sorted.tally.lost_lines, sorted.orphans),
+            (vec![(2, 3), (6, 8)], 5, 1)
+        );
+        // Begun before lines were numbered, and gone on with: the first number is not the first line.
+        let sorted = lines("r1 r2 f r3=4 r4=6 f=7").sorted();
+        assert_eq!((sorted.gaps, sorted.tally.last_seq), (vec![(5, 5)], 7));
+        let odd = lines(&format!("r1=0 r2={} f=1", u64::MAX)).sorted();
+        assert_eq!(odd.tally.lost_lines, u64::MAX - 2);
     }
 }

@@ -288,7 +288,7 @@ impl Reading {
             observations: sorted.observations,
             footer: sorted.footer,
             end: if is_closed { End::Closed } else { End::Open },
-            warnings,
+            warnings: warnings.iter().map(|words| short(words)).collect(),
             end_warnings: torn.into_iter().chain(open).map(str::to_owned).collect(),
             condition,
         }
