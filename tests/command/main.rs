@@ -3,14 +3,17 @@
 mod broken_studies;
 mod container;
 mod counted;
+mod custom_mechanisms;
 mod dbus;
 mod doctor;
+mod escapes;
 mod export;
 mod file_capabilities;
 mod full_disk;
 mod interruption;
 mod journal;
 mod killed_commands;
+mod lost_lines;
 mod machine;
 mod mistakes;
 mod names_left;

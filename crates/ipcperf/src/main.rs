@@ -23,9 +23,11 @@ mod hostile;
 mod hypothesis;
 mod journal;
 mod machine;
+mod origin;
 mod output;
 mod parallel;
 mod plan;
+mod printable;
 mod program_file;
 #[cfg(test)]
 mod published;

@@ -43,6 +43,7 @@ _FITS: dict[Kind, Callable[[object], bool]] = {
 Columns = dict[str, Kind]
 
 RUN: Columns = {
+    "seq": Kind.INTEGER,
     "run_id": Kind.TEXT,
     "block": Kind.INTEGER,
     "attempt": Kind.INTEGER,

@@ -165,21 +165,63 @@ fn absurd_files_are_refused_soon() {
     let laboratory = Laboratory::open();
     let numbers = |count: u32| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let many = numbers(60_000);
-    for (from, to) in [
-        ("\"512..64KiB\"", format!("\"{many}\"")),
-        ("\"512..64KiB\"", format!("\"{}\"", "1..4096:4096,".repeat(20_000))),
-        ("touch = [\"none\", \"both\"]", format!("reply = \"{many}\"")),
-        ("[\"default\", \"1MiB\"]", format!("\"{many}\"")),
-        ("{ buffer = 64 }", format!("{{ buffer = \"{many}\" }}")),
-        ("seed = 7", "[[matrix]]\n".repeat(50_000)),
-        ("seed = 7", "[[hypothesis]]\n".repeat(50_000)),
-        ("seed = 7", "x = 1\n".repeat(100_000)),
-        ("seed = 7", format!("seed = {}7", "[".repeat(100_000))),
-        ("seed = 7", "a.b.c = \n\"".repeat(50_000)),
+    let sizes = "1..4096:4096";
+    for (from, to, words) in [
+        ("\"512..64KiB\"", format!("\"{many}\""), "60000 levels; 4096 are the most"),
+        ("\"512..64KiB\"", format!("\"{}\"", [sizes; 20_000].join(",")), "81920000 levels"),
+        ("\"512..64KiB\"", format!("\"1..9:{}\"", u64::MAX), "18446744073709551615 levels"),
+        ("touch = [\"none\", \"both\"]", format!("reply = \"{many}\""), "60000 levels"),
+        ("[\"default\", \"1MiB\"]", format!("\"{many}\""), "60000 levels"),
+        (
+            "[\"default\", \"1MiB\"]",
+            format!("\"{}\"", [sizes; 20_000].join(",")),
+            "81920000 levels",
+        ),
+        (
+            "buffer = \"512,64KiB\"",
+            format!("buffer = \"{}\"", [sizes; 20_000].join(",")),
+            "81920000",
+        ),
+        (
+            "kernel_buffer = \"default\"",
+            format!("kernel_buffer = \"{sizes}\""),
+            "cells; 100000 are",
+        ),
+        ("{ buffer = 64 }", format!("{{ buffer = \"{many}\" }}"), "more than 4096 levels"),
+        (
+            "{ buffer = 64 }",
+            format!("{{ buffer = \"{}\" }}", [sizes; 20_000].join(",")),
+            "4096 levels",
+        ),
+        ("{ buffer = 64 }", "{ buffer = \"100001..104096:4096\" }".to_owned(), "no matrix has"),
+        ("seed = 7", "[[matrix]]\n".repeat(50_000), "duplicate"),
+        ("seed = 7", "[[hypothesis]]\n".repeat(50_000), ""),
+        ("seed = 7", "x = 1\n".repeat(100_000), "duplicate key"),
+        ("seed = 7", format!("seed = {}7", "[".repeat(100_000)), ""),
+        ("seed = 7", "a.b.c = \n\"".repeat(50_000), ""),
+        ("\"unix-dgram\"", format!("\"{}\"", "unix-dgam".repeat(50_000)), "unknown mechanism"),
     ] {
+        assert!(GOOD.contains(from), "{from}");
         let told = mistakes(&laboratory, &file(&laboratory, GOOD.replacen(from, &to, 1)));
-        assert!(!told.is_empty(), "{from}");
+        let all = serde_json::to_string(&told).expect("text");
+        assert!(all.contains(words), "{from}: {}", &all[..all.len().min(2_000)]);
     }
+}
+
+/// Two hundred matrices of a size that one may have.
+#[test]
+fn the_cells_of_all_matrices_are_counted_together() {
+    let laboratory = Laboratory::open();
+    let one = |number: usize| {
+        format!(
+            "[[matrix]]\nname = \"m{number}\"\nmechanism = \"pipe\"\nbuffer = \"1..4096:4096\"\n"
+        )
+    };
+    let all: String = (0..200).map(one).collect();
+    let text = format!("name = \"a\"\ntitle = \"b\"\nquestion = \"c\"\n{all}");
+    let told = mistakes(&laboratory, &file(&laboratory, text));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["what"], "all have 819200 cells; 100000 are the most");
 }
 
 fn schema() -> jsonschema::Validator {

@@ -77,7 +77,9 @@ pub use facts::{
     OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
 };
 pub(crate) use own::plain;
-pub use own::{LibraryFacts, OwnKind, learn_library, learn_program, library_facts, own_mechanism};
+pub use own::{
+    LibraryFacts, OwnKind, learn_library, learn_program, library_facts, name_unasked, own_mechanism,
+};
 pub use scratch::Scratch;
 
 /// Every mechanism, in the order in which tables show them.

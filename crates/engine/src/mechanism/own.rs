@@ -109,6 +109,9 @@ struct Known {
     missing: Option<Unavailable>,
 }
 
+/// Those of which nothing was asked, by name.
+static UNASKED: Mutex<BTreeMap<&'static str, &'static Mechanism>> = Mutex::new(BTreeMap::new());
+
 /// Each name once: what is in it is never taken out.
 static KNOWN: Mutex<BTreeMap<&'static str, Known>> = Mutex::new(BTreeMap::new());
 
@@ -125,6 +128,26 @@ pub(super) fn find(name: &str) -> Option<&'static Mechanism> {
 /// Why the file of `name` cannot be used, where that was learnt.
 pub(super) fn missing(name: &str) -> Option<Unavailable> {
     known().get(name)?.missing.clone()
+}
+
+/// The custom mechanism `name`, of whose file nothing is asked: what was learnt of it, or what is true of all of
+/// its kind.
+#[must_use]
+pub fn name_unasked(kind: OwnKind, name: &str) -> &'static Mechanism {
+    if let Some(known) = known().get(name) {
+        return known.mechanism;
+    }
+    let mut unasked = UNASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(mechanism) = unasked.get(name) {
+        return mechanism;
+    }
+    let name: &'static str = name.to_owned().leak();
+    let mechanism: &'static Mechanism = Box::leak(Box::new(match kind {
+        OwnKind::Program => Mechanism { name, ..PROGRAM },
+        OwnKind::Library => Mechanism { name, ..LIBRARY },
+    }));
+    unasked.insert(name, mechanism);
+    mechanism
 }
 
 /// Keeps what was found out about the program `name`: that it can be started, or why not.
@@ -193,6 +216,17 @@ mod tests {
         let found = mechanism::find("lib:/not/there.so").unwrap();
         assert_eq!(found.payload, PayloadFate::Copied);
         assert_eq!(found.available(), Ok(()));
+    }
+
+    #[test]
+    fn what_is_only_named_has_its_name_and_can_be_learnt_later() {
+        let name = "lib:/only/named.so";
+        let named = name_unasked(OwnKind::Library, name);
+        assert_eq!((named.name, named.available()), (name, Ok(())));
+        assert!(std::ptr::eq(named, name_unasked(OwnKind::Library, name)));
+        let why = Unavailable { reason: "gone".to_owned(), remedy: "bring it back".to_owned() };
+        assert_eq!(learn_library(name, Err(why.clone())).available(), Err(why));
+        assert!(name_unasked(OwnKind::Library, name).available().is_err());
     }
 
     #[test]

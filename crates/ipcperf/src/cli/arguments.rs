@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use super::custom::CustomArguments;
 use super::known::Known;
 use super::measure::Form;
 use super::program::ProgramArguments;
@@ -131,6 +132,8 @@ pub(super) struct PlanArguments {
     #[arg(long, requires = "study")]
     pub(super) quick: bool,
     #[command(flatten)]
+    pub(super) custom: CustomArguments,
+    #[command(flatten)]
     pub(super) matrix: MatrixArguments,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -220,6 +223,11 @@ pub(super) struct ResumeArguments {
     /// A results file whose command was interrupted, killed, or ran out of room
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
+    /// Make all failed runs again, and not only those that failed for want of something that may be back
+    #[arg(long)]
+    pub(super) retry_failed: bool,
+    #[command(flatten)]
+    pub(super) custom: CustomArguments,
     #[command(flatten)]
     pub(super) exports: ExportsArguments,
     #[command(flatten)]
@@ -248,6 +256,9 @@ pub(super) struct ShowArguments {
     /// Results files
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
+    /// Refuse a file with a line that cannot be read, which is left out with a warning else
+    #[arg(long)]
+    pub(super) strict: bool,
     /// Print a JSON array with a summary of each case instead of tables
     #[arg(long)]
     pub(super) json: bool,

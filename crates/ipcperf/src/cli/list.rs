@@ -6,8 +6,8 @@ use super::arguments::{ListArguments, Listed};
 use crate::error::{Ending, Error};
 use crate::output::{
     exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
-    mechanisms_json, print, studies_json, study_list, untried_instrument_list, workload_list,
-    workloads_json,
+    mechanisms_json, print, print_json, studies_json, study_list, untried_instrument_list,
+    workload_list, workloads_json,
 };
 
 pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
@@ -39,5 +39,5 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
         return print(&tables.iter().map(|table| table()).collect::<Vec<_>>().join("\n\n"));
     }
     let all = entries.iter().flat_map(|list| list().as_array().cloned().unwrap_or_default());
-    print(&format!("{:#}", Value::Array(all.collect())))
+    print_json(&Value::Array(all.collect()))
 }

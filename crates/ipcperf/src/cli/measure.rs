@@ -19,10 +19,13 @@ use crate::error::{Ending, Error};
 use crate::export::JSON;
 use crate::machine::{Environment, Severity, Warning, warnings};
 use crate::output::{
-    Progress, Visibility, closing_words, plan_table, print, print_with, tell, warning_line,
+    Progress, Visibility, closing_words, plan_table, print, print_json, print_with, tell,
+    warning_line,
 };
 use crate::plan::{Plan, Request, SurveyLength};
-use crate::results::{End, Header, Overwrite, PlanRecord, Results, SCHEMA, Writer, default_path};
+use crate::results::{
+    Condition, End, Header, Overwrite, PlanRecord, Results, SCHEMA, Writer, default_path,
+};
 use crate::runner::{self, Before, Outcome};
 use crate::study::{Length, Study};
 use crate::summary::Summarised;
@@ -98,7 +101,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
     let plan = match &arguments.study {
-        Some(name) => study::plan_of(name, arguments.quick)?,
+        Some(name) => study::plan_of(name, arguments.quick, arguments.custom)?,
         None => resolve(&arguments.matrix, |_| ())?,
     };
     print_plan(&plan, arguments.json)
@@ -113,7 +116,7 @@ pub(super) fn print_plan(plan: &Plan, json: bool) -> Result<Ending, Error> {
     object["seed"] = json!(plan.seed);
     object["runs"] = json!(plan.runs());
     object["estimated_s"] = json!(plan.estimate().as_secs_f64());
-    print(&format!("{object:#}"))
+    print_json(&object)
 }
 
 /// What was typed, changed by `adapt` where the command is not `run`, held against this machine.
@@ -173,7 +176,8 @@ pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summari
         footer: None,
         end,
         warnings: Vec::new(),
-        whole_bytes: 0,
+        end_warnings: Vec::new(),
+        condition: Condition::default(),
     };
     Summarised::of(path, results)
 }
@@ -264,7 +268,7 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
         }
         Form::Quiet => Ending::Done,
     };
-    let closing = closing_words(plan, results.standing_failures());
+    let closing = closing_words(plan, results.failures.iter());
     if !closing.is_empty() {
         tell(&closing);
     }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod completions;
+mod custom;
 mod doctor;
 mod export;
 mod known;

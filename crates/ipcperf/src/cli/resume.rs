@@ -9,30 +9,38 @@ use crate::error::{Ending, Error};
 use crate::machine::{Environment, NoiseDetection, noise_detection};
 use crate::output::{Progress, tell};
 use crate::plan::Plan;
-use crate::results::{Header, Results, Writer, read};
-use crate::runner::{self, Before, Outcome};
+use crate::printable::printable_line;
+use crate::results::{Header, Results, Writer};
+use crate::runner::{self, Before, Outcome, Retry};
 
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
     let mut writer = Writer::open(arguments.file.clone())?;
-    let results = read(&arguments.file)?;
+    let (results, origin) = writer.read()?;
     let exports = Exports::parse(&arguments.exports.export, Some(&arguments.file))?;
-    let header = &results.header;
+    let header = results.header.clone();
     let plan = header.plan.plan(header.seed).map_err(refuse)?;
-    same_machine(header, &plan, &topology()?).map_err(refuse)?;
-    same_noise_detection(header).map_err(refuse)?;
-    if let Some(warning) = other_version(header) {
-        tell(&format!("ipcperf: warning: {}: {warning}", arguments.file.display()));
+    plan.check_names().map_err(|error| refuse(error.to_string()))?;
+    // From here on what the file names is loaded.
+    arguments.custom.permit(&arguments.file, origin, &plan.custom_mechanisms())?;
+    same_machine(&header, &plan, &topology()?).map_err(refuse)?;
+    same_noise_detection(&header).map_err(refuse)?;
+    plan.check_stored().map_err(|error| refuse(error.to_string()))?;
+    for warning in results.warnings.iter().cloned().chain(other_version(&header)) {
+        let words = format!("ipcperf: warning: {}: {warning}", arguments.file.display());
+        tell(&printable_line(&words));
     }
     let form = arguments.printed.form();
-    let header = header.clone();
-    let outcome = if results.is_complete() {
-        Outcome::of(before(results))
+    let retry = if arguments.retry_failed { Retry::All } else { Retry::Transient };
+    let is_over =
+        results.is_complete() && (retry == Retry::Transient || results.failures.is_empty());
+    let outcome = if is_over {
+        Outcome::of(before(results, retry))
     } else {
-        writer.begin(results.whole_bytes)?;
+        writer.go_on(&results)?;
         let left = plan.runs().saturating_sub(results.samples.len() as u64);
         let mut progress = Progress::over(left, form.visibility());
-        runner::run(&plan, before(results), &mut writer, &mut progress)?
+        runner::run(&plan, before(results, retry), &mut writer, &mut progress)?
     };
     let ending = outcome.ending;
     let measured = measured(header, outcome, writer.path());
@@ -41,10 +49,10 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     Ok(ending)
 }
 
-fn before(results: Results) -> Before {
+fn before(results: Results, retry: Retry) -> Before {
     let elapsed_ns = results.footer.map_or(0, |footer| footer.elapsed_ns);
     let Results { samples, observations, failures, .. } = results;
-    Before { samples, observations, failures, elapsed_ns }
+    Before { samples, observations, failures, elapsed_ns, retry }
 }
 
 /// Figures of two machines do not belong into one file.

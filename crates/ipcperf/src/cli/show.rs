@@ -9,11 +9,12 @@ use crate::output::{
     Beside, closing_words, columns, fit, notes, observed_text, print, print_with, probe_table,
     study_tables_text, survey_words, tables, unfinished,
 };
-use crate::results::Header;
+use crate::results::{Header, Strictness};
 use crate::summary::{Summarised, observed, probe_effects};
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
-    let files = arguments.files.iter().map(|path| Summarised::read(path));
+    let strictness = if arguments.strict { Strictness::Strict } else { Strictness::Lenient };
+    let files = arguments.files.iter().map(|path| Summarised::read_with(path, strictness));
     let files = files.collect::<Result<Vec<_>, Error>>()?;
     let shown = match arguments.json {
         true => print_with(|out| (JSON.write)(&files, out)),
@@ -29,7 +30,7 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     let results = &file.results;
     let header = &results.header;
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
-    let closing = closing_words(&header.plan, results.standing_failures());
+    let closing = closing_words(&header.plan, results.failures.iter());
     let mut page = page(heading, file);
     for text in [study::verdicts(file), study_tables(file)].into_iter().flatten() {
         page += &format!("\n\n{text}");

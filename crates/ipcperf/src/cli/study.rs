@@ -1,6 +1,7 @@
 //! `ipcperf study`: what is asked and claimed beforehand, from its file to the verdicts.
 
 use std::io::Write;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -8,6 +9,7 @@ use super::arguments::{
     JudgeArguments, NewArguments, StudyArguments, StudyCheckArguments, StudyCommand,
     StudyListArguments, StudyPart, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
 };
+use super::custom::CustomArguments;
 use super::export::check_writable;
 use super::measure::{Measuring, carry_out, present, print_plan, topology};
 use super::report;
@@ -15,7 +17,7 @@ use crate::error::{Ending, Error};
 use crate::exhibit::{measured_for, other_version};
 use crate::hypothesis::{Judged, Verdict, judge};
 use crate::output::{
-    print, studies_json, study_list, study_page, tell, verdicts_json, verdicts_text,
+    print, print_json, studies_json, study_list, study_page, tell, verdicts_json, verdicts_text,
 };
 use crate::plan::Plan;
 use crate::study::{Length, Study, scaffold, schema};
@@ -34,11 +36,11 @@ pub(super) fn study(arguments: &StudyArguments) -> Result<Ending, Error> {
 }
 
 fn list(arguments: &StudyListArguments) -> Result<Ending, Error> {
-    if arguments.json { print(&format!("{:#}", studies_json())) } else { print(&study_list()) }
+    if arguments.json { print_json(&studies_json()) } else { print(&study_list()) }
 }
 
 fn show(arguments: &StudyShowArguments) -> Result<Ending, Error> {
-    let Some(study) = &arguments.study else { return print(&format!("{:#}", schema())) };
+    let Some(study) = &arguments.study else { return print_json(&schema()) };
     let study = Study::find(study)?;
     if arguments.toml { print(study.text.trim_end()) } else { print(&study_page(&study)) }
 }
@@ -63,10 +65,9 @@ fn new(arguments: &NewArguments) -> Result<Ending, Error> {
 
 fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
     match Study::find(&arguments.study) {
-        Ok(study) if arguments.json => print(&format!(
-            "{:#}",
-            json!({ "study": study.name, "hash": study.hash, "mistakes": [] })
-        )),
+        Ok(study) if arguments.json => {
+            print_json(&json!({ "study": study.name, "hash": study.hash, "mistakes": [] }))
+        }
         Ok(study) => {
             let (matrices, claims) = (study.matrices.len(), study.hypotheses.len());
             let counted = |count: usize, one: &str, many: &str| {
@@ -77,7 +78,7 @@ fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
             print(&format!("{}: no mistakes; {matrices}, {claims}", study.name))
         }
         Err(Error::WrongStudy { mistakes, .. }) if arguments.json => {
-            print(&format!("{:#}", json!({ "mistakes": mistakes })))?;
+            print_json(&json!({ "mistakes": mistakes }))?;
             Err(Error::Told)
         }
         Err(error) => Err(error),
@@ -93,13 +94,21 @@ fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
 fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
     let study = Study::find(&asked.study)?.only(&asked.only)?;
     let length = length(asked.quick);
+    permit(&study, &asked.study, asked.custom)?;
     let plan = study.plan(length, &topology()?)?;
     Ok((study, length, plan))
 }
 
 /// The plan of the study called `name`, or in the file of that path.
-pub(super) fn plan_of(name: &str, quick: bool) -> Result<Plan, Error> {
-    Study::find(name)?.plan(length(quick), &topology()?)
+pub(super) fn plan_of(name: &str, quick: bool, custom: CustomArguments) -> Result<Plan, Error> {
+    let study = Study::find(name)?;
+    permit(&study, name, custom)?;
+    study.plan(length(quick), &topology()?)
+}
+
+/// That what `study`, which was found as `name`, would load or start may be.
+fn permit(study: &Study, name: &str, custom: CustomArguments) -> Result<(), Error> {
+    custom.permit(Path::new(name), study.origin, &study.custom_mechanisms())
 }
 
 fn length(quick: bool) -> Length {
@@ -146,7 +155,7 @@ fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
     let study = study_of(&file, arguments.study.as_deref())?;
     let judged = judge(&study, &file.results);
     if arguments.json {
-        print(&format!("{:#}", verdicts_json(&judged)))?;
+        print_json(&verdicts_json(&judged))?;
     } else {
         print(&verdicts_text(&judged))?;
     }

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_observe::INSTRUMENTS;
-use serde_json::json;
 
 use super::arguments::RunArguments;
 use super::measure::{Form, Measuring, carry_out, present, resolve};
 use crate::error::{Ending, Error};
-use crate::output::{closing_words, print, tell};
+use crate::output::{closing_words, print_json, tell};
 use crate::plan::{Enough, Grouping, Plan, WATCHED};
 use crate::results::{Line, Results, Sample};
 
@@ -24,11 +23,11 @@ pub(super) fn trace(arguments: &RunArguments) -> Result<Ending, Error> {
         return Ok(measured.ending);
     }
     let results = &measured.file.results;
-    let closing = closing_words(&results.header.plan, results.standing_failures());
+    let closing = closing_words(&results.header.plan, results.failures.iter());
     if !closing.is_empty() {
         tell(&closing);
     }
-    print(&format!("{:#}", json!(of_last_run(results))))?;
+    print_json(&of_last_run(results))?;
     Ok(measured.ending)
 }
 

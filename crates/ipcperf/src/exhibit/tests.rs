@@ -287,7 +287,7 @@ fn call(run: &str, role: &str, syscall: &str, block: u64) -> ObservationRecord {
     });
     let serde_json::Value::Object(fields) = fields else { unreachable!("an object") };
     let (run_id, instrument) = (run.to_owned(), "syscalls".to_owned());
-    ObservationRecord { run_id, instrument, role: Some(role.to_owned()), fields }
+    ObservationRecord { seq: None, run_id, instrument, role: Some(role.to_owned()), fields }
 }
 
 fn rowed() -> Summarised {

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use ipcperf_engine::Mode;
 
 use super::Exporter;
+use crate::printable::{is_unsafe, printable_line};
 use crate::results::{Header, Sample};
 use crate::summary::{Summarised, ns_per_message};
 
@@ -46,6 +47,7 @@ fn write_configuration(header: &Header, out: &mut dyn Write) -> io::Result<()> {
         Some(other) => other,
         None => "unknown",
     };
+    let architecture = one_line(architecture);
     let cpu = header.environment.cpus.cpu_model.as_deref().unwrap_or("unknown");
     writeln!(out, "goos: linux\ngoarch: {architecture}\npkg: ipcperf\ncpu: {}", one_line(cpu))
 }
@@ -133,7 +135,7 @@ fn camel_case(name: &str) -> String {
 /// `text` without what would end a name or a part of it: such characters as `%` and their bytes.
 fn quoted(text: &str) -> String {
     let quote = |letter: char| {
-        let plain = !letter.is_whitespace() && !letter.is_control() && !"/=%".contains(letter);
+        let plain = !letter.is_whitespace() && !is_unsafe(letter) && !"/=%".contains(letter);
         let mut bytes = [0; 4];
         match plain {
             true => letter.to_string(),
@@ -144,5 +146,5 @@ fn quoted(text: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    printable_line(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }

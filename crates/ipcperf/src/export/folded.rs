@@ -8,6 +8,7 @@ use ipcperf_observe::profile::Row;
 
 use super::Exporter;
 use crate::plan::WATCHED;
+use crate::printable::is_unsafe;
 use crate::summary::Summarised;
 
 /// Folded stacks of the profile.
@@ -52,6 +53,6 @@ fn cell(case_id: &str) -> &str {
 
 /// One line, whatever a name of somebody else's may hold.
 fn folded(cell: &str, stack: &str) -> String {
-    let plain = |letter: char| if letter.is_control() { '?' } else { letter };
+    let plain = |letter: char| if is_unsafe(letter) { '?' } else { letter };
     format!("{};{}", cell.replace(';', ":"), stack).chars().map(plain).collect()
 }

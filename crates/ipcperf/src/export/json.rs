@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Exporter;
+use crate::printable::write_pretty_json;
 use crate::summary::{CaseSummary, Summarised};
 
 /// Summaries as JSON.
@@ -37,6 +38,6 @@ pub(super) fn rows(files: &[Summarised]) -> impl Iterator<Item = Row<'_>> {
 
 fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<Row> = rows(files).collect();
-    serde_json::to_writer_pretty(&mut *out, &rows)?;
+    write_pretty_json(&rows, out)?;
     writeln!(out)
 }

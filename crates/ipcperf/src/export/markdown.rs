@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::Exporter;
 use crate::output::{Beside, Figures, ROOFS, refusals, sections};
+use crate::printable::is_unsafe;
 use crate::summary::{CaseSummary, Spread, Summarised};
 
 /// Tables as GitHub shows them.
@@ -100,6 +101,7 @@ fn text(text: &str) -> String {
             '<' => shown += "&lt;",
             '>' => shown += "&gt;",
             '&' => shown += "&amp;",
+            odd if is_unsafe(odd) => shown.push(char::REPLACEMENT_CHARACTER),
             markup if MARKUP.contains(markup) => shown.extend(['\\', markup]),
             plain => shown.push(plain),
         }

@@ -10,10 +10,12 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::printable::printable;
+
 /// A pair of these ends is written as two columns.
 const ENDS: [&str; 2] = ["low", "high"];
 /// What a spreadsheet takes for the start of a formula, and the mark that says it is none.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 const NO_FORMULA: char = '\'';
 
 /// A column.
@@ -38,7 +40,7 @@ pub(super) fn write<T: JsonSchema>(
     let mut columns = columns::<T>(roles);
     columns.retain(|column| !left_out.contains(&column.name.as_str()));
     let mut sheet = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    sheet.write_record(columns.iter().map(|column| &column.name))?;
+    sheet.write_record(columns.iter().map(|column| defused(&column.name)))?;
     for row in rows {
         let row = serde_json::to_value(row)?;
         let value = |column: &Column| row.pointer(&column.pointer).map_or_else(String::new, cell);
@@ -144,5 +146,6 @@ fn plain(value: &Value) -> String {
 /// marked too, so that taking off one gives the text again.
 fn defused(text: &str) -> String {
     let dangerous = |first: char| FORMULA.contains(&first) || first == NO_FORMULA;
-    if text.starts_with(dangerous) { format!("{NO_FORMULA}{text}") } else { text.to_owned() }
+    let text = printable(text);
+    if text.starts_with(dangerous) { format!("{NO_FORMULA}{text}") } else { text.into_owned() }
 }

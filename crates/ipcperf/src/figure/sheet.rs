@@ -5,6 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use super::chart::{Chart, Names};
 use super::draw::{FONT, Standing, WIDTH, cut, height, marks, panel, short, width};
 use super::legend::{Entry, entries};
+use crate::printable::printable;
 
 const COLUMNS: usize = 2;
 const MARGIN: f64 = 12.0;
@@ -39,16 +40,10 @@ pub(crate) fn sheet(chart: &Chart, names: &Names) -> String {
             (panels)
         }
     };
-    let text = fit_for_xml(&document.into_string());
+    // XML 1.0 does not take controls, however they are escaped; the rest would change the text around it.
+    let text = document.into_string();
+    let text = printable(&text);
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
-}
-
-/// The text without what XML 1.0 does not take, however it is escaped.
-fn fit_for_xml(text: &str) -> String {
-    let fits = |letter: char| matches!(letter, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
-    text.chars()
-        .map(|letter| if fits(letter) { letter } else { char::REPLACEMENT_CHARACTER })
-        .collect()
 }
 
 /// The legend in lines below the title, and where it ends.

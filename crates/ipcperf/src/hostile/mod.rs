@@ -23,6 +23,7 @@ use crate::export::EXPORTERS;
 use crate::figure::sheet;
 use crate::machine::warnings;
 use crate::output::machine_page;
+use crate::printable::is_unsafe;
 use crate::report::Report;
 use crate::results::{Wrong, parse};
 use crate::study::Study;
@@ -50,8 +51,12 @@ fn machine(file: &Summarised) {
 /// Every format of `ipcperf export`.
 fn export(file: &Summarised) {
     for exporter in EXPORTERS {
-        let written = (exporter.write)(std::slice::from_ref(file), &mut Vec::new());
+        let mut text = Vec::new();
+        let written = (exporter.write)(std::slice::from_ref(file), &mut text);
         assert!(written.is_ok(), "{}: {written:?}", exporter.name);
+        let text = String::from_utf8(text).expect("text");
+        let is_obeyed = |letter: char| !matches!(letter, '\n' | '\r') && is_unsafe(letter);
+        assert!(!text.contains(is_obeyed), "{}: {text}", exporter.name);
     }
 }
 
@@ -68,6 +73,8 @@ fn report(file: &Summarised) {
 /// What `ipcperf resume` does before it measures.
 fn resume(file: &Summarised) {
     if let Ok(plan) = file.results.header.plan.plan(file.results.header.seed) {
+        // What comes after this loads what the file names.
+        let _ = (plan.check_names(), plan.custom_mechanisms());
         let _ = (plan.runs(), plan.estimate(), file.results.is_complete());
     }
 }
@@ -81,6 +88,9 @@ const REAL: [&str; 2] = [
 const LONGEST: Duration = Duration::from_secs(10);
 /// More characters than this of what is wrong with a file are no clear line.
 const MOST_WORDS: usize = 500;
+
+/// More warnings about a file than this nobody reads.
+const MOST_WARNINGS: usize = 12;
 
 /// What to do, from the environment.
 fn asked(name: &str, default: u64) -> u64 {
@@ -131,6 +141,11 @@ fn changed(seed: u64) -> Vec<u8> {
 fn try_file(file: &[u8]) -> bool {
     match parse(file) {
         Ok(results) => {
+            for words in &results.warnings {
+                let clear = !words.is_empty() && words.chars().count() <= MOST_WORDS;
+                assert!(clear && !words.contains(is_unsafe), "{words}");
+            }
+            assert!(results.warnings.len() <= MOST_WARNINGS, "{:?}", results.warnings);
             let file = Summarised::of(Path::new("hostile.jsonl"), results);
             CONSUMERS.iter().for_each(|(name, consume)| try_consumer(name, *consume, &file));
             true

@@ -142,6 +142,11 @@ impl Claim {
     }
 }
 
+/// Unknown levels of a factor that are reported.
+const MOST_UNKNOWN: usize = 10;
+/// Levels of a factor among which the nearest is looked for.
+const MOST_COMPARED: usize = 100;
+
 /// Tells levels that the cases of `keys` name and no matrix has.
 pub(crate) fn check_cases(
     values: &Values,
@@ -162,13 +167,21 @@ pub(crate) fn check_cases(
                 mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
                 continue;
             }
-            for level in levels.iter().filter(|level| !known.contains(level.as_str())) {
-                let near = nearest(level, known.iter().copied());
+            let unknown = levels.iter().filter(|level| !known.contains(level.as_str()));
+            for level in unknown.take(MOST_UNKNOWN) {
+                // Of long lists nobody means a neighbor, and looking for it would take long.
+                let few = Some(&known).filter(|known| known.len() <= MOST_COMPARED);
+                let near = few.and_then(|known| nearest(level, known.iter().copied()));
                 let remedy = near.map_or_else(
                     || {
                         format!(
                             "its levels are {}",
-                            known.iter().copied().collect::<Vec<_>>().join(", ")
+                            known
+                                .iter()
+                                .copied()
+                                .take(MOST_COMPARED)
+                                .collect::<Vec<_>>()
+                                .join(", ")
                         )
                     },
                     |near| format!("did you mean `{near}`?"),

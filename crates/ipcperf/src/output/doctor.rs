@@ -7,6 +7,7 @@ use super::machine::{warning_section, warnings_json};
 use super::table::new_table;
 use crate::doctor::{Ailment, Extent, Fate, Finding, LeftBehind, Subject};
 use crate::machine::Warning;
+use crate::printable::pretty_json;
 use ipcperf_observe::Unavailable;
 
 /// What works in a line for each kind; what does not, with the remedy; what bears on figures.
@@ -43,7 +44,7 @@ pub(crate) fn doctor_json(
         "warnings": warnings_json(warnings),
         "leftovers": left.iter().flat_map(left_json).collect::<Vec<_>>(),
     });
-    format!("{told:#}")
+    pretty_json(&told)
 }
 
 fn left_json(left: &LeftBehind) -> impl Iterator<Item = Value> + '_ {

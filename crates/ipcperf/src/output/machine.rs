@@ -12,6 +12,7 @@ use super::limits::limits_table;
 use super::table::{bounded, new_table};
 use super::units;
 use crate::machine::{Environment, Section, Severity, Warning};
+use crate::printable::pretty_json;
 
 /// A unit that ends keys, and how a number of it reads.
 type Unit = (&'static str, fn(f64) -> String);
@@ -52,7 +53,7 @@ pub(crate) fn machine_json(
 ) -> String {
     let warnings = warnings_json(warnings);
     let object = json!({"environment": environment, "limits": limits, "warnings": warnings});
-    format!("{object:#}")
+    pretty_json(&object)
 }
 
 /// Warnings with their words.

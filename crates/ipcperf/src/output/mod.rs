@@ -42,18 +42,26 @@ pub(crate) use watched::{interval_words, observed_text, probe_table};
 pub(crate) use width::{columns, fit};
 pub(crate) use words::{closing_words, place_of, ranked_in_words, survey_words};
 
-use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
+use serde::Serialize;
+
 use crate::error::{Ending, Error};
+use crate::printable::{pretty_json, printable};
 
 /// Prints `text` and a newline to standard output.
 pub(crate) fn print(text: &str) -> Result<Ending, Error> {
-    let text = harmless(text);
+    let text = printable(text);
     print_with(|out| writeln!(out, "{text}"))
 }
 
-/// Prints what `write` writes to standard output. A reader that has gone away, as in
+/// Prints `value` as JSON for people, and a newline, to standard output.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<Ending, Error> {
+    let text = pretty_json(value);
+    print_with(|out| writeln!(out, "{text}"))
+}
+
+/// Prints what `write` writes, which must be safe to print, to standard output. A reader that has gone away, as in
 /// `ipcperf show FILE | head`, is a clean end.
 pub(crate) fn print_with(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -68,31 +76,5 @@ pub(crate) fn print_with(
 /// Tells the user something beside the results, on standard error.
 pub(crate) fn tell(words: &str) {
     // Where nobody can be told, as on a full disk, that is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "{}", harmless(words));
-}
-
-/// `text` without what a terminal would obey: words of a file that somebody else has made are among
-/// it.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let is_obeyed = |c: char| c.is_control() && c != '\n';
-    // All of them begin with one of these bytes, which are seldom there.
-    if text.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~' | 0x80..=0xc1 | 0xc3..)) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.replace(is_obeyed, "\u{fffd}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_is_told_nothing_but_text() {
-        let text = "\u{1f4e6} 3.4 µs ± ─ \u{a0}\nnext";
-        assert_eq!(harmless(text), text);
-        assert_eq!(
-            harmless("a\u{1b}[2J\r\u{7f}\u{9b}z\0"),
-            "a\u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}z\u{fffd}"
-        );
-    }
+    let _ = writeln!(std::io::stderr(), "{}", printable(words));
 }

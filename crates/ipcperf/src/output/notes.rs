@@ -10,6 +10,7 @@ use super::table::SEVERAL_MODES;
 use super::units;
 use crate::parallel::map;
 use crate::plan::Precision;
+use crate::printable::printable_line;
 use crate::results::{End, Results, Sample, SetAside};
 use crate::summary::{CaseSummary, Mode, main_figure, was_held_up};
 
@@ -36,6 +37,13 @@ pub(crate) fn unfinished(results: &Results) -> Option<String> {
         results.end == End::Closed && results.footer.as_ref().is_none_or(|footer| footer.complete);
     if is_whole {
         return None;
+    }
+    let due = results.failures.iter().filter(|failure| failure.transient).count();
+    if due > 0 && results.end == End::Closed {
+        let runs = if due == 1 { "1 run" } else { &format!("{due} runs") };
+        return Some(format!(
+            "Not finished: {runs} failed for want of something that may be back; ipcperf resume makes them again."
+        ));
     }
     let last = results.samples.iter().map(|sample| sample.run.block).max();
     let planned = match results.header.plan.until_ci {
@@ -149,7 +157,7 @@ fn trip_modes(summaries: &[CaseSummary]) -> Option<String> {
 /// A case and, on two CPUs, the distance at which it was measured.
 fn name(case: &CaseSummary) -> String {
     let class = case.cpu_pair_class.as_ref().map_or_else(String::new, |c| format!(" ({c})"));
-    format!("{}{class}", case.case.case_id)
+    printable_line(&format!("{}{class}", case.case.case_id)).into_owned()
 }
 
 /// Cases whose figures rise or fall from the first repetition to the last.
@@ -171,6 +179,7 @@ fn drift(case: &str, figures: &[f64]) -> Option<String> {
         Steadiness::Steady => None,
         Steadiness::Drifting { change, .. } => {
             let (sign, size) = if change < 0.0 { ("-", -change) } else { ("+", change) };
+            let case = printable_line(case);
             Some(format!("  {case}: {sign}{} from first to last", units::percent(size)))
         }
     }

@@ -9,6 +9,7 @@ use ipcperf_stats::quartiles;
 
 use super::units;
 use crate::plan::Case;
+use crate::printable::printable_line;
 use crate::summary::moves_nothing;
 
 /// Redrawing more often than this would only heat the CPU the next run needs.
@@ -49,7 +50,7 @@ impl Progress {
     pub(crate) fn show(&mut self, case: &Case, figures: &[f64]) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW);
         if due && !self.bar.is_hidden() {
-            self.bar.set_message(self.message(case, figures));
+            self.bar.set_message(printable_line(&self.message(case, figures)).into_owned());
             self.bar.set_position(self.done);
             self.drawn = Some(Instant::now());
         }

@@ -13,6 +13,7 @@ use super::units;
 use super::width::columns;
 use crate::parallel::map;
 use crate::plan::Bytes;
+use crate::printable::printable_line;
 use crate::summary::{CaseSummary, Figure, Mode, moves_nothing};
 
 /// One line, under the head: tables are read in terminals, logs and mails.
@@ -216,7 +217,7 @@ pub(crate) fn refusals(summaries: &[CaseSummary]) -> Vec<String> {
     }
     let line = |(reason, sizes): &(&str, BTreeSet<u64>)| {
         let sizes: Vec<String> = sizes.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
-        format!("refused at {}: {reason}", sizes.join(", "))
+        format!("refused at {}: {}", sizes.join(", "), printable_line(reason))
     };
     reasons.iter().map(line).collect()
 }

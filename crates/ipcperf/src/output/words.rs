@@ -6,6 +6,7 @@ use super::heading::in_words;
 use super::units;
 use super::watched::unwatched_line;
 use crate::plan::Bytes;
+use crate::printable::printable_line;
 use crate::results::{FailedRun, PlanRecord};
 use crate::summary::{
     CaseSummary, Comparison, Contender, Figure, Ranking, Refused, comparisons, moves_nothing,
@@ -144,7 +145,8 @@ pub(crate) fn closing_words<'a>(
         format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}{due}", failure.run.block)
     });
     let unwatched = plan.unwatched.iter().map(unwatched_line);
-    absent.chain(unwatched).chain(failed).collect::<Vec<_>>().join("\n")
+    let lines = absent.chain(unwatched).chain(failed);
+    lines.map(|line| printable_line(&line).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

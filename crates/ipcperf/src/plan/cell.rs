@@ -8,9 +8,10 @@ use ipcperf_engine::mechanism::{
 };
 use ipcperf_engine::placement::{Placement, PlacementError, Topology};
 use ipcperf_engine::workload::places_bytes;
-use ipcperf_engine::{KernelBuffer, Mode, RunSpec, TouchCheck};
+use ipcperf_engine::{Mode, RunSpec, TouchCheck};
 
 use super::Watched;
+use super::name::{Amount, NameParts, Side, case_id, variant};
 use super::request::Total;
 use super::size::Bytes;
 use crate::error::Error;
@@ -21,6 +22,8 @@ use crate::machine;
 pub(crate) struct Case {
     /// Names the case in results: everything that distinguishes it, readable.
     pub(crate) id: String,
+    /// What of the name the specification does not say.
+    pub(crate) name: NameParts,
     pub(crate) placement: Placement,
     pub(crate) spec: RunSpec,
     pub(crate) watched: Watched,
@@ -72,18 +75,14 @@ pub(super) enum Naming {
 
 impl Naming {
     /// What is added to the name of a case that moves `total`.
-    pub(super) fn amount(self, total: Total) -> String {
+    pub(super) const fn amount(self, total: Total) -> Option<Amount> {
         match (self, total) {
-            (Self::Usual, _) | (Self::InFull, Total::Calibrated) => String::new(),
-            (Self::InFull, Total::Bytes(bytes)) => format!("{TOTAL}{bytes}"),
-            (Self::InFull, Total::Messages(messages)) => format!("{MESSAGES}{messages}"),
+            (Self::Usual, _) | (Self::InFull, Total::Calibrated) => None,
+            (Self::InFull, Total::Bytes(bytes)) => Some(Amount::Bytes(bytes)),
+            (Self::InFull, Total::Messages(messages)) => Some(Amount::Messages(messages)),
         }
     }
 }
-
-/// What leads to the bytes that a case moves, or to its messages, in the name of a case.
-pub(crate) const TOTAL: &str = "/total=";
-pub(crate) const MESSAGES: &str = "/messages=";
 
 /// Holds a cell, complete but for its CPUs, against mechanism, mode and machine; `amount` ends its name.
 ///
@@ -92,10 +91,11 @@ pub(crate) const MESSAGES: &str = "/messages=";
 pub(super) fn resolve(
     mut spec: RunSpec,
     placement: Placement,
-    amount: &str,
+    amount: Option<Amount>,
     topology: &Topology,
 ) -> Result<Result<Case, Refused>, Error> {
-    let id = identify(&spec, placement) + amount;
+    let name = NameParts { amount, ..NameParts::default() };
+    let id = case_id(&spec, placement, &name, Side::Watched);
     let refused =
         |spec, reason, cause| Ok(Err(Refused { id: id.clone(), spec, placement, reason, cause }));
     match topology.resolve(placement) {
@@ -109,7 +109,8 @@ pub(super) fn resolve(
         (Some(reason), _) => refused(spec, reason, Cause::Limit),
         (None, Some(reason)) => refused(spec, reason, Cause::Missing),
         (None, None) => {
-            Ok(Ok(Case { id, placement, spec, watched: Watched::default(), matrices: Vec::new() }))
+            let (watched, matrices) = (Watched::default(), Vec::new());
+            Ok(Ok(Case { id, name, placement, spec, watched, matrices }))
         }
     }
 }
@@ -119,7 +120,8 @@ pub(crate) fn obstacle(spec: &RunSpec) -> Option<String> {
     refusal(spec).or_else(|| missing(spec))
 }
 
-fn refusal(spec: &RunSpec) -> Option<String> {
+/// What of mechanism, mode or machine `spec` is too much for.
+pub(super) fn refusal(spec: &RunSpec) -> Option<String> {
     let mechanism = mechanism::find(&spec.mechanism)?;
     refused_by_mode(mechanism, spec)
         .or_else(|| refused_by_place(mechanism, spec))
@@ -206,30 +208,4 @@ fn refused_by_limit(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
         let (name, bytes, because) = (mechanism.name, limit.bytes, limit.because);
         format!("{name} carries at most {bytes} bytes a message ({because})")
     })
-}
-
-/// `pipe[capacity=4096]/stream/2proc/same/65536`, and what else is not as usual.
-fn identify(spec: &RunSpec, placement: Placement) -> String {
-    let name = variant(spec);
-    let (workload, mode, bytes) = (spec.workload.name(), spec.mode.name(), spec.buffer_bytes);
-    let mut id = format!("{name}/{workload}/{mode}/{placement}/{bytes}");
-    if spec.kernel_buffer != KernelBuffer::Default {
-        id += &format!("/kernel-buffer={}", spec.kernel_buffer);
-    }
-    for (flag, value) in spec.handling.conditions() {
-        id += &format!("/{flag}={value}");
-    }
-    if spec.check == TouchCheck::Verify {
-        id += "/verify";
-    }
-    id
-}
-
-/// `pipe[capacity=4096]`.
-fn variant(spec: &RunSpec) -> String {
-    if spec.options.is_empty() {
-        return spec.mechanism.clone();
-    }
-    let options = spec.options.iter().map(|(name, value)| format!("{name}={value}"));
-    format!("{}[{}]", spec.mechanism, options.collect::<Vec<_>>().join(","))
 }

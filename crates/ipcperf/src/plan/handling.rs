@@ -4,7 +4,7 @@
 use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_engine::workload::Kind;
 
-use super::{Total, size, words};
+use super::{Total, matrix, size, words};
 use crate::error::Error;
 
 /// The arguments as they were typed; left out, each is as usual.
@@ -35,6 +35,9 @@ impl TypedHandling<'_> {
         })?;
         let replies = words::levels(self.reply, reply)?;
         self.check(workloads, total, &first)?;
+        // Counted before they are made: five short lists can make billions.
+        let levels = [touches.len(), contents.len(), buffers.len(), first.len(), replies.len()];
+        matrix::check_count(levels.into_iter().fold(1, usize::saturating_mul))?;
         let mut all = vec![Handling::default()];
         all = crossed(&all, &touches, |usual, touch| Handling { touch, ..usual });
         all = crossed(&all, &contents, |usual, content| Handling { content, ..usual });
@@ -59,14 +62,13 @@ impl TypedHandling<'_> {
 
 /// `all` as they are for `workload`: where nothing is answered otherwise, no reply tells them apart.
 pub(super) fn fitting(all: &[Handling], workload: Kind) -> Vec<Handling> {
-    let mut fitting = Vec::new();
-    for handling in all {
-        let reply = if workload == Kind::RequestReply { handling.reply } else { Reply::default() };
-        let handling = Handling { reply, ..*handling };
-        if !fitting.contains(&handling) {
-            fitting.push(handling);
-        }
-    }
+    let fits = |handling: &Handling| match workload {
+        Kind::RequestReply => *handling,
+        _ => Handling { reply: Reply::default(), ..*handling },
+    };
+    let mut fitting: Vec<Handling> = all.iter().map(fits).collect();
+    // Replies are crossed last, so those that differ in nothing else are neighbours.
+    fitting.dedup();
     fitting
 }
 

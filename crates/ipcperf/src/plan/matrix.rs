@@ -23,24 +23,25 @@ pub(super) fn cells(
     naming: Naming,
     topology: &Topology,
 ) -> Result<Vec<Result<Case, Refused>>, Error> {
+    check_count(count(request, mechanisms))?;
     let variants: Vec<(&Mechanism, Options)> = mechanisms
         .iter()
         .flat_map(|mechanism| option_sets(mechanism, request).into_iter().map(|o| (*mechanism, o)))
         .collect();
-    check_size(variants.len(), request)?;
     let amount = naming.amount(request.total);
     let mut cells = Vec::new();
     for (mechanism, options) in &variants {
         for outline in outlines(mechanism, options, request) {
             for &placement in &request.placements {
-                cells.push(cell::resolve(outline.clone(), placement, &amount, topology)?);
+                cells.push(cell::resolve(outline.clone(), placement, amount, topology)?);
             }
         }
     }
     Ok(cells)
 }
 
-fn check_size(variants: usize, request: &Request) -> Result<(), Error> {
+/// Number of cells of `request`, without making them: what does not tell cells of a workload apart included.
+pub(super) fn count(request: &Request, mechanisms: &[&'static Mechanism]) -> usize {
     let factors = [
         request.workloads.len(),
         request.modes.len(),
@@ -49,7 +50,19 @@ fn check_size(variants: usize, request: &Request) -> Result<(), Error> {
         request.handlings.len(),
         request.placements.len(),
     ];
-    let count = factors.iter().fold(variants, |count, levels| count.saturating_mul(*levels));
+    let sets = |mechanism: &&'static Mechanism| {
+        let values = options(mechanism, request).map(|(_, values)| values.len());
+        values.fold(1, usize::saturating_mul)
+    };
+    let variants = mechanisms.iter().map(sets).fold(0, usize::saturating_add);
+    factors.into_iter().fold(variants, usize::saturating_mul)
+}
+
+/// That `count` cells are a plan.
+///
+/// # Errors
+/// Usage where they are too many.
+pub(super) fn check_count(count: usize) -> Result<(), Error> {
     if count > MOST_CELLS {
         let words = format!("the matrix has {count} cells; {MOST_CELLS} are the most");
         return Err(Error::usage(words));
@@ -84,17 +97,25 @@ fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<
     outlines
 }
 
-/// Every combination of the values that were set for the mechanism's options.
-fn option_sets(mechanism: &Mechanism, request: &Request) -> Vec<Options> {
-    let mut sets = vec![Options::new()];
+/// The options of `mechanism` that were set, with their values.
+fn options<'a>(
+    mechanism: &'static Mechanism,
+    request: &'a Request,
+) -> impl Iterator<Item = (&'a str, &'a [String])> {
     let listed = mechanism.options.iter().map(|option| option.name);
-    // Own mechanisms list none.
+    // Custom mechanisms list none.
     let others = request.options.keys().filter(|(name, _)| *name == mechanism.name);
     let others = others.map(|(_, option)| option.as_str()).filter(|_| mechanism.options.is_empty());
-    for option in listed.chain(others) {
-        let Some(values) = request.options.get(&(mechanism.name, option.to_owned())) else {
-            continue;
-        };
+    listed.chain(others).filter_map(|option| {
+        let values = request.options.get(&(mechanism.name, option.to_owned()))?;
+        Some((option, values.as_slice()))
+    })
+}
+
+/// Every combination of the values that were set for the mechanism's options.
+fn option_sets(mechanism: &'static Mechanism, request: &Request) -> Vec<Options> {
+    let mut sets = vec![Options::new()];
+    for (option, values) in options(mechanism, request) {
         let with = |set: &Options, value: &String| {
             let mut set = set.clone();
             set.insert(option.to_owned(), value.clone());
@@ -114,7 +135,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::plan::{Plan, Typed, TypedHandling};
+    use crate::plan::{CustomFiles, Plan, Typed, TypedHandling};
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
@@ -128,6 +149,7 @@ mod tests {
 
     const NULL: Typed<'_> = Typed {
         mechanisms: "null",
+        custom_files: CustomFiles::Ask,
         workloads: "stream",
         buffers: "64",
         total: None,
@@ -279,6 +301,44 @@ mod tests {
     fn a_cpu_outside_the_cpuset_is_a_mistake() {
         let typed = Typed { placements: "same,0:7", ..NULL };
         assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
+    }
+
+    fn numbers(count: u32) -> String {
+        (1..=count).map(|number| number.to_string()).collect::<Vec<_>>().join(",")
+    }
+
+    /// Were one of these matrices made to be counted, the test would not end, or end for want of memory.
+    #[test]
+    fn a_product_of_short_lists_is_counted_before_it_is_made() {
+        let told = |typed: &Typed<'_>, cells: &str| {
+            let words = words(typed);
+            assert_eq!(words, format!("the matrix has {cells} cells; 100000 are the most"));
+        };
+        let (sizes, many) = ("1..4096:4096", numbers(4_096));
+        let handling = TypedHandling {
+            touch: Some("none,write,read,both"),
+            payload: Some("constant,random,compressible:2"),
+            buffers: Some("hot,rotate,cold"),
+            first_touch: None,
+            reply: Some(&many),
+        };
+        told(&Typed { workloads: "request-reply", handling, ..NULL }, "147456");
+        let options: Vec<String> =
+            ["a", "b", "c", "d", "e", "f"].map(|name| format!("exec.{name}={many}")).to_vec();
+        let custom = Typed { mechanisms: "exec:/bin/true", set: &options, ..NULL };
+        told(&custom, &usize::MAX.to_string());
+        told(&Typed { buffers: sizes, kernel_buffers: &many, ..NULL }, "16777216");
+        let places = (0..100).map(|cpu| format!("{cpu}:{cpu}")).collect::<Vec<_>>().join(",");
+        told(&Typed { buffers: sizes, placements: &places, ..NULL }, "409600");
+    }
+
+    #[test]
+    fn matrices_of_a_study_are_counted_together() {
+        let typed = Typed { buffers: "1..4096:4096", kernel_buffers: "1,2,3,4,5,6,7,8", ..NULL };
+        let request = Request::parse(&typed, TouchCheck::Off).unwrap();
+        let four = ["a", "b", "c", "d"].map(|name| (name.to_owned(), request.clone()));
+        let told = Plan::resolve_all(&four, &two_cpus()).unwrap_err().to_string();
+        assert_eq!(told, "the matrix has 131072 cells; 100000 are the most");
     }
 
     #[test]

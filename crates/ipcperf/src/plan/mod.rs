@@ -4,26 +4,31 @@ mod cell;
 mod enough;
 mod handling;
 mod matrix;
+mod name;
 mod order;
 mod own;
 mod request;
 mod several;
 mod size;
+mod stored;
 mod watched;
 mod watchers;
 mod words;
 
+pub(crate) use cell::obstacle;
 pub(crate) use cell::{Case, Cause, Refused};
-pub(crate) use cell::{MESSAGES, TOTAL, obstacle};
 pub(crate) use enough::{Enough, Precision};
 pub(crate) use handling::TypedHandling;
 pub(crate) use matrix::MOST_CELLS;
+pub(crate) use name::{CHOSEN, MESSAGES, NameParts, TOTAL, TWIN, WATCHED};
 pub(crate) use order::block_order;
-pub(crate) use own::answer_for_library;
+pub(crate) use own::{CustomFiles, answer_for_library, custom_name};
 pub(crate) use request::{Request, SurveyLength, Total, Typed};
-pub(crate) use size::{Bytes, parse as parse_size, parse_list as parse_sizes};
-pub(crate) use watched::{Grouping, TWIN, WATCHED, Watched};
-pub(crate) use watchers::{CHOSEN, Events, Extent, Unwatched, check_events};
+pub(crate) use size::{
+    Bytes, count_list as count_sizes, parse as parse_size, parse_list as parse_sizes,
+};
+pub(crate) use watched::{Grouping, Watched};
+pub(crate) use watchers::{Events, Extent, Unwatched, check_events};
 pub(crate) use words::{nearest, unknown};
 
 use std::time::Duration;
@@ -90,6 +95,8 @@ impl Plan {
         let (available, unavailable) = sort_out(&request.mechanisms);
         let cells = matrix::cells(request, &available, naming, topology)?;
         let (mut watchers, unwatched) = watchers::sort_out(&request.instruments, &request.events)?;
+        let of_each = watched::cases_of_each(&watchers, request.grouping);
+        matrix::check_count(cells.len().saturating_mul(of_each))?;
         if naming == Naming::InFull {
             watchers::named_by_events(&mut watchers, &request.events);
         }
@@ -203,6 +210,7 @@ pub(crate) mod tests {
     pub(crate) fn case(id: &str) -> Case {
         let spec = RunSpec { cpus: Some([0, 0]), ..RunSpec::usual("pipe", 64) };
         let watched = super::Watched::default();
-        Case { id: id.to_owned(), placement: Placement::Same, spec, watched, matrices: Vec::new() }
+        let (name, matrices) = (super::NameParts::default(), Vec::new());
+        Case { id: id.to_owned(), name, placement: Placement::Same, spec, watched, matrices }
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ipcperf_engine::mechanism::{
     LibraryFacts, Mechanism, OwnKind, Unavailable, learn_library, learn_program, library_facts,
-    own_mechanism,
+    name_unasked, own_mechanism,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -30,18 +30,36 @@ const LONGEST_ANSWER: u64 = 4_096;
 /// Where it is said how it is done.
 const PAGE: &str = "see docs/your-own-mechanism.md";
 
-/// The own mechanism that `word` names, by its whole path; `None` where it names none.
+/// Whether the files of custom mechanisms are asked what they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CustomFiles {
+    /// They are: a library is loaded, which runs its code, in a process of its own.
+    #[default]
+    Ask,
+    /// They are left alone: what names them is only read.
+    Leave,
+}
+
+/// The custom mechanism that `word` names, by its whole path; `None` where it names none.
 ///
 /// # Errors
 /// Usage where the path is none that results could hold.
-pub(super) fn planned(word: &str) -> Result<Option<&'static Mechanism>, Error> {
+pub(super) fn planned(word: &str, files: CustomFiles) -> Result<Option<&'static Mechanism>, Error> {
     let Some((kind, path)) = own_mechanism(word) else { return Ok(None) };
     let path = whole(word, path)?;
     let name = format!("{}:{}", kind.word(), path.display());
-    Ok(Some(match kind {
-        OwnKind::Program => learn_program(&name, program(&path)),
-        OwnKind::Library => learn_library(&name, library(&path)),
+    Ok(Some(match (files, kind) {
+        (CustomFiles::Leave, _) => name_unasked(kind, &name),
+        (CustomFiles::Ask, OwnKind::Program) => learn_program(&name, program(&path)),
+        (CustomFiles::Ask, OwnKind::Library) => learn_library(&name, library(&path)),
     }))
+}
+
+/// The name of the custom mechanism that `word` names, with its whole path; `None` where it names none.
+pub(crate) fn custom_name(word: &str) -> Option<String> {
+    let (kind, path) = own_mechanism(word)?;
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Some(format!("{}:{}", kind.word(), path.display()))
 }
 
 /// `path` from the root, so that the name means the same wherever the results are gone on with.

@@ -11,7 +11,7 @@ use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::{self, Kind};
 use ipcperf_engine::{KernelBuffer, Mode, TouchCheck};
 
-use super::{Enough, Events, Grouping, TypedHandling, size, watchers, words};
+use super::{CustomFiles, Enough, Events, Grouping, TypedHandling, size, watchers, words};
 use ipcperf_observe::Instrument;
 
 use crate::error::Error;
@@ -74,6 +74,7 @@ impl Total {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Typed<'a> {
     pub(crate) mechanisms: &'a str,
+    pub(crate) custom_files: CustomFiles,
     pub(crate) workloads: &'a str,
     pub(crate) buffers: &'a str,
     pub(crate) total: Option<&'a str>,
@@ -98,7 +99,7 @@ pub(crate) struct Typed<'a> {
 impl Request {
     /// Parses what was typed.
     pub(crate) fn parse(typed: &Typed<'_>, check: TouchCheck) -> Result<Self, Error> {
-        let mechanisms = words::mechanisms(typed.mechanisms)?;
+        let mechanisms = words::mechanisms(typed.mechanisms, typed.custom_files)?;
         let options = parse_options(typed.set, &mechanisms)?;
         let bad_size = |flag: &'static str| move |error| Error::usage(format!("{flag}: {error}"));
         let workloads = words::list(typed.workloads, words::workload)?;
@@ -182,14 +183,14 @@ pub(crate) enum SurveyLength {
     Quick,
 }
 
-fn attempts(asked: u32) -> Result<u32, Error> {
+pub(super) fn attempts(asked: u32) -> Result<u32, Error> {
     if asked == 0 {
         return Err(Error::usage("--attempts must be at least 1"));
     }
     Ok(asked)
 }
 
-fn deadline(seconds: f64) -> Result<Duration, Error> {
+pub(super) fn deadline(seconds: f64) -> Result<Duration, Error> {
     if !(seconds > 0.0 && seconds <= LONGEST_DEADLINE_S) {
         let words = format!("--deadline must be above 0 and at most {LONGEST_DEADLINE_S} s");
         return Err(Error::usage(words));
@@ -227,7 +228,8 @@ fn parse_setting(text: &str, mechanisms: &[&'static Mechanism]) -> Result<Vec<Se
     if let Some(kind) = OwnKind::ALL.into_iter().find(|kind| kind.word() == mechanism) {
         return own_settings(kind, option, values, mechanisms);
     }
-    let mechanism = words::mechanism(mechanism)?;
+    // What is set here was named, and asked, before.
+    let mechanism = words::mechanism(mechanism, CustomFiles::Leave)?;
     if !mechanisms.iter().any(|asked| asked.name == mechanism.name) {
         let words = format!("--set names {}, which -m does not", mechanism.name);
         return Err(Error::usage(words));
@@ -245,8 +247,7 @@ fn own_settings(
     mechanisms: &[&'static Mechanism],
 ) -> Result<Vec<Setting>, Error> {
     let word = kind.word();
-    let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
-    if option.is_empty() || option.contains(is_odd) || values.contains(char::is_control) {
+    if !is_custom_option(option, values) {
         let words =
             format!("--set {word}.NAME=VALUES takes a name without spaces, and plain values");
         return Err(Error::usage(words));
@@ -262,7 +263,16 @@ fn own_settings(
     Ok(settings)
 }
 
-fn find_option(mechanism: &Mechanism, option: &str) -> Result<&'static OptionSpec, Error> {
+/// Whether a custom mechanism can have `option` with `values`.
+pub(super) fn is_custom_option(option: &str, values: &str) -> bool {
+    let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
+    !option.is_empty() && !option.contains(is_odd) && !values.contains(char::is_control)
+}
+
+pub(super) fn find_option(
+    mechanism: &Mechanism,
+    option: &str,
+) -> Result<&'static OptionSpec, Error> {
     let known = mechanism.options.iter().find(|spec| spec.name == option);
     known.ok_or_else(|| {
         if mechanism.options.is_empty() {
@@ -274,7 +284,7 @@ fn find_option(mechanism: &Mechanism, option: &str) -> Result<&'static OptionSpe
 }
 
 /// The values of an option in canonical form: sizes as plain bytes.
-fn parse_values(
+pub(super) fn parse_values(
     mechanism: &Mechanism,
     spec: &OptionSpec,
     values: &str,
@@ -314,14 +324,15 @@ fn parse_values(
 
 /// Sizes as plain bytes, and `known` words as they are.
 fn byte_sizes(full: &str, values: &str, known: &[&str]) -> Result<Vec<String>, Error> {
+    let refused = |error: size::SizeError| Error::usage(format!("{full}: {error}"));
+    size::check_count(values).map_err(refused)?;
     let mut bytes = Vec::new();
     for item in values.split(',').map(str::trim) {
         if known.contains(&item) {
             bytes.push(item.to_owned());
             continue;
         }
-        let sizes =
-            size::parse_list(item).map_err(|error| Error::usage(format!("{full}: {error}")))?;
+        let sizes = size::parse_list(item).map_err(refused)?;
         bytes.extend(sizes.iter().map(u64::to_string));
     }
     bytes.dedup();

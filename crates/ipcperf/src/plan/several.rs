@@ -1,11 +1,11 @@
 //! Several matrices as one plan: their cases lie in the same blocks, and one that two have is run once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ipcperf_engine::placement::Topology;
 
 use super::cell::Naming;
-use super::{Case, Plan, Request};
+use super::{Case, Plan, Request, matrix};
 use crate::error::Error;
 
 impl Plan {
@@ -19,6 +19,8 @@ impl Plan {
         requests: &[(String, Request)],
         topology: &Topology,
     ) -> Result<Self, Error> {
+        let cells = requests.iter().map(|(_, request)| matrix::count(request, &request.mechanisms));
+        matrix::check_count(cells.fold(0, usize::saturating_add))?;
         let parts = |naming| -> Result<Vec<(&str, Self)>, Error> {
             let mut parts = Vec::new();
             for (name, request) in requests {
@@ -53,9 +55,8 @@ impl Plan {
                 None => self.cases.push(case),
             }
         }
-        let is_new = |id: &str| !self.refused.iter().any(|one| one.id == id);
-        let refused: Vec<_> = other.refused.into_iter().filter(|one| is_new(&one.id)).collect();
-        self.refused.extend(refused);
+        let known: HashSet<String> = self.refused.iter().map(|one| one.id.clone()).collect();
+        self.refused.extend(other.refused.into_iter().filter(|one| !known.contains(&one.id)));
         for absent in other.unavailable {
             if !self.unavailable.iter().any(|one| one.mechanism == absent.mechanism) {
                 self.unavailable.push(absent);

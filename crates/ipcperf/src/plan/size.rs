@@ -4,10 +4,13 @@
 //! equal distance, both ends in; `1kB..100MB*10` multiplies by ten. KiB, MiB, GiB are powers of
 //! 1024; kB (KB too), MB, GB of 1000.
 
+use std::collections::HashSet;
 use std::fmt;
 
 /// More values than this in one list is a slip, not a plan.
-const MOST_VALUES: u64 = 4_096;
+pub(crate) const MOST_VALUES: u64 = 4_096;
+/// Characters of a list that an error quotes.
+const MOST_QUOTED: usize = 60;
 
 const UNITS: [(&str, u64); 9] = [
     ("", 1),
@@ -65,10 +68,11 @@ pub(crate) fn parse(text: &str) -> Result<u64, SizeError> {
 
 /// Parses a comma-separated list of sizes and ranges; repeated values count once.
 pub(crate) fn parse_list(text: &str) -> Result<Vec<u64>, SizeError> {
-    let mut sizes = Vec::new();
+    check_count(text)?;
+    let (mut sizes, mut seen) = (Vec::new(), HashSet::new());
     for item in text.split(',') {
-        for size in parse_item(item.trim())? {
-            if !sizes.contains(&size) {
+        for size in Item::parse(item.trim())?.sizes() {
+            if seen.insert(size) {
                 sizes.push(size);
             }
         }
@@ -76,61 +80,116 @@ pub(crate) fn parse_list(text: &str) -> Result<Vec<u64>, SizeError> {
     Ok(sizes)
 }
 
-fn parse_item(text: &str) -> Result<Vec<u64>, SizeError> {
-    let Some((start, rest)) = text.split_once("..") else {
-        return Ok(vec![parse(text)?]);
-    };
-    if start.trim().is_empty() {
-        return Err(SizeError::NoStart(text.to_owned()));
-    }
-    let step = rest.find([':', '*']).map(|at| (rest.as_bytes()[at], &rest[at + 1..]));
-    let end = rest.split([':', '*']).next().unwrap_or_default();
-    if end.trim().is_empty() {
-        return Err(SizeError::NoEnd(text.to_owned()));
-    }
-    let (start, end) = (parse(start)?, parse(end)?);
-    if end < start {
-        return Err(SizeError::Backwards(text.to_owned()));
-    }
-    match step {
-        Some((b':', count)) => spaced(text, start, end, count),
-        Some((_, factor)) => multiplied(text, start, end, factor.trim().parse().ok()),
-        None => multiplied(text, start, end, Some(2)),
+/// That the list `text` is not too long, found before any value is made: a short text can name millions.
+pub(super) fn check_count(text: &str) -> Result<(), SizeError> {
+    match count_list(text) {
+        0..=MOST_VALUES => Ok(()),
+        count => Err(SizeError::TooMany(quoted(text), count)),
     }
 }
 
-/// `start`, `start * factor`, ... up to `end`, and `end` itself.
-fn multiplied(
-    text: &str,
-    start: u64,
-    end: u64,
-    factor: Option<u64>,
-) -> Result<Vec<u64>, SizeError> {
-    let factor = factor.filter(|&f| f >= 2).ok_or_else(|| SizeError::Endless(text.to_owned()))?;
+/// Number of values that the list `text` names, repeated ones included, without making them. What is no size
+/// counts as one value.
+pub(crate) fn count_list(text: &str) -> u64 {
+    let items = text.split(',').map(|item| Item::parse(item.trim()).map_or(1, Item::count));
+    items.fold(0, u64::saturating_add)
+}
+
+/// The start of `text`, or all of it where it is short.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MOST_QUOTED) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// One item of a list.
+#[derive(Clone, Copy)]
+enum Item {
+    One(u64),
+    /// `start`, `start * factor`, ... up to `end`, and `end` itself.
+    Multiplied {
+        start: u64,
+        end: u64,
+        factor: u64,
+    },
+    /// `count` values at equal distance, rounded to whole bytes.
+    Spaced {
+        start: u64,
+        end: u64,
+        count: u64,
+    },
+}
+
+impl Item {
+    fn parse(text: &str) -> Result<Self, SizeError> {
+        let Some((start, rest)) = text.split_once("..") else {
+            return Ok(Self::One(parse(text)?));
+        };
+        if start.trim().is_empty() {
+            return Err(SizeError::NoStart(text.to_owned()));
+        }
+        let step = rest.find([':', '*']).map(|at| (rest.as_bytes()[at], rest[at + 1..].trim()));
+        let end = rest.split([':', '*']).next().unwrap_or_default();
+        if end.trim().is_empty() {
+            return Err(SizeError::NoEnd(text.to_owned()));
+        }
+        let (start, end) = (parse(start)?, parse(end)?);
+        if end < start {
+            return Err(SizeError::Backwards(text.to_owned()));
+        }
+        match step {
+            Some((b':', count)) => {
+                let count = count.parse().ok().filter(|&count| count >= 2);
+                let count = count.ok_or_else(|| SizeError::Count(text.to_owned()))?;
+                Ok(Self::Spaced { start, end, count })
+            }
+            step => {
+                let factor = step.map_or(Some(2), |(_, factor)| factor.parse().ok());
+                let factor = factor.filter(|&factor| factor >= 2);
+                let factor = factor.ok_or_else(|| SizeError::Endless(text.to_owned()))?;
+                Ok(Self::Multiplied { start, end, factor })
+            }
+        }
+    }
+
+    /// Number of values, each that rounds to the same included.
+    fn count(self) -> u64 {
+        match self {
+            Self::One(_) => 1,
+            Self::Multiplied { .. } => self.sizes().len() as u64,
+            Self::Spaced { count, .. } => count,
+        }
+    }
+
+    /// The values. Of a range at equal distance they must have been counted before.
+    fn sizes(self) -> Vec<u64> {
+        match self {
+            Self::One(size) => vec![size],
+            Self::Multiplied { start, end, factor } => multiplied(start, end, factor),
+            Self::Spaced { start, end, count } => spaced(start, end, count),
+        }
+    }
+}
+
+/// At most 64 values: each is twice the one before, or more.
+fn multiplied(start: u64, end: u64, factor: u64) -> Vec<u64> {
     let next = |&size: &u64| size.checked_mul(factor).filter(|&next| next < end);
     let mut sizes: Vec<u64> = std::iter::successors(Some(start), next).collect();
     if start < end {
         sizes.push(end);
     }
-    Ok(sizes)
+    sizes
 }
 
-/// `count` values at equal distance, rounded to whole bytes.
-fn spaced(text: &str, start: u64, end: u64, count: &str) -> Result<Vec<u64>, SizeError> {
-    let count: u64 = count.trim().parse().unwrap_or(0);
-    if count < 2 {
-        return Err(SizeError::Count(text.to_owned()));
-    }
-    if count > MOST_VALUES {
-        return Err(SizeError::TooMany(text.to_owned(), count));
-    }
+fn spaced(start: u64, end: u64, count: u64) -> Vec<u64> {
     let (steps, width) = (u128::from(count - 1), u128::from(end - start));
     let offset = |index: u64| (u128::from(index) * width + steps / 2) / steps;
     let mut sizes: Vec<u64> = (0..count)
         .map(|index| start + u64::try_from(offset(index)).unwrap_or(end - start))
         .collect();
     sizes.dedup();
-    Ok(sizes)
+    sizes
 }
 
 /// Bytes as people write them: the largest binary or decimal unit that leaves a whole number.
@@ -203,6 +262,26 @@ mod tests {
         assert!(message("99999999999999999999").contains("64 bits"));
         for wrong in ["", "KiB", "-1", "1.5KiB", "64kib", "1,,2", "five", "6 4"] {
             assert!(message(wrong).contains("is no size"), "{wrong}: {}", message(wrong));
+        }
+    }
+
+    /// Were one of these lists made to be counted, the test would not end.
+    #[test]
+    fn a_list_is_counted_without_being_made() {
+        let absurd = format!("1..{0}:{0}", u64::MAX);
+        let cases = [
+            (absurd.clone(), u64::MAX),
+            (format!("{absurd},{absurd}"), u64::MAX),
+            ("1..9999999999:9999999999".to_owned(), 9_999_999_999),
+            (["1..4096:4096"; 20_000].join(","), 81_920_000),
+            (["1..1GiB"; 20_000].join(","), 620_000),
+            (["7"; 60_000].join(","), 60_000),
+            ("x,1..,5".to_owned(), 3),
+        ];
+        for (text, count) in cases {
+            assert_eq!(count_list(&text), count, "{}", quoted(&text));
+            let Err(error) = parse_list(&text) else { panic!("{} is a list", quoted(&text)) };
+            assert!(error.to_string().chars().count() < 200, "{error}");
         }
     }
 

@@ -8,12 +8,8 @@ use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_observe::{Disturbs, Instrument, KERNEL_OBJECTS, Source};
 
 use super::cell::{Case, Cause, Refused};
+use super::name::{Side, case_id};
 use super::watchers::{Events, Watcher};
-
-/// What stands between the name of a case and the instruments that watch it.
-pub(crate) const WATCHED: &str = "/instrument=";
-/// What stands between the name of a case and the instruments whose twin it is.
-pub(crate) const TWIN: &str = "/twin-of=";
 
 /// Whether instruments that disturb may disturb one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +43,13 @@ impl Watched {
         self.instruments().filter(|instrument| instrument.disturbs == Disturbs::Yes)
     }
 
+    /// Which of the two cases of its group it is.
+    pub(super) const fn side(&self) -> Side {
+        if self.twin_of.is_some() { Side::Twin } else { Side::Watched }
+    }
+
     /// Whether the parties must wait to be watched.
-    fn gate(&self) -> Gate {
+    pub(super) fn gate(&self) -> Gate {
         let is_outside = |instrument: &Instrument| !matches!(instrument.source, Source::Worker);
         if self.instruments().any(is_outside) { Gate::Closed } else { Gate::Open }
     }
@@ -56,9 +57,19 @@ impl Watched {
 
 impl Watched {
     /// Whether the parties look at their kernel objects.
-    fn objects(&self) -> Objects {
+    pub(super) fn objects(&self) -> Objects {
         if self.by.contains(&KERNEL_OBJECTS) { Objects::Read } else { Objects::Unread }
     }
+}
+
+/// Number of cases that each cell makes where `watchers` watch it.
+pub(super) fn cases_of_each(watchers: &[Watcher], grouping: Grouping) -> usize {
+    let loud = watchers.iter().filter(|watcher| watcher.instrument.disturbs == Disturbs::Yes);
+    let groups = match grouping {
+        Grouping::Together => loud.map(|watcher| watcher.part.0).max().unwrap_or(0),
+        Grouping::Apart => loud.count(),
+    };
+    groups.saturating_mul(2).max(1)
 }
 
 /// `case`, as it is watched by `watchers`: one case, or two for each instrument that disturbs, or for
@@ -71,7 +82,7 @@ pub(super) fn watched(
     let (quiet, loud): (Vec<&Watcher>, Vec<&Watcher>) =
         watchers.iter().partition(|watcher| watcher.instrument.disturbs == Disturbs::No);
     let groups: Vec<Vec<&Watcher>> = match grouping {
-        _ if loud.is_empty() => return vec![Ok(case.watched_by(&quiet, "", None))],
+        _ if loud.is_empty() => return vec![Ok(case.watched_by(&quiet, &[], None))],
         Grouping::Together => together(&loud),
         Grouping::Apart => loud.into_iter().map(|watcher| vec![watcher]).collect(),
     };
@@ -89,12 +100,10 @@ fn together<'a>(watchers: &[&'a Watcher]) -> Vec<Vec<&'a Watcher>> {
 
 /// `case` watched by `group`, and its twin; each is watched by what is `quiet`.
 fn with_twin(case: &Case, quiet: &[&Watcher], group: &[&Watcher]) -> [Result<Case, Refused>; 2] {
-    let labels: Vec<String> = group.iter().map(|watcher| watcher.label()).collect();
-    let names = labels.join("+");
     let all = [quiet, group].concat();
-    let watched = case.clone().watched_by(&all, &format!("{WATCHED}{names}"), None);
+    let watched = case.clone().watched_by(&all, group, None);
     let twin_of = Some(watched.id.clone());
-    let twin = case.clone().watched_by(quiet, &format!("{TWIN}{names}"), twin_of);
+    let twin = case.clone().watched_by(quiet, group, twin_of);
     let is_program = matches!(own_mechanism(&case.spec.mechanism), Some((OwnKind::Program, _)));
     if !is_program {
         return [Ok(twin), Ok(watched)];
@@ -110,14 +119,26 @@ fn with_twin(case: &Case, quiet: &[&Watcher], group: &[&Watcher]) -> [Result<Cas
 }
 
 impl Case {
-    fn watched_by(mut self, by: &[&Watcher], suffix: &str, twin_of: Option<String>) -> Self {
-        self.id += suffix;
+    /// The case as `by` watch it; its name tells it from the others by the instruments of `group`.
+    fn watched_by(mut self, by: &[&Watcher], group: &[&Watcher], twin_of: Option<String>) -> Self {
+        self.name.instruments = group.iter().map(|watcher| watcher.named()).collect();
         let chosen = by.iter().filter(|watcher| !watcher.events.is_empty());
         let events = chosen.map(|one| (one.instrument.name, one.events.clone())).collect();
         let by = by.iter().map(|watcher| watcher.instrument.name).collect();
         self.watched = Watched { by, events, twin_of };
         self.spec.gate = self.watched.gate();
         self.spec.objects = self.watched.objects();
+        self.id = self.made_id();
         self
+    }
+
+    /// The name of the case of its group that is watched, made from what it is.
+    pub(super) fn watched_id(&self) -> String {
+        case_id(&self.spec, self.placement, &self.name, Side::Watched)
+    }
+
+    /// Its name, made from what it is.
+    pub(super) fn made_id(&self) -> String {
+        case_id(&self.spec, self.placement, &self.name, self.watched.side())
     }
 }

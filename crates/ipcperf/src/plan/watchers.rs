@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use ipcperf_observe::{Instrument, Source, Unavailable, counters, profile};
 
+use super::name::NamedInstrument;
 use super::words;
 use crate::error::Error;
 
 /// The instruments of which events can be chosen, and the flag that chooses them.
 const CHOOSERS: [(&str, &str); 2] = [(counters::NAME, "--events"), (profile::NAME, "--event")];
+
+/// More events than this are a slip.
+const MOST_EVENTS: usize = 1_024;
 
 /// Events by the name of the instrument that they were chosen for.
 pub(crate) type Events = BTreeMap<&'static str, Vec<String>>;
@@ -22,7 +26,7 @@ pub(crate) struct Watcher {
     /// Which of the instrument's parts this is, and of how many.
     pub(crate) part: (usize, usize),
     /// The words that chose its events, where its name must tell it from others by other events.
-    pub(super) chosen: Option<String>,
+    pub(super) chosen: Vec<String>,
 }
 
 /// An instrument that was asked for, or an event of it, that cannot be had here.
@@ -43,26 +47,22 @@ pub(crate) enum Extent {
 }
 
 impl Watcher {
-    /// Its name, after it what chose its events where that is told, and the number of its part where there
-    /// are several.
-    pub(crate) fn label(&self) -> String {
-        let chosen = self.chosen.as_ref().map(|words| format!("{CHOSEN}{words}"));
-        let name = format!("{}{}", self.instrument.name, chosen.unwrap_or_default());
-        match self.part {
-            (_, 1) => name,
-            (part, _) => format!("{name}.{part}"),
-        }
+    /// As the name of a case has it: with what chose its events where that is told, and the number of its part
+    /// where there are several.
+    pub(super) fn named(&self) -> NamedInstrument {
+        let part = match self.part {
+            (_, 1) => None,
+            (part, _) => Some(part),
+        };
+        let instrument = self.instrument.name.to_owned();
+        NamedInstrument { instrument, events: self.chosen.clone(), part }
     }
 }
-
-/// What lies between the name of an instrument and the words that chose its events.
-pub(crate) const CHOSEN: char = ':';
 
 /// Names each of `watchers` by the words that chose its events.
 pub(super) fn named_by_events(watchers: &mut [Watcher], events: &Events) {
     for watcher in watchers {
-        let words = events.get(watcher.instrument.name).filter(|words| !words.is_empty());
-        watcher.chosen = words.map(|words| words.join(","));
+        watcher.chosen = events.get(watcher.instrument.name).cloned().unwrap_or_default();
     }
 }
 
@@ -92,7 +92,13 @@ pub(super) fn parse_events(
         if !instruments.iter().any(|instrument| instrument.name == name) {
             return Err(Error::usage(format!("{flag} is for --instrument {name}")));
         }
-        events.insert(name, counters::split(text));
+        let chosen = counters::split(text);
+        if chosen.len() > MOST_EVENTS {
+            let count = chosen.len();
+            let words = format!("{flag} names {count} events; {MOST_EVENTS} are the most");
+            return Err(Error::usage(words));
+        }
+        events.insert(name, chosen);
     }
     Ok(events)
 }
@@ -148,8 +154,12 @@ fn parts(instrument: &'static Instrument, chosen: &[String]) -> Result<Vec<Watch
         }
     };
     let count = parts.len();
-    let watcher =
-        |(index, events)| Watcher { instrument, events, part: (index + 1, count), chosen: None };
+    let watcher = |(index, events)| Watcher {
+        instrument,
+        events,
+        part: (index + 1, count),
+        chosen: Vec::new(),
+    };
     Ok(parts.into_iter().enumerate().map(watcher).collect())
 }
 
@@ -158,20 +168,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_numbers_where_there_are_several() {
-        let instrument = ipcperf_observe::find("rusage").unwrap();
-        let label = |part| Watcher { instrument, events: Vec::new(), part, chosen: None }.label();
-        assert_eq!([label((1, 1)), label((2, 3))], ["rusage", "rusage.2"]);
-    }
-
-    #[test]
     fn what_chose_the_events_stands_in_a_name_where_it_must() {
         let instrument = ipcperf_observe::find(counters::NAME).unwrap();
         let part = (2, 3);
-        let mut watchers = [Watcher { instrument, events: Vec::new(), part, chosen: None }];
+        let mut watchers = [Watcher { instrument, events: Vec::new(), part, chosen: Vec::new() }];
         let words = ["l1d", "mem"].map(str::to_owned).to_vec();
         named_by_events(&mut watchers, &Events::from([(counters::NAME, words)]));
-        assert_eq!(watchers[0].label(), "counters:l1d,mem.2");
+        assert_eq!(watchers[0].named().to_string(), "counters:l1d,mem.2");
     }
 
     #[test]

@@ -4,17 +4,28 @@ use ipcperf_engine::mechanism::{self, MECHANISMS, Mechanism};
 use ipcperf_engine::workload::{self, WORKLOADS};
 use ipcperf_engine::{KernelBuffer, Mode};
 
-use super::{own, size};
+use super::{CustomFiles, own, size};
 use crate::error::Error;
 
 /// Below this similarity (Jaro-Winkler) a suggestion would only puzzle.
 const SIMILAR: f64 = 0.7;
 
+/// Words longer than this are near nothing, and comparing them would take long.
+const LONGEST_NEAR: usize = 100;
+
 /// The comma-separated items of `text`, each turned into a value; repeated ones count once.
+///
+/// # Errors
+/// Those of `item`; usage where there are more items than a factor may have levels.
 pub(super) fn list<T: PartialEq>(
     text: &str,
     item: impl Fn(&str) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
+    let count = text.split(',').count() as u64;
+    if count > size::MOST_VALUES {
+        let most = size::MOST_VALUES;
+        return Err(Error::usage(format!("a list of {count} values; {most} are the most")));
+    }
     let mut values = Vec::new();
     for word in text.split(',') {
         let value = item(word.trim())?;
@@ -34,17 +45,26 @@ pub(super) fn levels<T: PartialEq + Default>(
 }
 
 /// The mechanisms named in `text`; the word `all` is each of them.
-pub(super) fn mechanisms(text: &str) -> Result<Vec<&'static Mechanism>, Error> {
+pub(super) fn mechanisms(text: &str, files: CustomFiles) -> Result<Vec<&'static Mechanism>, Error> {
     if text.trim() == "all" {
         return Ok(MECHANISMS.to_vec());
     }
-    let names = list(text, |word| mechanism(word).map(|known| known.name))?;
-    Ok(names.into_iter().filter_map(mechanism::find).collect())
+    let named = list(text, |word| mechanism(word, files).map(Named))?;
+    Ok(named.into_iter().map(|Named(mechanism)| mechanism).collect())
+}
+
+/// A mechanism that is the same as another of its name.
+struct Named(&'static Mechanism);
+
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
 }
 
 /// The mechanism called `word`.
-pub(super) fn mechanism(word: &str) -> Result<&'static Mechanism, Error> {
-    if let Some(own) = own::planned(word)? {
+pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<&'static Mechanism, Error> {
+    if let Some(own) = own::planned(word, files)? {
         return Ok(own);
     }
     mechanism::find(word)
@@ -75,6 +95,9 @@ pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, Error> {
 
 /// The known word that is nearest to `word`, where one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST_NEAR {
+        return None;
+    }
     known
         .map(|candidate| (similarity(word, candidate), candidate))
         .filter(|(similarity, _)| *similarity >= SIMILAR)
@@ -88,6 +111,8 @@ pub(crate) fn unknown<'a>(
     word: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Error {
+    let cut = word.char_indices().nth(LONGEST_NEAR).map(|(end, _)| format!("{}...", &word[..end]));
+    let word = cut.as_deref().unwrap_or(word);
     Error::usage(match nearest(word, known.clone()) {
         Some(nearest) => format!("unknown {what} `{word}`; did you mean `{nearest}`?"),
         None => {
@@ -108,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_near_miss_gets_a_suggestion_and_a_far_one_the_list() {
-        let near = mechanism("unix-steam").unwrap_err().to_string();
+        let near = mechanism("unix-steam", CustomFiles::Ask).unwrap_err().to_string();
         assert_eq!(near, "unknown mechanism `unix-steam`; did you mean `unix-stream`?");
         let short = unknown("export format", "cvs", ["csv", "json"].into_iter()).to_string();
         assert_eq!(short, "unknown export format `cvs`; did you mean `csv`?");
@@ -116,9 +141,20 @@ mod tests {
         assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip, request-reply");
     }
 
+    /// A list that is compared with itself, or a word that is compared letter by letter, would take minutes.
+    #[test]
+    fn what_is_too_long_is_refused_before_it_is_compared() {
+        let numbers: Vec<String> = (1..1_000_000).map(|number| number.to_string()).collect();
+        let told = list(&numbers.join(","), kernel_buffer).unwrap_err().to_string();
+        assert_eq!(told, "a list of 999999 values; 4096 are the most");
+        let told = mechanism(&"pipe".repeat(1_000_000), CustomFiles::Ask).unwrap_err().to_string();
+        assert!(told.starts_with("unknown mechanism `pipepipe"), "{told}");
+        assert!(told.len() < 2_000 && told.contains("...`; known are"), "{told}");
+    }
+
     #[test]
     fn all_is_every_mechanism_and_repeats_count_once() {
-        assert_eq!(mechanisms("all").unwrap().len(), MECHANISMS.len());
-        assert_eq!(mechanisms("pipe,tcp,pipe").unwrap().len(), 2);
+        assert_eq!(mechanisms("all", CustomFiles::Ask).unwrap().len(), MECHANISMS.len());
+        assert_eq!(mechanisms("pipe,tcp,pipe", CustomFiles::Ask).unwrap().len(), 2);
     }
 }

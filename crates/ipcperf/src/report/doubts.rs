@@ -22,7 +22,7 @@ fn of_file(file: &Summarised) -> Markup {
     let plan = &results.header.plan;
     let seen = notes(&file.summaries, &results.samples, plan.until_ci);
     let notes: Vec<String> = unfinished(results).into_iter().chain(seen).collect();
-    let closing = closing_words(plan, results.standing_failures());
+    let closing = closing_words(plan, results.failures.iter());
     html! {
         @if notes.is_empty() { p { "Nothing out of the ordinary was seen." } }
         @for note in &notes { (paragraph(note)) }

@@ -22,6 +22,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::exhibit::{Asked, Exhibits};
 use crate::figure::{Chart, DARK, DARK_GROUND, FIGURES, LIGHT, Names, counted};
+use crate::printable::printable;
 use crate::results::Header;
 use crate::summary::Summarised;
 
@@ -92,7 +93,8 @@ impl<'a> Report<'a> {
                 }
             }
         };
-        page.into_string()
+        // Markup is escaped; what would reorder the text around it, or cannot be seen, is not.
+        printable(&page.into_string()).into_owned()
     }
 
     /// The sections that have something to say, each with its link and its name.
@@ -153,7 +155,7 @@ fn origin(file: &Summarised, letter: Option<char>) -> Markup {
             (version) " (" (name.unwrap_or_default()) ")."
             @if header.quick { " A quick look: fewer sizes, at most ten repetitions." }
         }
-        @for warning in &file.results.warnings { p.grave { "This file: " (warning) "." } }
+        @for warning in file.results.warnings.iter().chain(&file.results.end_warnings) { p.grave { "This file: " (warning) "." } }
     }
 }
 

@@ -1,20 +1,24 @@
 //! Results files: lines of JSON, appended as a run of the command goes.
 
 mod blocks;
+mod missing;
+mod order;
 mod plain;
 mod planned;
 mod read;
 mod record;
 mod roles;
 mod sample;
+mod tally;
+mod warnings;
 mod write;
 
 pub(crate) use planned::{PlanRecord, RefusedRecord, SpecRecord, UnwatchedRecord};
-pub(crate) use read::{End, Results, read};
+pub(crate) use read::{Condition, End, Results, Strictness, read};
 #[cfg(test)]
 pub(crate) use read::{Wrong, parse};
 pub(crate) use record::{
-    CaseIdentity, FailedRun, Footer, Header, Line, ObservationRecord, RunIdentity,
+    CaseIdentity, FailedRun, Footer, Header, Line, ObservationRecord, RunIdentity, standing,
 };
 pub(crate) use sample::{Sample, SetAside, keys_of_roles};
 pub(crate) use write::{Overwrite, Writer, default_path};

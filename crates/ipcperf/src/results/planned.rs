@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::CaseIdentity;
-use crate::plan::{Case, Enough, Extent, Plan, Precision, Watched};
+use crate::plan::{Case, Enough, Extent, NameParts, Plan, Precision, Watched};
 
 /// Everything that was to be run, and what was not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +63,9 @@ pub(crate) struct SpecRecord {
     /// The case that is watched, where this is its undisturbed twin.
     #[serde(default)]
     pub(crate) twin_of: Option<String>,
+    /// What of the name of the case the run does not say.
+    #[serde(default)]
+    pub(crate) name_parts: NameParts,
     /// The matrices of the study that have it.
     #[serde(default)]
     pub(crate) matrices: Vec<String>,
@@ -171,7 +174,8 @@ impl SpecRecord {
         let events = self.events.iter().map(chosen).collect::<Result<_, String>>()?;
         let watched = Watched { by, events, twin_of: self.twin_of.clone() };
         let (spec, matrices) = (self.spec.clone(), self.matrices.clone());
-        Ok(Case { id: id.to_owned(), placement, spec, watched, matrices })
+        let name = self.name_parts.clone();
+        Ok(Case { id: id.to_owned(), name, placement, spec, watched, matrices })
     }
 
     fn of(case: &Case) -> Self {
@@ -186,6 +190,7 @@ impl SpecRecord {
                 .map(|(&name, events)| (name.to_owned(), events.clone()))
                 .collect(),
             twin_of: case.watched.twin_of.clone(),
+            name_parts: case.name.clone(),
             matrices: case.matrices.clone(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -9,12 +10,18 @@ use memchr::{memchr, memchr_iter};
 
 use super::SCHEMA;
 use super::blocks::{Blocks, Ending, Spare};
+use super::order::{Kind, Lines};
 use super::plain::plain_sample;
-use super::record::{FailedRun, Footer, Header, Line, ObservationRecord, RunIdentity, check_name};
+use super::record::{
+    FailedRun, Footer, Header, Line, ObservationRecord, RunIdentity, check_name, standing,
+};
 use super::roles::KnownKeys;
 use super::sample::Sample;
+use super::tally::Tally;
+use super::{missing, warnings};
 use crate::error::Error;
 use crate::parallel::map;
+use crate::printable::printable_line;
 
 /// A results file, read.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +29,7 @@ pub(crate) struct Results {
     pub(crate) header: Header,
     pub(crate) samples: Vec<Sample>,
     pub(crate) observations: Vec<ObservationRecord>,
+    /// Of the runs that no later attempt made good.
     pub(crate) failures: Vec<FailedRun>,
     /// The last footer.
     pub(crate) footer: Option<Footer>,
@@ -29,8 +37,22 @@ pub(crate) struct Results {
     pub(crate) end: End,
     /// What is not as it should be, in words.
     pub(crate) warnings: Vec<String>,
+    /// Why its end is none, in words.
+    pub(crate) end_warnings: Vec<String>,
+    pub(crate) condition: Condition,
+}
+
+/// How much of a file is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Condition {
     /// Where the last whole line ends.
     pub(crate) whole_bytes: u64,
+    /// The lines that count.
+    pub(crate) tally: Tally,
+    /// Planned runs without a line, where the file says that it is complete.
+    pub(crate) missing_runs: u64,
+    /// The first line that cannot be read, in words.
+    pub(crate) bad_line: Option<String>,
 }
 
 /// How a file ends.
@@ -43,20 +65,44 @@ pub(crate) enum End {
     Open,
 }
 
+/// What comes of a line inside that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    /// It is left out, with a warning.
+    Lenient,
+    /// The file is refused.
+    Strict,
+}
+
 /// What a file lacks whose command was killed.
 const NO_FOOTER: &str = "there is no footer: the command did not end; ipcperf resume goes on";
+
+const TORN: &str = "the last line is torn and was left out";
 
 /// Reads the results file at `path`.
 ///
 /// # Errors
-/// That it cannot be read; usage where it is no results file, a newer one, or has a bad line
-/// inside. A torn last line and a missing footer are warnings.
-pub(crate) fn read(path: &Path) -> Result<Results, Error> {
-    let told = |wrong| match wrong {
-        Wrong::Unreadable(source) => Error::Unreadable { path: path.to_owned(), source },
-        Wrong::Contents(words) => Error::usage(format!("{}: {words}", path.display())),
-    };
-    parse(File::open(path).map_err(|source| told(Wrong::Unreadable(source)))?).map_err(told)
+/// That it cannot be read; usage where it is no results file, a newer one, or has, strictly read, a bad line
+/// inside. A torn last line, a missing footer, and lines that are missing or there twice are warnings.
+pub(crate) fn read(path: &Path, strictness: Strictness) -> Result<Results, Error> {
+    let file = File::open(path);
+    let file = file.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+    match strictness {
+        Strictness::Lenient => parse(file).map_err(|wrong| wrong.of(path)),
+        Strictness::Strict => read_strictly(file, path),
+    }
+}
+
+/// Reads `file`, which was opened at `path` and must have no bad line inside.
+///
+/// # Errors
+/// As [`read`] has them.
+pub(super) fn read_strictly(file: impl Read + Send, path: &Path) -> Result<Results, Error> {
+    let results = parse(file).map_err(|wrong| wrong.of(path))?;
+    match results.condition.bad_line {
+        Some(words) => Err(Wrong::Contents(words).of(path)),
+        None => Ok(results),
+    }
 }
 
 /// Why there are no results.
@@ -68,14 +114,26 @@ pub(crate) enum Wrong {
     Contents(String),
 }
 
+impl Wrong {
+    fn of(self, path: &Path) -> Error {
+        match self {
+            Self::Unreadable(source) => Error::Unreadable { path: path.to_owned(), source },
+            Self::Contents(words) => Error::usage(format!("{}: {words}", path.display())),
+        }
+    }
+}
+
 /// More characters than this of what is wrong say no more: a line may be anything.
 const MOST_SAID: usize = 400;
 
+/// `words` in one short line: they may quote the file.
+fn short(words: &str) -> String {
+    printable_line(words).chars().take(MOST_SAID).collect()
+}
+
 impl From<String> for Wrong {
     fn from(words: String) -> Self {
-        // Words may quote the file, and there may be a newline, or an escape that paints the screen.
-        let on_one_line = words.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
-        Self::Contents(on_one_line.take(MOST_SAID).collect())
+        Self::Contents(short(&words))
     }
 }
 
@@ -92,22 +150,21 @@ pub(crate) fn parse(input: impl Read + Send) -> Result<Results, Wrong> {
     let first = blocks.next().transpose()?.unwrap_or_default();
     let header_bytes = memchr(b'\n', &first).map_or(first.len(), |newline| newline + 1);
     let (line, rest) = first.split_at(header_bytes);
-    let mut results = Results::of(header(line)?);
-    // The header is line 1.
-    let mut next_line = 2;
-    results.append(Part::read(rest), &mut next_line)?;
+    let header = header(line)?;
+    let known = Known::of(line, &header);
+    let mut reading = Reading::default();
+    reading.append(Part::read(rest, &known))?;
     let read_block = |block: Result<Vec<u8>, Wrong>| {
         let block = block?;
-        let part = Part::read(&block);
+        let part = Part::read(&block, &known);
         spare.put(block);
         Ok(part)
     };
     let parts = map(&mut blocks, read_block).into_iter().collect::<Result<Vec<_>, Wrong>>();
     for part in parts? {
-        results.append(part, &mut next_line)?;
+        reading.append(part)?;
     }
-    results.end(&blocks.ending());
-    Ok(results)
+    Ok(reading.end(header.clone(), &blocks.ending()))
 }
 
 fn header(line: &[u8]) -> Result<Header, String> {
@@ -133,130 +190,250 @@ fn header(line: &[u8]) -> Result<Header, String> {
 }
 
 impl Results {
-    /// The failures that no later run has answered.
-    pub(crate) fn standing_failures(&self) -> impl Iterator<Item = &FailedRun> {
-        let run = |run: &RunIdentity| (run.block, run.case.case_id.clone());
-        let made: HashSet<_> = self.samples.iter().map(|sample| run(&sample.run)).collect();
-        self.failures
-            .iter()
-            .filter(move |failure| !failure.transient || !made.contains(&run(&failure.run)))
-    }
-
-    /// Whether every run of the plan has its line.
+    /// Whether every run of the plan has its line, and none is due again.
     pub(crate) fn is_complete(&self) -> bool {
-        let complete = self.footer.as_ref().is_some_and(|footer| footer.complete);
-        complete && self.end == End::Closed
+        let is_said = |footer: &Footer| footer.complete && self.unresumed_lines(footer) == 0;
+        let is_due = |failure: &FailedRun| failure.transient;
+        self.end == End::Closed
+            && self.footer.as_ref().is_some_and(is_said)
+            && self.condition.missing_runs == 0
+            && !self.failures.iter().any(is_due)
     }
 
-    fn of(header: Header) -> Self {
+    /// Lines that were lost after the file was last resumed.
+    fn unresumed_lines(&self, footer: &Footer) -> u64 {
+        self.condition.tally.lost_lines.saturating_sub(footer.lost_lines)
+    }
+}
+
+/// What is known before lines are read.
+struct Known {
+    /// The header's line.
+    header: Vec<u8>,
+    cases: HashSet<String>,
+    /// The last block that holds every case.
+    last_block: u32,
+    hasher: RandomState,
+}
+
+impl Known {
+    fn of(line: &[u8], header: &Header) -> Self {
         Self {
-            header,
-            samples: Vec::new(),
-            observations: Vec::new(),
-            failures: Vec::new(),
-            footer: None,
-            end: End::Open,
-            warnings: Vec::new(),
-            whole_bytes: 0,
+            header: line.trim_ascii_end().to_owned(),
+            cases: header.plan.cases.iter().cloned().collect(),
+            last_block: header.plan.repetitions,
+            hasher: RandomState::new(),
         }
     }
+}
 
-    /// Adds `part`, whose first line has the number `next_line`.
-    fn append(&mut self, part: Part, next_line: &mut u64) -> Result<(), String> {
-        if let Some((at, words)) = part.wrong {
-            return Err(format!("line {}: {words}", *next_line + at));
+/// All lines, as they are read.
+#[derive(Default)]
+struct Reading {
+    lines: Lines,
+    /// First attempts at runs that every case has.
+    first_attempts: u64,
+    bad: Vec<String>,
+    bad_count: u64,
+    strays: u64,
+    stray_case: Option<String>,
+}
+
+/// More bad lines than this are counted.
+const MOST_BAD: usize = 5;
+
+impl Reading {
+    fn append(&mut self, part: Part) -> Result<(), String> {
+        // The header is line 1.
+        let first_line = self.lines.count() + 2;
+        if let Some((at, words)) = &part.wrong {
+            return Err(format!("line {}: {words}", first_line + at));
         }
-        *next_line += part.lines;
-        self.samples.extend(part.samples);
-        self.observations.extend(part.observations);
-        self.failures.extend(part.failures);
-        self.footer = part.footer.or_else(|| self.footer.take());
-        if part.lines > 0 {
-            self.end = part.end;
-        }
+        let bad = part.bad.iter().map(|(at, words)| format!("line {}: {words}", first_line + at));
+        let room = MOST_BAD.saturating_sub(self.bad.len());
+        self.bad.extend(bad.take(room).map(|words| short(&words)));
+        self.bad_count += part.bad_count;
+        self.first_attempts += part.first_attempts;
+        self.strays += part.strays;
+        self.stray_case = self.stray_case.take().or_else(|| part.stray_case.clone());
+        self.lines.append(part);
         Ok(())
     }
 
-    fn end(&mut self, ending: &Ending) {
-        self.whole_bytes = ending.whole_bytes;
-        if ending.torn_bytes > 0 {
-            self.end = End::Open;
-            self.warnings.push("the last line is torn and was left out".to_owned());
+    fn end(self, header: Header, ending: &Ending) -> Results {
+        let (bad, more_bad) = (self.bad, self.bad_count);
+        let strays = (self.strays, self.stray_case);
+        let sorted = self.lines.sorted();
+        let mut condition = Condition {
+            whole_bytes: ending.whole_bytes,
+            tally: sorted.tally,
+            missing_runs: 0,
+            bad_line: bad.first().cloned(),
+        };
+        let is_closed = sorted.is_closed && ending.torn_bytes == 0;
+        let mut warnings = warnings::of_bad(&bad, more_bad);
+        warnings.extend(warnings::of_lines(&sorted, is_closed && bad.is_empty()));
+        warnings.extend(warnings::of_strays(&strays));
+        if sorted.footer.as_ref().is_some_and(|footer| footer.complete) {
+            let missing = missing::runs(&header.plan, &sorted, self.first_attempts);
+            condition.missing_runs = missing.count;
+            warnings.extend(warnings::of_missing(&missing));
         }
-        if self.end == End::Open {
-            self.warnings.push(NO_FOOTER.to_owned());
+        let torn = (ending.torn_bytes > 0).then_some(TORN);
+        let open = (!is_closed).then_some(NO_FOOTER);
+        Results {
+            header,
+            failures: standing(sorted.failures, &sorted.samples),
+            samples: sorted.samples,
+            observations: sorted.observations,
+            footer: sorted.footer,
+            end: if is_closed { End::Closed } else { End::Open },
+            warnings: warnings.iter().map(|words| short(words)).collect(),
+            end_warnings: torn.into_iter().chain(open).map(str::to_owned).collect(),
+            condition,
         }
     }
 }
 
 /// Some lines, read.
 #[derive(Default)]
-struct Part {
-    lines: u64,
-    samples: Vec<Sample>,
-    observations: Vec<ObservationRecord>,
-    failures: Vec<FailedRun>,
-    footer: Option<Footer>,
-    end: End,
-    /// How many lines come before the first that is wrong, and what is wrong with it.
+pub(super) struct Part {
+    pub(super) kinds: Vec<Kind>,
+    pub(super) samples: Vec<Sample>,
+    pub(super) observations: Vec<ObservationRecord>,
+    pub(super) failures: Vec<FailedRun>,
+    pub(super) footers: Vec<Footer>,
+    /// The number that the first line has if each line's number is one more than that of the line before.
+    pub(super) numbered_from: Option<u64>,
+    /// Whether numbers do not follow one another, or observations do not follow their run.
+    pub(super) is_irregular: bool,
+    /// The run of the observations above the first run.
+    pub(super) leading_run: Option<String>,
+    pub(super) last_run: Option<String>,
+    /// The names of runs, as hashes.
+    pub(super) runs: Vec<u64>,
+    first_attempts: u64,
+    /// Runs of cases that the plan does not have, and one of these.
+    strays: u64,
+    stray_case: Option<String>,
+    /// How many lines come before each of the first that cannot be read, and what is wrong with it.
+    bad: Vec<(u64, String)>,
+    bad_count: u64,
+    /// The same of a line for which the file is refused.
     wrong: Option<(u64, String)>,
 }
 
 impl Part {
-    /// Reads the lines of `block`, up to the first that is wrong.
-    fn read(block: &[u8]) -> Self {
+    /// Reads the lines of `block`, up to one for which the file is refused.
+    fn read(block: &[u8], known: &Known) -> Self {
         let newlines = memchr_iter(b'\n', block);
         let samples = Vec::with_capacity(newlines.clone().count());
         let (mut part, mut start) = (Self { samples, ..Self::default() }, 0);
         // All at once, which is sooner done than string by string.
         let text = str::from_utf8(block).ok();
-        let mut known = KnownKeys::default();
+        let mut keys = KnownKeys::default();
         for end in newlines {
-            let sample = text.and_then(|text| plain_sample(&text[start..end], &mut known));
-            if let Err(words) = part.add(sample, &block[start..end]) {
-                part.wrong = Some((part.lines, words));
-                break;
+            let (at, line) = (part.kinds.len() as u64, &block[start..end]);
+            let sample = text.and_then(|text| plain_sample(&text[start..end], &mut keys));
+            match part.add(sample, line, known) {
+                Ok(kind) => part.kinds.push(kind),
+                Err(Unread::Bad(words)) => part.note_bad(at, words),
+                Err(Unread::Refused(words)) => {
+                    part.wrong = Some((at, words));
+                    break;
+                }
             }
-            part.lines += 1;
             start = end + 1;
         }
         part
     }
 
+    fn note_bad(&mut self, at: u64, words: String) {
+        self.kinds.push(Kind::Bad);
+        self.bad_count += 1;
+        if self.bad.len() < MOST_BAD {
+            self.bad.push((at, words));
+        }
+    }
+
     /// Adds what `line` is: `plain`, where it has been seen to be that.
-    fn add(&mut self, plain: Option<Sample>, line: &[u8]) -> Result<(), String> {
-        self.end = End::Open;
+    fn add(&mut self, plain: Option<Sample>, line: &[u8], known: &Known) -> Result<Kind, Unread> {
         if let Some(sample) = plain {
-            return self.add_sample(sample);
+            return self.add_sample(sample, known);
         }
         match serde_json::from_slice(line).map_err(|error| format!("bad line: {error}"))? {
-            Line::Header(_) => return Err("a second header".to_owned()),
-            Line::Sample(sample) => return self.add_sample(sample),
-            Line::Observation(told) => {
-                [&told.run_id, &told.instrument]
-                    .into_iter()
-                    .try_for_each(|name| check_name(name))?;
-                self.observations.push(told);
+            Line::Header(_) if line == known.header => {
+                self.is_irregular = true;
+                return Ok(Kind::Header);
             }
+            Line::Header(_) => return Err(Unread::Refused("a second header".to_owned())),
+            Line::Sample(sample) => return self.add_sample(sample, known),
+            Line::Observation(seen) => self.add_observation(seen),
             Line::Failure(failure) => {
                 failure.run.case.check_names()?;
+                self.note_run(&failure.run, known);
+                self.note_number(failure.seq);
                 self.failures.push(failure);
+                Ok(Kind::Failure)
             }
             Line::Footer(footer) => {
-                self.footer = Some(footer);
-                self.end = End::Closed;
+                self.note_number(footer.seq);
+                self.footers.push(footer);
+                Ok(Kind::Footer)
             }
         }
-        Ok(())
+    }
+
+    fn add_sample(&mut self, sample: Sample, known: &Known) -> Result<Kind, Unread> {
+        sample.run.case.check_names()?;
+        check_name(sample.cpu_pair_class.as_deref().unwrap_or_default())?;
+        self.note_run(&sample.run, known);
+        self.note_number(sample.seq);
+        self.samples.push(sample);
+        Ok(Kind::Sample)
+    }
+
+    fn add_observation(&mut self, seen: ObservationRecord) -> Result<Kind, Unread> {
+        [&seen.run_id, &seen.instrument].into_iter().try_for_each(|name| check_name(name))?;
+        match (&self.last_run, &self.leading_run) {
+            (Some(run), _) | (None, Some(run)) => self.is_irregular |= *run != seen.run_id,
+            (None, None) => self.leading_run = Some(seen.run_id.clone()),
+        }
+        self.note_number(seen.seq);
+        self.observations.push(seen);
+        Ok(Kind::Observation)
+    }
+
+    /// Notes the number of the next line.
+    fn note_number(&mut self, seq: Option<u64>) {
+        let Some(seq) = seq else { return };
+        let first = seq.wrapping_sub(self.kinds.len() as u64);
+        self.is_irregular |= *self.numbered_from.get_or_insert(first) != first;
+    }
+
+    fn note_run(&mut self, run: &RunIdentity, known: &Known) {
+        self.runs.push(known.hasher.hash_one(&run.run_id));
+        self.last_run.get_or_insert_default().clone_from(&run.run_id);
+        if !known.cases.contains(&run.case.case_id) {
+            self.strays += 1;
+            self.stray_case.get_or_insert_with(|| run.case.case_id.clone());
+        } else if run.attempt == 1 && run.block <= known.last_block {
+            self.first_attempts += 1;
+        }
     }
 }
 
-impl Part {
-    fn add_sample(&mut self, sample: Sample) -> Result<(), String> {
-        sample.run.case.check_names()?;
-        check_name(sample.cpu_pair_class.as_deref().unwrap_or_default())?;
-        self.samples.push(sample);
-        Ok(())
+/// Why a line is not read.
+enum Unread {
+    /// It can be left out.
+    Bad(String),
+    /// The file is none that could be read without it.
+    Refused(String),
+}
+
+impl From<String> for Unread {
+    fn from(words: String) -> Self {
+        Self::Bad(words)
     }
 }
 
@@ -269,14 +446,19 @@ mod tests {
     use crate::machine::Environment;
     use crate::results::{PlanRecord, sample};
 
+    /// The run of the one case in `block`.
+    fn run(block: u32) -> Sample {
+        sample("pipe", Kind::Stream, 64, block, 1_000_000)
+    }
+
     fn file() -> String {
         let plan = PlanRecord {
-            repetitions: 1,
+            repetitions: 0,
             until_ci: None,
             attempts: 1,
             specs: Vec::new(),
             deadline_s: 10.0,
-            cases: Vec::new(),
+            cases: vec![run(0).run.case.case_id],
             refused: Vec::new(),
             unavailable: Vec::new(),
             unwatched: Vec::new(),
@@ -297,14 +479,17 @@ mod tests {
             limits: None,
         };
         let footer = Footer {
+            seq: None,
             complete: true,
             samples: 1,
+            observations: Some(0),
             failures: 0,
+            lost_lines: 0,
             probe_effects: Vec::new(),
             elapsed_ns: 1,
             ended: "2026-11-20T10:00:01Z".to_owned(),
         };
-        let sample = sample("pipe", Kind::Stream, 64, 1, 1_000_000);
+        let sample = run(0);
         let lines = [Line::Header(header), Line::Sample(sample), Line::Footer(footer)];
         lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
     }
@@ -320,8 +505,7 @@ mod tests {
     fn a_whole_file_is_read_without_warning() {
         let results = parse(file().as_bytes()).unwrap();
         assert_eq!(results.samples.len(), 1);
-        assert!(results.footer.unwrap().complete);
-        assert!(results.warnings.is_empty());
+        assert!(results.is_complete() && results.warnings.is_empty(), "{:?}", results.warnings);
     }
 
     #[test]
@@ -329,17 +513,17 @@ mod tests {
         let text = file();
         let results = parse(&text.as_bytes()[..text.len() - 10]).unwrap();
         assert_eq!(results.samples.len(), 1);
-        assert_eq!(results.warnings.len(), 2, "{:?}", results.warnings);
+        assert_eq!(results.end_warnings, [TORN, NO_FOOTER]);
     }
 
     #[test]
     fn a_footer_with_more_behind_it_ends_nothing() {
         let text = file();
         assert!(parse(text.as_bytes()).unwrap().is_complete());
-        let sample = text.lines().nth(1).unwrap();
+        let sample = text.lines().nth(1).unwrap().replace("0.0.1", "1.0.1");
         let results = parse(format!("{text}{sample}\n").as_bytes()).unwrap();
         assert!(!results.is_complete());
-        assert_eq!(results.warnings, [NO_FOOTER]);
+        assert_eq!(results.end_warnings, [NO_FOOTER]);
     }
 
     #[test]
@@ -352,14 +536,30 @@ mod tests {
         assert!(words("{\"kind\":\"header\"}\n").contains("no version"));
     }
 
+    fn bad_line(text: &str) -> String {
+        parse(text.as_bytes()).unwrap().condition.bad_line.unwrap_or_default()
+    }
+
     #[test]
-    fn a_bad_line_inside_is_told_with_its_number() {
+    fn a_bad_line_inside_is_left_out_and_told_with_its_number() {
         let text = file();
         let lines: Vec<&str> = text.lines().collect();
-        let broken = format!("{}\n{{\"kind\":\"sam\n{}\n", lines[0], lines[2]);
-        assert!(words(&broken).starts_with("line 2: bad line"), "{}", words(&broken));
-        let twice = format!("{}\n{}\n", lines[0], lines[0]);
-        assert_eq!(words(&twice), "line 2: a second header");
+        let broken = format!("{}\n{{\"kind\":\"sam\n{}\n{}\n", lines[0], lines[1], lines[2]);
+        let results = parse(broken.as_bytes()).unwrap();
+        assert_eq!((results.samples.len(), results.is_complete()), (1, true));
+        assert!(bad_line(&broken).starts_with("line 2: bad line"), "{}", bad_line(&broken));
+        assert_eq!(results.warnings.len(), 1, "{:?}", results.warnings);
+        let many = format!("{}\n{}{}\n", lines[0], "{}\n".repeat(100_000), lines[2]);
+        let results = parse(many.as_bytes()).unwrap();
+        let told = "99995 lines cannot be read either and were left out";
+        assert_eq!(results.warnings[5], told, "{:?}", results.warnings);
+    }
+
+    #[test]
+    fn another_header_is_no_part_of_the_file() {
+        let text = file();
+        let other = text.replacen("\"seed\":1", "\"seed\":2", 1);
+        assert_eq!(words(&format!("{text}{other}")), "line 4: a second header");
     }
 
     #[test]
@@ -367,7 +567,7 @@ mod tests {
         let text = file();
         let line = text.lines().nth(1).unwrap();
         let odd = line.replacen("\"stream\"", &format!("\"a\\nb\\u001b{}\"", "x".repeat(9_999)), 1);
-        let words = words(&text.replacen(line, &odd, 1));
+        let words = bad_line(&text.replacen(line, &odd, 1));
         assert!(words.starts_with("line 2: bad line: unknown variant"), "{words}");
         assert!(!words.contains(char::is_control) && words.chars().count() <= MOST_SAID, "{words}");
     }
@@ -375,14 +575,15 @@ mod tests {
     #[test]
     fn the_first_bad_line_of_a_long_file_is_told_with_its_number() {
         let text = file();
-        let [header, sample, footer] = text.lines().collect::<Vec<_>>()[..] else { panic!() };
-        let mut lines = vec![sample; 4_000];
-        (lines[3_001], lines[3_000]) = ("{}", "[]");
-        let text = format!("{header}\n{}\n{footer}\n", lines.join("\n"));
-        assert!(words(&text).starts_with("line 3002: bad line"));
+        let [header, sample, _] = text.lines().collect::<Vec<_>>()[..] else { panic!() };
+        let named = |number: u32| sample.replace("0.0.1", &format!("{number}.0.1"));
+        let mut lines: Vec<String> = (0..4_000).map(named).collect();
+        (lines[3_001], lines[3_000]) = ("{}".to_owned(), "[]".to_owned());
+        let text = format!("{header}\n{}\n", lines.join("\n"));
+        assert!(bad_line(&text).starts_with("line 3002: bad line"), "{}", bad_line(&text));
         let whole = parse(text.replace("{}\n", "").replace("[]\n", "").as_bytes()).unwrap();
-        assert_eq!((whole.samples.len(), whole.is_complete()), (3_998, true));
-        assert_eq!(whole.whole_bytes, text.len() as u64 - 6);
+        assert_eq!((whole.samples.len(), whole.warnings.len()), (3_998, 0));
+        assert_eq!(whole.condition.whole_bytes, text.len() as u64 - 6);
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! The objects of a results file. Their JSON Schema, made from these types, is published in
 //! `docs/results.schema.json`; a test holds the two together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_engine::handling::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_engine::limits::Limits;
@@ -190,6 +190,9 @@ pub(crate) struct RunIdentity {
 /// Why one run yielded nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FailedRun {
+    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seq: Option<u64>,
     /// Which run of which case.
     #[serde(flatten)]
     pub(crate) run: RunIdentity,
@@ -212,6 +215,9 @@ pub(crate) struct FailedRun {
 /// What an instrument saw of a role in a run: the fields that every instrument has, and its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ObservationRecord {
+    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seq: Option<u64>,
     /// The run, by its name.
     pub(crate) run_id: String,
     /// The instrument.
@@ -227,7 +233,8 @@ impl ObservationRecord {
     /// What `instrument` told of the run `run_id`.
     pub(crate) fn of(run_id: &str, instrument: &str, told: Observation) -> Self {
         let Observation { role, fields } = told;
-        Self { run_id: run_id.to_owned(), instrument: instrument.to_owned(), role, fields }
+        let (run_id, instrument) = (run_id.to_owned(), instrument.to_owned());
+        Self { seq: None, run_id, instrument, role, fields }
     }
 
     /// As the instrument told it.
@@ -239,12 +246,22 @@ impl ObservationRecord {
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Footer {
-    /// Whether every run of the plan was carried out, failed ones included, and none is due again.
+    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seq: Option<u64>,
+    /// Whether every run of the plan was carried out, failed ones included, but not those that `resume` makes
+    /// again.
     pub(crate) complete: bool,
-    /// Samples written.
+    /// Samples in the file.
     pub(crate) samples: u64,
-    /// Runs that failed.
+    /// Observations in the file.
+    #[serde(default)]
+    pub(crate) observations: Option<u64>,
+    /// Failures in the file, those included whose run a later attempt made good.
     pub(crate) failures: u64,
+    /// Lines that the file had lost when it was resumed; their runs were made again.
+    #[serde(default)]
+    pub(crate) lost_lines: u64,
     /// What being watched did to the cases that were.
     #[serde(default)]
     pub(crate) probe_effects: Vec<ProbeEffect>,
@@ -301,9 +318,31 @@ impl RunIdentity {
     }
 }
 
+/// The failures that no later attempt at the same run made good, or failed again.
+pub(crate) fn standing(failures: Vec<FailedRun>, samples: &[Sample]) -> Vec<FailedRun> {
+    if failures.is_empty() {
+        return failures;
+    }
+    let key = |run: &RunIdentity| (run.case.case_id.clone(), run.block);
+    let mut last: HashMap<(String, u32), u32> = HashMap::new();
+    for failure in &failures {
+        let attempt = last.entry(key(&failure.run)).or_default();
+        *attempt = failure.run.attempt.max(*attempt);
+    }
+    // Samples are many: only those after a first attempt can be such.
+    for sample in samples.iter().filter(|sample| sample.run.attempt > 1) {
+        if let Some(attempt) = last.get_mut(&key(&sample.run)) {
+            *attempt = sample.run.attempt.max(*attempt);
+        }
+    }
+    let is_last = |failure: &FailedRun| last.get(&key(&failure.run)) == Some(&failure.run.attempt);
+    failures.into_iter().filter(is_last).collect()
+}
+
 impl FailedRun {
     pub(crate) fn of(run: RunIdentity, failure: Failure) -> Self {
         Self {
+            seq: None,
             run,
             what: failure.what,
             role: failure.role,

@@ -50,6 +50,9 @@ impl SetAside {
     "^(sender|receiver|broker|both)_": { "type": ["integer", "null"], "minimum": 0 }
 }))]
 pub(crate) struct Sample {
+    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seq: Option<u64>,
     /// Which run of which case.
     #[serde(flatten)]
     pub(crate) run: RunIdentity,
@@ -189,6 +192,7 @@ impl Sample {
         let probes = measurement.cacheline_round_trip_ns;
         let roles = &measurement.roles;
         Self {
+            seq: None,
             set_aside: (run.block == 0).then_some(SetAside::First),
             cpu_pair_class: None,
             total_bytes: measurement.total_bytes,

@@ -5,15 +5,19 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use ipcperf_engine::host;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::io::Errno;
 
+use super::read::{Results, read_strictly};
 use super::record::{Header, Line};
+use super::tally::Tally;
 use crate::error::Error;
 use crate::folders;
+use crate::origin::Origin;
 
 /// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,7 @@ const ROOM_BYTES: u64 = 256 * 1024;
 pub(crate) struct Writer {
     file: File,
     path: PathBuf,
+    tally: Tally,
 }
 
 impl Writer {
@@ -63,18 +68,20 @@ impl Writer {
         header: Header,
     ) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
+        // What others may write to is not taken for the user's own when it is resumed.
+        options.write(true).mode(0o644);
         match overwrite {
-            Overwrite::Refuse => options.write(true).create_new(true),
-            Overwrite::Replace => options.write(true).create(true).truncate(false),
+            Overwrite::Refuse => options.create_new(true),
+            Overwrite::Replace => options.create(true).truncate(false),
         };
         // Opened for truncation only once it is ours: another command may be writing it.
         match options.open(&path) {
             Ok(file) => {
                 open_to_owner(&file);
-                let mut writer = Self { file, path };
+                let mut writer = Self { file, path, tally: Tally::default() };
                 writer.lock()?;
                 writer.begin(0)?;
-                writer.append(&[Line::Header(header)])?;
+                writer.append(vec![Line::Header(header)])?;
                 Ok(writer)
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(&path)),
@@ -83,14 +90,14 @@ impl Writer {
     }
 
     /// Opens the results file at `path` to go on with it: no other command may write to it from now
-    /// on. [`Writer::begin`] says where.
+    /// on. [`Writer::read`] reads it, and [`Writer::go_on`] says where.
     ///
     /// # Errors
     /// Usage where another command is writing to it; else that it cannot be opened.
     pub(crate) fn open(path: PathBuf) -> Result<Self, Error> {
-        match OpenOptions::new().write(true).open(&path) {
+        match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => {
-                let writer = Self { file, path };
+                let writer = Self { file, path, tally: Tally::default() };
                 writer.lock()?;
                 Ok(writer)
             }
@@ -99,6 +106,30 @@ impl Writer {
             }
             Err(source) => Err(Error::Unwritable { path, source }),
         }
+    }
+
+    /// Reads the file, which must have no line that cannot be read, and whose it is.
+    ///
+    /// # Errors
+    /// As [`read_strictly`] has them.
+    pub(crate) fn read(&self) -> Result<(Results, Origin), Error> {
+        let unread = |source| Error::Unreadable { path: self.path.clone(), source };
+        let origin = Origin::of(&self.file).map_err(unread)?;
+        Ok((read_strictly(&self.file, &self.path)?, origin))
+    }
+
+    /// Goes on behind the last whole line of `results`, as which this file was read.
+    ///
+    /// # Errors
+    /// That it cannot be cut.
+    pub(crate) fn go_on(&mut self, results: &Results) -> Result<(), Error> {
+        self.tally = results.condition.tally;
+        self.begin(results.condition.whole_bytes)
+    }
+
+    /// The lines in the file.
+    pub(crate) const fn tally(&self) -> Tally {
+        self.tally
     }
 
     /// Keeps other commands from writing here. Where a file system knows no locks, nothing does.
@@ -117,7 +148,7 @@ impl Writer {
     ///
     /// # Errors
     /// That it cannot be cut.
-    pub(crate) fn begin(&mut self, bytes: u64) -> Result<(), Error> {
+    fn begin(&mut self, bytes: u64) -> Result<(), Error> {
         if !self.file.metadata().is_ok_and(|facts| facts.is_file()) {
             return Ok(());
         }
@@ -159,13 +190,15 @@ impl Writer {
         Error::Unwritable { path: self.path.clone(), source }
     }
 
-    /// Appends `lines`, all of them or none: where they do not fit, what was written of them is taken
+    /// Numbers `lines` and appends them, all of them or none: where they do not fit, what was written of them is taken
     /// back, so that a shorter one, the footer, may follow. They go to the system at once: whoever kills the
     /// command leaves no sample without what instruments saw of it.
     ///
     /// # Errors
     /// That it cannot be written.
-    pub(crate) fn append(&mut self, lines: &[Line]) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, mut lines: Vec<Line>) -> Result<(), Error> {
+        let mut tally = self.tally;
+        lines.iter_mut().for_each(|line| tally.number(line));
         let text = lines.iter().map(as_written).collect::<Result<String, std::io::Error>>();
         let start = self.file.stream_position();
         let written = text.and_then(|text| self.file.write_all(text.as_bytes()));
@@ -175,7 +208,9 @@ impl Writer {
                 let _ = self.begin(start);
             }
             self.unwritable(source)
-        })
+        })?;
+        self.tally = tally;
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -27,6 +27,27 @@ struct CaseLedger {
     warm_up_ns: u64,
 }
 
+/// Which of the runs that failed before are made again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// Those that failed for want of something that may be back.
+    #[default]
+    Transient,
+    /// All of them.
+    All,
+}
+
+impl Retry {
+    /// What `failure` left to do.
+    const fn standing(self, failure: &FailedRun) -> Standing {
+        match self {
+            Self::All => Standing::Due,
+            Self::Transient if failure.transient => Standing::Due,
+            Self::Transient => Standing::Settled,
+        }
+    }
+}
+
 /// What an attempt left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
@@ -34,7 +55,7 @@ pub(super) enum Standing {
     Settled,
     /// A sample that was set aside as disturbed.
     Disturbed,
-    /// A failure that says nothing of the mechanism: the run is due again.
+    /// A failure whose run is to be made again.
     Due,
 }
 
@@ -47,13 +68,13 @@ impl Standing {
 
 impl Ledger {
     /// What `samples` and `failures` of a results file tell.
-    pub(super) fn of(samples: &[Sample], failures: &[FailedRun]) -> Self {
+    pub(super) fn of(samples: &[Sample], failures: &[FailedRun], retry: Retry) -> Self {
         let mut ledger = Self::default();
         for sample in samples {
             ledger.take(sample);
         }
         for failure in failures {
-            ledger.settle(&failure.run, Standing::of_failure(failure.transient));
+            ledger.settle(&failure.run, retry.standing(failure));
         }
         ledger
     }
@@ -142,7 +163,7 @@ mod tests {
             attempt(1, 1, Some(SetAside::Disturbed)),
             attempt(2, 1, Some(SetAside::Disturbed)),
         ];
-        let ledger = Ledger::of(&samples, &[]);
+        let ledger = Ledger::of(&samples, &[], Retry::All);
         let last = |block| ledger.last_attempt(&case(None), block);
         assert_eq!(last(1), Some((2, Standing::Settled)));
         assert_eq!(last(2), Some((1, Standing::Disturbed)));
@@ -150,18 +171,24 @@ mod tests {
         assert_eq!(ledger.figures(&case(None)).len(), 1, "disturbed figures do not count");
     }
 
+    fn failed(block: u32, attempt: u32, transient: bool) -> FailedRun {
+        let failure = Failure::new(FailureKind::Worker, "starting a worker");
+        let run = RunIdentity { attempt, ..sample("pipe", Kind::Stream, 64, block, 1).run };
+        FailedRun { transient, ..FailedRun::of(run, failure) }
+    }
+
     #[test]
-    fn a_run_for_which_there_was_no_room_is_due_until_it_is_made() {
-        let failed = |transient| {
-            let failure = Failure { transient, ..Failure::new(FailureKind::Worker, "none") };
-            FailedRun::of(attempt(1, 1, None).run, failure)
-        };
-        let last = |samples: &[Sample], transient| {
-            Ledger::of(samples, &[failed(transient)]).last_attempt(&case(None), 1)
-        };
-        assert_eq!(last(&[], true), Some((1, Standing::Due)));
-        assert_eq!(last(&[], false), Some((1, Standing::Settled)));
-        assert_eq!(last(&[attempt(1, 2, None)], true), Some((2, Standing::Settled)));
+    fn what_failed_is_due_where_it_may_go_well_now_or_where_that_is_asked_for() {
+        let samples = [attempt(3, 2, None)];
+        let failures = [failed(1, 1, false), failed(2, 4, true), failed(3, 1, true)];
+        let last =
+            |retry, block| Ledger::of(&samples, &failures, retry).last_attempt(&case(None), block);
+        assert_eq!(last(Retry::Transient, 1), Some((1, Standing::Settled)));
+        assert_eq!(last(Retry::Transient, 2), Some((4, Standing::Due)));
+        assert_eq!(last(Retry::All, 1), Some((1, Standing::Due)));
+        for retry in [Retry::Transient, Retry::All] {
+            assert_eq!(last(retry, 3), Some((2, Standing::Settled)), "a later attempt went well");
+        }
     }
 
     #[test]

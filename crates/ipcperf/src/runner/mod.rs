@@ -18,6 +18,7 @@ mod watch;
 use std::time::Instant;
 
 pub(crate) use alone::{Alone, Stopped};
+pub(crate) use ledger::Retry;
 pub(crate) use serve::serve_as_worker;
 pub(crate) use watch::Told;
 
@@ -27,7 +28,7 @@ use crate::error::{Ending, Error};
 use crate::output::Progress;
 use crate::plan::{Case, Plan, block_order};
 use crate::results::{
-    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer,
+    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer, standing,
 };
 use crate::summary::probe_effects;
 use classes::Classes;
@@ -51,6 +52,7 @@ pub(crate) struct Before {
     pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
     pub(crate) elapsed_ns: u64,
+    pub(crate) retry: Retry,
 }
 
 impl Outcome {
@@ -61,6 +63,14 @@ impl Outcome {
         let ending = if failed { Ending::SomeFailed } else { Ending::Done };
         let Before { samples, observations, failures, .. } = before;
         Self { samples, observations, failures, ending }
+    }
+
+    /// Leaves those failures that no later attempt made good.
+    fn settle(&mut self) {
+        self.failures = standing(std::mem::take(&mut self.failures), &self.samples);
+        if self.ending == Ending::SomeFailed && self.failures.is_empty() {
+            self.ending = Ending::Done;
+        }
     }
 }
 
@@ -74,8 +84,6 @@ struct Campaign<'a> {
     classes: Classes,
     ledger: Ledger,
     goal: Goal,
-    /// Runs that failed for want of room, and are left to `resume`.
-    left_due: u64,
     outcome: Outcome,
 }
 
@@ -110,9 +118,8 @@ pub(crate) fn run(
         alone,
         police: Police::of(plan, &before.samples),
         classes: Classes::of(&before.samples),
-        ledger: Ledger::of(&before.samples, &before.failures),
+        ledger: Ledger::of(&before.samples, &before.failures, before.retry),
         goal: Goal::of(plan.enough),
-        left_due: 0,
         outcome: Outcome::of(before),
     };
     let ran = campaign.blocks();
@@ -207,7 +214,7 @@ impl Campaign<'_> {
         let observations: Vec<_> = told.into_iter().map(of_run).collect();
         let seen = observations.iter().cloned().map(Line::Observation);
         let lines: Vec<Line> = std::iter::once(Line::Sample(sample.clone())).chain(seen).collect();
-        self.writer.append(&lines)?;
+        self.writer.append(lines)?;
         self.outcome.samples.push(sample);
         self.outcome.observations.extend(observations);
         match self.police.repeats(set_aside, attempt) {
@@ -218,9 +225,8 @@ impl Campaign<'_> {
 
     fn note(&mut self, identity: RunIdentity, failure: Failure) -> Result<Next, Error> {
         self.ledger.settle(&identity, Standing::of_failure(failure.transient));
-        self.left_due += u64::from(failure.transient);
         let failed = FailedRun::of(identity, failure);
-        self.writer.append(&[Line::Failure(failed.clone())])?;
+        self.writer.append(vec![Line::Failure(failed.clone())])?;
         self.outcome.failures.push(failed);
         self.outcome.ending = Ending::SomeFailed;
         Ok(Next::Onward)
@@ -228,25 +234,29 @@ impl Campaign<'_> {
 
     /// Writes the footer, also where `ran` ended in an error: room for it was kept.
     fn close(
-        self,
+        mut self,
         ran: Result<(), Error>,
         start: Instant,
         before_ns: u64,
     ) -> Result<Outcome, Error> {
         self.progress.clear();
         let took_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.outcome.settle();
+        let is_over = ran.is_ok() && self.outcome.ending != Ending::Interrupted;
+        let tally = self.writer.tally();
         let footer = Footer {
-            complete: ran.is_ok()
-                && self.outcome.ending != Ending::Interrupted
-                && self.left_due == 0,
-            samples: self.outcome.samples.len() as u64,
-            failures: self.outcome.failures.len() as u64,
+            seq: None,
+            complete: is_over && !self.outcome.failures.iter().any(|failed| failed.transient),
+            samples: tally.samples,
+            observations: Some(tally.observations),
+            failures: tally.failures,
+            lost_lines: tally.lost_lines,
             probe_effects: probe_effects(&self.outcome.samples),
             elapsed_ns: before_ns.saturating_add(took_ns),
             ended: jiff::Timestamp::now().to_string(),
         };
         let closed =
-            self.writer.append(&[Line::Footer(footer)]).and_then(|()| self.writer.release());
+            self.writer.append(vec![Line::Footer(footer)]).and_then(|()| self.writer.release());
         ran.and(closed)?;
         Ok(self.outcome)
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_engine::TouchCheck;
-use ipcperf_engine::mechanism::{MECHANISMS, OwnKind};
+use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, own_mechanism};
 use ipcperf_observe::{counters, profile};
 
 use super::document::Entry;
@@ -14,7 +14,10 @@ use super::sections::MATRIX;
 use super::selection::{FACTORS, MOST_LEVELS, canonical};
 use super::values::Values;
 use crate::error::Error;
-use crate::plan::{MOST_CELLS, Request, Typed, TypedHandling, check_events, nearest, parse_sizes};
+use crate::plan::{
+    CustomFiles, MOST_CELLS, Request, Typed, TypedHandling, check_events, count_sizes, custom_name,
+    nearest,
+};
 
 /// How much of a study is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,11 +124,20 @@ impl Matrix {
     pub(super) fn request(&self, sampling: &Values, length: Length) -> Result<Request, Error> {
         let words = self.words(length);
         let set: Vec<String> = self.options.iter().map(|(_, set)| set.clone()).collect();
-        let mut request = parse(&words, &set, self.messages(length), sampling)?;
+        let mut request = asked(&words, &set, self.messages(length), sampling, CustomFiles::Ask)?;
         if length == Length::Quick {
             self.shorten(&mut request, sampling)?;
         }
         Ok(request)
+    }
+
+    /// The custom mechanisms that it names, by their whole paths.
+    pub(super) fn custom_mechanisms(&self) -> BTreeSet<String> {
+        let quick = self.values.table("quick");
+        let tables = std::iter::once(&self.values).chain(quick);
+        let levels = tables.filter_map(|values| values.levels("mechanism")).flatten();
+        let words = levels.flat_map(|level| level.split(','));
+        words.filter_map(|word| custom_name(word.trim())).collect()
     }
 
     fn messages(&self, length: Length) -> Option<u64> {
@@ -228,12 +240,19 @@ impl Matrix {
 
     /// Whether its cells can be counted at all: what has millions is a slip, and would take an age to look at.
     fn is_small_enough(&self, mistakes: &mut Mistakes) -> bool {
-        let words = self.words(Length::Full);
-        let long = words.iter().find(|(_, words)| count(words) > MOST_LEVELS);
-        if let Some((key, words)) = long {
-            let (line, path) = self.values.place_of(key);
-            let what =
-                format!("it has {} levels or more; {MOST_LEVELS} are the most", count(words));
+        let quick = self.values.table("quick");
+        let tables = std::iter::once(&self.values).chain(quick);
+        let keys = tables.flat_map(|values| {
+            WORDS.into_iter().filter_map(move |key| Some((values, key, values.levels(key)?)))
+        });
+        let keys = keys.map(|(values, key, levels)| (values.place_of(key), levels.join(",")));
+        let options = self.options.iter().filter_map(|(line, set)| {
+            let (name, words) = set.split_once('=')?;
+            Some(((*line, format!("{}.{name}", self.values.path)), words.to_owned()))
+        });
+        let long = keys.chain(options).find(|(_, words)| count(words) > MOST_LEVELS);
+        if let Some(((line, path), words)) = long {
+            let what = format!("it has {} levels; {MOST_LEVELS} are the most", count(&words));
             mistakes.add((line, &path), what, "give it fewer");
             return false;
         }
@@ -248,25 +267,27 @@ impl Matrix {
     }
 
     /// Combinations of levels, as they are written: at least as many as will be cells.
-    fn cells(&self) -> usize {
+    pub(super) fn cells(&self) -> usize {
         let words = self.words(Length::Full);
         let common = words.iter().filter(|(key, _)| **key != "mechanism" && FACTORS.contains(key));
         let common = common.filter(|(key, _)| **key != "instrument");
         let common = common.map(|(_, words)| count(words)).fold(1, usize::saturating_mul);
-        let options_of = |mechanism: &str| {
-            let own = self.options.iter().filter_map(|(_, set)| {
-                set.strip_prefix(mechanism)?
-                    .strip_prefix('.')?
-                    .split_once('=')
-                    .map(|(_, words)| words)
-            });
-            own.map(count).fold(1, usize::saturating_mul)
+        let mut options: BTreeMap<&str, usize> = BTreeMap::new();
+        for (name, words) in self.options.iter().filter_map(|(_, set)| set.split_once('=')) {
+            let mechanism = name.split('.').next().unwrap_or(name);
+            let sets = options.entry(mechanism).or_insert(1);
+            *sets = sets.saturating_mul(count(words));
+        }
+        let sets = |name: &str| {
+            let kind = own_mechanism(name).map(|(kind, _)| kind.word());
+            options.get(kind.unwrap_or(name)).copied().unwrap_or(1)
         };
-        let mechanisms = words.get("mechanism").map_or("", String::as_str).split(',');
-        mechanisms
-            .map(|name| options_of(name.trim()))
-            .fold(0, usize::saturating_add)
-            .saturating_mul(common)
+        let named = words.get("mechanism").map_or("", String::as_str);
+        let variants = match named.trim() {
+            "all" => MECHANISMS.iter().map(|known| sets(known.name)).fold(0, usize::saturating_add),
+            named => named.split(',').map(|name| sets(name.trim())).fold(0, usize::saturating_add),
+        };
+        variants.saturating_mul(common)
     }
 
     fn check_amount(&self, mistakes: &mut Mistakes) {
@@ -297,8 +318,14 @@ impl Matrix {
 
     fn all_levels(&self) -> BTreeMap<String, BTreeSet<String>> {
         let words = self.words(Length::Full);
+        // What has too many levels is refused, and nothing is held against them.
         let each = |factor: &str, words: &str| -> BTreeSet<String> {
-            words.split(',').flat_map(|word| canonical(factor, word)).collect()
+            let words = Some(words).filter(|words| count(words) <= MOST_LEVELS);
+            words
+                .into_iter()
+                .flat_map(|words| words.split(','))
+                .flat_map(|word| canonical(factor, word))
+                .collect()
         };
         let mut levels: BTreeMap<String, BTreeSet<String>> =
             words.iter().map(|(key, words)| ((*key).to_owned(), each(key, words))).collect();
@@ -320,12 +347,24 @@ impl Matrix {
     }
 }
 
-/// What `words` ask for; what is not there is as usual.
+/// What `words` ask for, to see whether they can be asked: nothing that they name is loaded, as the file that
+/// holds them may be anybody's.
 fn parse(
     words: &BTreeMap<&'static str, String>,
     set: &[String],
     messages: Option<u64>,
     sampling: &Values,
+) -> Result<Request, Error> {
+    asked(words, set, messages, sampling, CustomFiles::Leave)
+}
+
+/// What `words` ask for; what is not there is as usual.
+fn asked(
+    words: &BTreeMap<&'static str, String>,
+    set: &[String],
+    messages: Option<u64>,
+    sampling: &Values,
+    custom_files: CustomFiles,
 ) -> Result<Request, Error> {
     let word = |key: &str| words.get(key).map(String::as_str);
     let or = |key: &str, usual: &'static str| words.get(key).map_or(usual, String::as_str);
@@ -333,6 +372,7 @@ fn parse(
         |key: &str| sampling.whole(key).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     let typed = Typed {
         mechanisms: or("mechanism", "null"),
+        custom_files,
         workloads: or("workload", "stream"),
         buffers: or("buffer", "64"),
         total: word("total"),
@@ -371,16 +411,9 @@ fn is_nearer_a_key(name: &str) -> bool {
         && nearest(name, &mut mechanisms).is_none()
 }
 
-/// How many levels `words` name, each range as many as are in it; no more are counted than are too many.
+/// How many levels `words` name, each range as many as are in it, without making them.
 fn count(words: &str) -> usize {
-    let mut count = 0_usize;
-    for word in words.split(',') {
-        count = count.saturating_add(parse_sizes(word).map_or(1, |sizes| sizes.len()));
-        if count > MOST_CELLS {
-            break;
-        }
-    }
-    count
+    usize::try_from(count_sizes(words)).unwrap_or(usize::MAX)
 }
 
 /// What is wrong, in the words of `error`.

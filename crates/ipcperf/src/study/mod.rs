@@ -26,6 +26,7 @@ mod seen;
 mod selection;
 mod values;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,8 @@ pub(crate) use values::Values;
 
 use crate::error::Error;
 use crate::hypothesis;
-use crate::plan::Plan;
+use crate::origin::Origin;
+use crate::plan::{MOST_CELLS, Plan};
 use document::Document;
 use exhibit_sections::{FIGURE, PICTURE, TABLE};
 use sections::{HYPOTHESIS, MATRIX, Repeats, SAMPLING, SECTIONS, Section, TOP};
@@ -81,6 +83,8 @@ pub(crate) struct Study {
     pub(crate) text: String,
     /// SHA-256 of it, as `sha256sum` prints it.
     pub(crate) hash: String,
+    /// Whose the file is.
+    pub(crate) origin: Origin,
 }
 
 impl Study {
@@ -125,6 +129,7 @@ impl Study {
             only: Vec::new(),
             text: text.to_owned(),
             hash: hash(text),
+            origin: Origin::Own,
         })
     }
 
@@ -138,13 +143,18 @@ impl Study {
             return Self::read(text).map_err(wrong(PathBuf::from(name)));
         }
         let path = Path::new(name);
-        let text = String::from_utf8(read_file(path, name)?);
-        text.map_err(|error| not_text(&error))
-            .and_then(|text| Self::read(&text))
-            .map_err(wrong(path.to_owned()))
+        let (bytes, origin) = read_file(path, name)?;
+        let study = String::from_utf8(bytes).map_err(|error| not_text(&error));
+        let study = study.and_then(|text| Self::read(&text)).map_err(wrong(path.to_owned()))?;
+        Ok(Self { origin, ..study })
     }
 
-    /// What is to be run of it on this machine.
+    /// The custom mechanisms that its matrices name, by their whole paths.
+    pub(crate) fn custom_mechanisms(&self) -> BTreeSet<String> {
+        self.matrices.iter().flat_map(Matrix::custom_mechanisms).collect()
+    }
+
+    /// What is to be run of it on this machine. The files of custom mechanisms are asked what they are.
     ///
     /// # Errors
     /// As [`Plan::resolve_all`] has them.
@@ -188,14 +198,17 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of a file, or so many that it is too long for a study.
-fn read_file(path: &Path, name: &str) -> Result<Vec<u8>, Error> {
+/// The bytes of a file, or so many that it is too long for a study, and whose it is.
+fn read_file(path: &Path, name: &str) -> Result<(Vec<u8>, Origin), Error> {
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     let mut bytes = Vec::new();
-    let read = File::open(path)
-        .and_then(|file| file.take(document::LONGEST as u64 + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| {
+        let origin = Origin::of(&file)?;
+        file.take(document::LONGEST as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(origin)
+    });
     match read {
-        Ok(_) => Ok(bytes),
+        Ok(origin) => Ok((bytes, origin)),
         Err(error) if is_missing(&error) && !name.contains(['/', '.']) => {
             Err(crate::plan::unknown("study", name, STUDIES.iter().map(|(name, _)| *name)))
         }
@@ -312,6 +325,7 @@ impl Parts {
         for matrix in &self.matrices {
             matrix.check(mistakes);
         }
+        self.check_size(mistakes);
         twice(self.matrices.iter().map(|one| (one.name.as_str(), one.line())), "matrix", mistakes);
         let claims = self.hypotheses.iter().map(|one| (one.id.as_str(), one.line()));
         twice(claims, "hypothesis", mistakes);
@@ -323,6 +337,16 @@ impl Parts {
         // Levels of a matrix with a slip in it would be told as missing where they are right.
         if !mistakes.any_of(MATRIX.name) {
             self.check_cases(mistakes);
+        }
+    }
+
+    /// Tells where the matrices have too many cells together; one alone is told as that.
+    fn check_size(&self, mistakes: &mut Mistakes) {
+        let cells = self.matrices.iter().map(Matrix::cells).fold(0, usize::saturating_add);
+        if cells > MOST_CELLS && !mistakes.any_of(MATRIX.name) {
+            let what = format!("all have {cells} cells; {MOST_CELLS} are the most");
+            let line = self.matrices.first().map_or(1, Matrix::line);
+            mistakes.add((line, MATRIX.name), what, "write several studies");
         }
     }
 

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use super::{CaseSummary, amount, counted, summarise};
 use crate::error::Error;
 use crate::output::tell;
-use crate::results::{PlanRecord, Results, SpecRecord, read};
+use crate::printable::printable_line;
+use crate::results::{PlanRecord, Results, SpecRecord, Strictness, read};
 
 /// A results file with what its samples come to.
 #[derive(Clone, Debug)]
@@ -24,9 +25,18 @@ impl Summarised {
     /// # Errors
     /// As [`read`] has them.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let results = read(path)?;
-        for warning in &results.warnings {
-            tell(&format!("ipcperf: warning: {}: {warning}", path.display()));
+        Self::read_with(path, Strictness::Lenient)
+    }
+
+    /// As [`Self::read`], with what comes of a line that cannot be read.
+    ///
+    /// # Errors
+    /// As [`read`] has them.
+    pub(crate) fn read_with(path: &Path, strictness: Strictness) -> Result<Self, Error> {
+        let results = read(path, strictness)?;
+        for warning in results.warnings.iter().chain(&results.end_warnings) {
+            let words = format!("ipcperf: warning: {}: {warning}", path.display());
+            tell(&printable_line(&words));
         }
         Ok(Self::of(path, results))
     }
@@ -64,7 +74,7 @@ fn undisturbed(plan: &PlanRecord) -> Vec<String> {
 pub(crate) mod tests {
     use super::*;
     use crate::machine::Environment;
-    use crate::results::{End, Header, PlanRecord, RefusedRecord, SCHEMA, Sample};
+    use crate::results::{Condition, End, Header, PlanRecord, RefusedRecord, SCHEMA, Sample};
 
     /// A file at `path` of these samples and refused cells, for tests of what is made of files.
     pub(crate) fn summarised(
@@ -112,7 +122,8 @@ pub(crate) mod tests {
             footer: None,
             end: End::Closed,
             warnings: Vec::new(),
-            whole_bytes: 0,
+            end_warnings: Vec::new(),
+            condition: Condition::default(),
         };
         Summarised::of(Path::new(path), results)
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::known::Known;
-use crate::plan::{Typed, TypedHandling};
+use crate::plan::{CustomFiles, Typed, TypedHandling};
 
 /// The matrix: lists are comma-separated, and every combination is a case.
 #[derive(Args, Debug)]
@@ -81,6 +81,7 @@ impl MatrixArguments {
     pub(in crate::cli) fn typed(&self) -> Typed<'_> {
         Typed {
             mechanisms: self.mechanism.as_deref().unwrap_or_default(),
+            custom_files: CustomFiles::Ask,
             workloads: &self.workload,
             buffers: &self.buffer,
             total: self.total.as_deref(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::{OutputArguments, studies_help};
+use crate::cli::custom::CustomArguments;
 use crate::cli::known::Known;
 
 #[derive(Args, Debug)]
@@ -81,6 +82,8 @@ pub(in crate::cli) struct StudyPart {
     /// Only this hypothesis, and what it needs; may be given several times
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) only: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) custom: CustomArguments,
 }
 
 #[derive(Args, Debug)]

@@ -1,0 +1,358 @@
+//! Programs and libraries that a file names: a results file that is only read starts nothing, whatever is in it, and
+//! a file of others runs nothing that was not allowed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::laboratory::Laboratory;
+use crate::own::{SHARED, compile};
+use crate::results::{ResultsFile, lines};
+use crate::skip::skip;
+use crate::whole::assert_whole;
+
+/// A program and a library that leave a mark wherever they are started or loaded.
+struct Trap {
+    laboratory: Laboratory,
+    mark: PathBuf,
+    program: String,
+    /// None where there is no compiler.
+    library: Option<String>,
+}
+
+impl Trap {
+    fn set() -> Self {
+        let laboratory = Laboratory::open();
+        let mark = laboratory.path("mark");
+        let program = laboratory.path("evil.sh");
+        fs::write(&program, format!("#!/bin/sh\necho started >> {}\n", mark.display()))
+            .expect("a script");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("its permissions");
+        let (source, library) = (laboratory.path("evil.c"), laboratory.path("evil.so"));
+        let c = format!(
+            "#include <stdio.h>\n__attribute__((constructor)) static void mark(void) {{ \
+             FILE *f = fopen(\"{}\", \"a\"); if (f) {{ fputs(\"loaded\\n\", f); fclose(f); }} }}\n",
+            mark.display()
+        );
+        fs::write(&source, c).expect("a source");
+        let made = compile(&source, &library, &SHARED);
+        if made.is_none() {
+            skip("a library that leaves a mark", "there is no cc");
+        }
+        let program = format!("exec:{}", program.display());
+        let library = made.map(|()| format!("lib:{}", library.display()));
+        Self { laboratory, mark, program, library }
+    }
+
+    fn mechanisms(&self) -> Vec<String> {
+        std::iter::once(self.program.clone()).chain(self.library.clone()).collect()
+    }
+
+    fn is_sprung(&self) -> bool {
+        self.mark.exists()
+    }
+
+    /// Runs `arguments` behind which the results file stands, which must start nothing.
+    fn run_quietly(&self, arguments: &str, code: i32) -> String {
+        let command = format!("{arguments} {}", self.laboratory.results().display());
+        let finished = self.laboratory.run(&command).expect(code);
+        assert!(!self.is_sprung(), "{command} runs what the file names");
+        finished.stderr
+    }
+
+    /// Measures a pipe, and changes the lines of the file as `change` does.
+    fn file(&self, change: impl Fn(&mut Vec<Value>)) {
+        let arguments = "-m pipe -b 64 --total 640 --repetitions 1";
+        self.laboratory.finish(self.laboratory.measuring(arguments)).expect(0);
+        self.change(change);
+    }
+
+    fn change(&self, change: impl Fn(&mut Vec<Value>)) {
+        let mut all = lines(&self.laboratory.results());
+        change(&mut all);
+        let text: String = all.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(self.laboratory.results(), text).expect("a file");
+    }
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
+}
+
+/// A study with one matrix, of `mechanisms`.
+fn study(mechanisms: &[String]) -> String {
+    format!(
+        "name = \"odd\"\ntitle = \"a\"\nquestion = \"b\"\n[sampling]\nrepetitions = 1\n[[matrix]]\nname = \"m\"\n\
+         mechanism = {}\nbuffer = 64\ntotal = 640\n[[hypothesis]]\nid = \"H1\"\nclaim = \"c\"\n\
+         test = \"ratio-within\"\nmetric = \"ns_per_message\"\nfirst = {{ mechanism = \"pipe\" }}\n\
+         second = {{ mechanism = \"null\" }}\nabove = 1.5\n",
+        json!([mechanisms, &["pipe".to_owned(), "null".to_owned()]].concat())
+    )
+}
+
+#[test]
+fn a_file_that_is_only_read_starts_nothing() {
+    let trap = Trap::set();
+    for mechanism in trap.mechanisms() {
+        trap.file(|all| {
+            all[0]["study"] = json!("odd");
+            all[0]["study_text"] = json!(study(std::slice::from_ref(&mechanism)));
+            all[0]["plan"]["specs"][0]["spec"]["mechanism"] = json!(mechanism);
+            all[0]["plan"]["refused"] = json!([]);
+            for line in &mut all[1..] {
+                if line["kind"] == "sample" {
+                    line["mechanism"] = json!(mechanism);
+                }
+            }
+        });
+        let page = trap.laboratory.path("page.html");
+        for command in
+            ["show", "show --json", "study judge", "export csv", "export markdown", "export json"]
+        {
+            trap.run_quietly(command, 0);
+        }
+        trap.run_quietly(&format!("report -o {}", page.display()), 0);
+    }
+}
+
+#[test]
+fn a_study_that_is_only_read_starts_nothing() {
+    let trap = Trap::set();
+    let path = trap.laboratory.path("odd.toml");
+    fs::write(&path, study(&trap.mechanisms())).expect("a study");
+    let path = path.display();
+    for command in ["study check", "study show", "study check --json"] {
+        trap.laboratory.run(&format!("{command} {path}")).expect(0);
+        assert!(!trap.is_sprung(), "{command} runs what the file names");
+    }
+    trap.file(|_| ());
+    trap.run_quietly(&format!("study judge --study {path}"), 0);
+    let page = trap.laboratory.path("page.html");
+    trap.run_quietly(&format!("report --study {path} -o {}", page.display()), 0);
+}
+
+/// The command runs what a header names only under its own name.
+#[test]
+fn a_case_that_is_another_than_its_name_says_is_refused() {
+    let trap = Trap::set();
+    for mechanism in trap.mechanisms() {
+        trap.file(|all| {
+            all.truncate(2);
+            all[0]["plan"]["specs"][0]["spec"]["mechanism"] = json!(mechanism);
+        });
+        for flag in ["", "--allow-custom", "--retry-failed"] {
+            let told = trap.run_quietly(&format!("resume {flag}"), 2);
+            assert_eq!(told.lines().count(), 1, "{told}");
+            for word in ["`pipe/stream/2proc/same/64", &format!("`{mechanism}/stream")] {
+                assert!(told.contains(word), "no {word}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn specifications_that_nobody_could_have_asked_for_are_refused() {
+    let trap = Trap::set();
+    let text = |value: &str| json!(value);
+    let changes: [(&str, Value, &str); 13] = [
+        ("/plan/specs/0/spec/buffer_bytes", json!(0), "is `pipe/stream/2proc/same/0"),
+        ("/plan/specs/0/spec/mode", text("2thread"), "2thread"),
+        ("/plan/specs/0/spec/total_bytes", json!(0), "at least 1 byte"),
+        ("/plan/specs/0/spec/cpus", json!([0, 99]), "placement same"),
+        ("/plan/specs/0/spec/warm_up", json!({ "slices": 4_000_000_000_u32 }), "warm up"),
+        ("/plan/specs/0/spec/repeats", json!({ "count": 9, "rest": "none" }), "repeat"),
+        ("/plan/specs/0/spec/gate", text("closed"), "wait"),
+        ("/plan/specs/0/twin_of", text("pipe"), "no twin"),
+        ("/plan/specs/0/name_parts/amount", json!({ "messages": 7 }), "messages=7"),
+        ("/plan/attempts", json!(0), "--attempts"),
+        ("/plan/deadline_s", json!(1e9), "--deadline"),
+        ("/plan/repetitions", json!(0), "--repetitions"),
+        ("/plan/cases", json!(["x"]), "`x`"),
+    ];
+    for (pointer, value, words) in changes {
+        trap.file(|all| {
+            all.truncate(2);
+            *all[0].pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = value.clone();
+        });
+        let told = trap.run_quietly("resume", 2);
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(told.contains(words), "{pointer}: no `{words}`: {told}");
+    }
+}
+
+/// As long as name and specification agree, values are held against those of the command line.
+#[test]
+fn values_beyond_those_of_the_command_line_are_refused() {
+    let trap = Trap::set();
+    let renamed = |mechanism: &str, buffer: u64, options: Value, name: &str| {
+        let name = format!("{name}/stream/2proc/same/{buffer}");
+        trap.file(|all| {
+            all.truncate(1);
+            all[0]["plan"]["cases"] = json!([name]);
+            let spec = &mut all[0]["plan"]["specs"][0]["spec"];
+            spec["mechanism"] = json!(mechanism);
+            spec["buffer_bytes"] = json!(buffer);
+            spec["options"] = options.clone();
+        });
+        let told = trap.run_quietly("resume", 2);
+        assert_eq!(told.lines().count(), 1, "{told}");
+        told
+    };
+    let told = renamed("sysv-mq", 0, json!({}), "sysv-mq");
+    assert!(told.contains("at least 1 byte"), "{told}");
+    let deep = json!({ "depth": "99999999999" });
+    let told = renamed("io-uring", 64, deep, "io-uring[depth=99999999999]");
+    assert!(told.contains("1 to 64"), "{told}");
+    let told = renamed("pipe", 64, json!({ "capcity": "1" }), "pipe[capcity=1]");
+    assert!(told.contains("`capacity`"), "{told}");
+    let told = renamed("pipe", 1 << 60, json!({}), "pipe");
+    assert!(told.contains("memory for messages"), "{told}");
+    let told = renamed("pip", 64, json!({}), "pip");
+    assert!(told.contains("did you mean `pipe`"), "{told}");
+}
+
+#[test]
+fn two_cases_of_one_name_are_refused() {
+    let trap = Trap::set();
+    trap.file(|all| {
+        all.truncate(1);
+        for key in ["cases", "specs"] {
+            let list = all[0]["plan"][key].as_array_mut().expect("a list");
+            list.push(list[0].clone());
+        }
+    });
+    assert!(trap.run_quietly("resume", 2).contains("there are two cases `pipe/"));
+}
+
+/// What each group of instruments is called, and which amount is moved, is held against the plan too: files of
+/// watched runs and of studies are gone on with.
+#[test]
+fn names_with_amounts_and_instruments_are_made_again() {
+    let laboratory = Laboratory::open();
+    let arguments =
+        "-m pipe -b 64 --total 6400 --repetitions 1 --instrument rusage,sched,syscalls,counters";
+    laboratory.finish(laboratory.measuring(arguments));
+    let study = laboratory.path("two.toml");
+    let matrix = |name: &str, rest: &str| {
+        format!("[[matrix]]\nname = \"{name}\"\nmechanism = \"pipe\"\nbuffer = 64\n{rest}\n")
+    };
+    let text = format!(
+        "name = \"two\"\ntitle = \"a\"\nquestion = \"b\"\n[sampling]\nrepetitions = 1\nattempts = 1\n{}{}{}",
+        matrix("a", "messages = 5"),
+        matrix("b", "total = \"1kB\"\npipe.capacity = [\"4096\", \"default\"]"),
+        matrix("c", "messages = 7\ntouch = \"both\"\ninstrument = \"rusage\""),
+    );
+    fs::write(&study, text).expect("a study");
+    let watched = laboratory.results();
+    let placed = laboratory.path("study.jsonl");
+    let run = format!("study run {} --out {}", study.display(), placed.display());
+    laboratory.run(&run).expect(0);
+    for path in [watched, placed] {
+        let text = fs::read_to_string(&path).expect("results");
+        let kept: String = text.split_inclusive('\n').take(2).collect();
+        fs::write(&path, kept).expect("a file");
+        let resumed = laboratory.run(&format!("resume {}", path.display()));
+        assert!([Some(0), Some(4)].contains(&resumed.status.code()), "{}", resumed.stderr);
+        assert_eq!(ResultsFile::read(&path).footer["complete"], true);
+    }
+}
+
+/// A results file of a custom mechanism of the user's own is gone on with; where others may have changed it, only where
+/// that is allowed.
+#[test]
+fn a_file_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
+    let trap = Trap::set();
+    let arguments =
+        format!("-m pipe,{} -b 64 --total 640 --repetitions 1 --deadline 5", trap.program);
+    trap.laboratory.finish(trap.laboratory.measuring(&arguments)).expect(4);
+    let results = trap.laboratory.results();
+    let mode = fs::metadata(&results).expect("a file").permissions().mode() & 0o777;
+    assert_eq!(mode & 0o022, 0, "nobody else may write to results: {mode:o}");
+    trap.change(|all| all.truncate(1));
+    let torn = fs::read(&results).expect("a file");
+    let reset = || {
+        fs::write(&results, &torn).expect("a file");
+        let _ = fs::remove_file(&trap.mark);
+    };
+    for mode in [0o664, 0o646, 0o666] {
+        reset();
+        chmod(&results, mode);
+        let told = trap.run_quietly("resume", 2);
+        let told: Vec<&str> = told.lines().collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told[0].ends_with(&format!("names a custom mechanism: {}", trap.program)),
+            "{told:?}"
+        );
+        for word in
+            [&*trap.program, "--allow-custom", "others may write to it", "names custom mechanisms"]
+        {
+            assert!(told[1].contains(word), "no {word}: {told:?}");
+        }
+        assert_eq!(fs::read(&results).expect("a file"), torn);
+    }
+    let file = results.display();
+    let allowed = trap.laboratory.run(&format!("resume --allow-custom {file}")).expect(4);
+    assert!(
+        allowed.stderr.lines().next().is_some_and(|line| line.ends_with(&trap.program)),
+        "{}",
+        allowed.stderr
+    );
+    assert!(trap.is_sprung());
+    reset();
+    chmod(&results, 0o644);
+    trap.laboratory.run(&format!("resume {file}")).expect(4);
+    assert!(trap.is_sprung());
+}
+
+#[test]
+fn a_file_of_another_user_needs_a_flag_to_run_what_it_names() {
+    let trap = Trap::set();
+    let path = trap.laboratory.path("odd.toml");
+    fs::write(&path, study(&trap.mechanisms())).expect("a study");
+    if std::os::unix::fs::chown(&path, Some(54_321), None).is_err() {
+        return skip("a file of another user", "only root gives files away");
+    }
+    let told = trap.laboratory.run(&format!("study plan {}", path.display())).expect(2).stderr;
+    assert!(told.contains("belongs to another user (uid 54321)"), "{told}");
+    assert!(!trap.is_sprung());
+}
+
+#[test]
+fn a_study_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
+    let trap = Trap::set();
+    let path = trap.laboratory.path("odd.toml");
+    fs::write(&path, study(&trap.mechanisms())).expect("a study");
+    chmod(&path, 0o666);
+    let out = trap.laboratory.path("out.jsonl");
+    for command in ["study run", "study plan", "plan", "study run --quick", "study run --only H1"] {
+        let told = trap.laboratory.run(&format!("{command} {}", path.display())).expect(2);
+        assert_eq!(told.stdout, "");
+        let listed = told.stderr.lines().filter(|line| line.contains("names a custom mechanism: "));
+        assert_eq!(listed.count(), trap.mechanisms().len(), "{command}: {}", told.stderr);
+        assert!(
+            told.stderr.contains("add --allow-custom to run them"),
+            "{command}: {}",
+            told.stderr
+        );
+        assert!(!trap.is_sprung(), "{command}");
+    }
+    let allowed = format!("study plan --allow-custom {}", path.display());
+    trap.laboratory.run(&allowed).expect(0);
+    chmod(&path, 0o600);
+    let run = format!("study run {} --out {}", path.display(), out.display());
+    trap.laboratory.run(&run).expect(4);
+    assert!(trap.is_sprung());
+}
+
+/// What names nothing of the kind may be anybody's.
+#[test]
+fn a_file_without_custom_mechanisms_needs_no_flag() {
+    let trap = Trap::set();
+    trap.file(|all| all.truncate(2));
+    chmod(&trap.laboratory.results(), 0o666);
+    trap.run_quietly("resume", 0);
+    assert_whole(&trap.laboratory.results());
+}

@@ -1,0 +1,208 @@
+//! Text of others reaches a terminal as text: a hostile string in every string of a results file, and all that prints it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::laboratory::{Finished, Laboratory};
+
+const REAL: [&str; 3] = [
+    include_str!("files/three-mechanisms.jsonl"),
+    include_str!("files/watched.jsonl"),
+    include_str!("files/synthetic-counters.jsonl"),
+];
+
+/// The title of the window, the screen, the colour, the order of letters, lines of other kinds, what cannot be seen.
+const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\u{202e}txt\u{2066}\u{200f}\u{61c}\u{85}\u{2028}\u{0}\u{7f}\
+                       \u{feff}\u{200b}\u{e0041}\nPLANTED";
+
+/// Strings that are words of a list: a line with another one is none, and is left out.
+const WORDS: [&str; 14] = [
+    "kind",
+    "workload",
+    "mode",
+    "touch",
+    "payload",
+    "buffers",
+    "first_touch",
+    "reply",
+    "set_aside",
+    "what",
+    "check",
+    "content",
+    "delivery",
+    "kernel_buffer",
+];
+
+/// Whether a terminal obeys `letter`, or a reader is misled by it.
+fn is_obeyed(letter: char) -> bool {
+    let is_hidden = matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}');
+    (letter.is_control() && letter != '\n') || is_hidden
+}
+
+fn assert_plain(what: &str, text: &str) {
+    let found = text.char_indices().find(|(_, letter)| is_obeyed(*letter));
+    if let Some((at, letter)) = found {
+        let near: String = text[at..].chars().take(40).collect();
+        let before: String =
+            text[..at].chars().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect();
+        panic!("{what}: {letter:?} after {before:?}: {near:?}");
+    }
+}
+
+/// Adds the string to each string of `value`, and to each key of what has keys of its own, but to `words`.
+fn plant(value: &mut Value, key: &str, words: &[&str]) {
+    match value {
+        Value::String(_) if words.contains(&key) => {}
+        Value::String(text) => text.push_str(HOSTILE),
+        Value::Array(items) => items.iter_mut().for_each(|item| plant(item, key, words)),
+        Value::Object(fields) => {
+            fields.iter_mut().for_each(|(key, value)| plant(value, key, words));
+            if matches!(key, "options" | "libraries") {
+                let named = std::mem::take(fields).into_iter();
+                *fields = named.map(|(key, value)| (key + HOSTILE, value)).collect::<Map<_, _>>();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `real` with the string wherever there is one, and something for it to be in.
+fn planted(real: &str, words: &[&str]) -> String {
+    let lines: Vec<Value> =
+        real.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let sample = lines.iter().rfind(|line| line["kind"] == "sample").expect("a sample");
+    let mut failure = sample.clone();
+    for (key, value) in [
+        ("kind", "failure"),
+        ("what", "call"),
+        ("where", "here"),
+        ("remedy", "try"),
+        ("run_id", "7.7.7"),
+    ] {
+        failure[key] = value.into();
+    }
+    (failure["role"], failure["errno"]) = ("sender".into(), 5.into());
+    let mut all = lines;
+    let last = all.len() - 1;
+    all.insert(last, failure);
+    let mut refused = sample.clone();
+    refused["reason"] = "too large".into();
+    let unavailable = serde_json::json!({ "mechanism": "x", "reason": "gone", "remedy": "look" });
+    let unwatched = serde_json::json!({ "instrument": "sched", "watches": false, "reason": "no", "remedy": "yes" });
+    let plan = &mut all[0]["plan"];
+    (plan["refused"], plan["unavailable"]) =
+        (serde_json::json!([refused]), serde_json::json!([unavailable]));
+    plan["unwatched"] = serde_json::json!([unwatched]);
+    for line in &mut all {
+        if line["kind"] == "sample" {
+            line["options"] = serde_json::json!({ "flavour": "sweet" });
+            line["cpu_pair_class"] = line["cpu_pair_class"].as_str().unwrap_or("9ns").into();
+        }
+        plant(line, "", words);
+    }
+    all.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Every command that prints something of a results file, its words before the file.
+const COMMANDS: [&str; 12] = [
+    "show",
+    "show --json",
+    "show --strict",
+    "study judge",
+    "study judge --study pipe-or-socket",
+    "study judge --json --study pipe-or-socket",
+    "export csv",
+    "export csv-runs",
+    "export json",
+    "export markdown",
+    "export benchstat",
+    "export folded",
+];
+
+fn assert_all_plain(laboratory: &Laboratory, path: &Path) {
+    let page = laboratory.path("page.html");
+    let figures = laboratory.path("figures");
+    let file = path.display();
+    let report = format!("report -o {} --figures {} {file}", page.display(), figures.display());
+    let resume = format!("resume {file}");
+    let all = COMMANDS.iter().map(|command| format!("{command} {file}")).chain([report, resume]);
+    for command in all {
+        let Finished { stdout, stderr, .. } = laboratory.run(&command);
+        // A sheet ends its lines as RFC 4180 says.
+        assert_plain(&command, &stdout.replace("\r\n", "\n"));
+        assert_plain(&command, &stderr);
+        assert!(!stderr.lines().any(|line| line.starts_with("PLANTED")), "{command}: {stderr}");
+    }
+    if let Ok(text) = fs::read_to_string(&page) {
+        assert_plain("the report", &text);
+        for figure in fs::read_dir(&figures).expect("figures") {
+            let figure = figure.expect("a figure").path();
+            if figure.extension().is_some_and(|extension| extension == "svg") {
+                assert_plain("a figure", &fs::read_to_string(&figure).expect("a figure"));
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_in_a_results_file_reaches_a_terminal_but_text() {
+    let laboratory = Laboratory::open();
+    for real in REAL {
+        let path = laboratory.path("planted.jsonl");
+        fs::write(&path, planted(real, &WORDS)).expect("a file");
+        let shown = laboratory.run(&format!("show --json --strict {}", path.display())).expect(0);
+        let objects: Vec<Value> = serde_json::from_str(&shown.stdout).expect("an array");
+        let names = objects.iter().filter_map(|object| object["case_id"].as_str());
+        assert!(names.clone().count() >= 3, "what is planted is read");
+        assert!(names.clone().all(|name| name.ends_with(HOSTILE)), "and says the same");
+        assert_all_plain(&laboratory, &path);
+    }
+}
+
+/// Where a word must be one of a list, and is the string.
+#[test]
+fn lines_that_are_left_out_are_told_in_plain_text() {
+    let laboratory = Laboratory::open();
+    for word in ["workload", "mode", "touch", "set_aside", "what"] {
+        let path = laboratory.path("planted.jsonl");
+        let others: Vec<&str> = WORDS.into_iter().filter(|one| *one != word).collect();
+        let text = planted(REAL[0], &others);
+        fs::write(&path, text).expect("a file");
+        assert_all_plain(&laboratory, &path);
+    }
+}
+
+/// What was typed, and what a file is called.
+#[test]
+fn names_of_files_and_words_that_were_typed_are_told_in_plain_text() {
+    let laboratory = Laboratory::open();
+    let (plain, odd) = (HOSTILE.replace('\0', ""), laboratory.path("x"));
+    let odd = format!("{}{}", odd.display(), plain.replace(['/', '\n'], ""));
+    fs::write(&odd, REAL[0]).expect("a file");
+    fs::write(format!("{odd}.toml"), "x = 1\n").expect("a file");
+    let toml = format!("{odd}.toml");
+    let all: [&[&str]; 12] = [
+        &["show", &odd],
+        &["export", "csv", &odd],
+        &["export", "markdown", &odd, &odd],
+        &["export", "benchstat", &odd, &odd],
+        &["resume", &odd],
+        &["study", "check", &toml],
+        &["study", "check", "--json", &toml],
+        &["run", "-m", &plain],
+        &["run", "-m", "pipe", "--set", &plain],
+        &["run", "-m", "pipe", "-b", &plain],
+        &["plan", &plain],
+        &["show", &plain],
+    ];
+    for words in all {
+        let mut command = laboratory.command("");
+        command.args(words);
+        let finished = laboratory.finish(command);
+        assert_plain(&format!("{words:?}"), &finished.stdout.replace("\r\n", "\n"));
+        assert_plain(&format!("{words:?}"), &finished.stderr);
+    }
+}
