@@ -1,4 +1,4 @@
-//! One thing that a run made and nobody has removed.
+//! One object that a run made and that is still there.
 
 use std::ffi::CString;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::message_queue;
 use super::shared_memory::SHARED_MEMORY;
 use super::system_v::SystemV;
 
-/// What is left of a run. Only what was found by its token, and belongs to this user, becomes one.
+/// An object that a run left. It was found by the run's token and belongs to this user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leftover {
     /// A folder.
@@ -31,7 +31,7 @@ pub enum Leftover {
 }
 
 impl Leftover {
-    /// A word for what it is.
+    /// Name of the kind of object.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -49,13 +49,18 @@ impl Leftover {
     /// # Errors
     /// Why it is still there.
     pub(super) fn remove(&self) -> Result<(), Errno> {
-        match self {
+        let removed = match self {
             Self::Folder(path) => remove_own(&as_c(path).ok_or(Errno::INVAL)?),
             Self::MessageQueue(name) => message_queue::remove(name),
             Self::SharedMemory(name) => {
                 unlink(format!("{}/{name}", SHARED_MEMORY.to_string_lossy()))
             }
             Self::SystemV { kind, id } => kind.remove(*id),
+        };
+        match removed {
+            // Gone meanwhile.
+            Err(Errno::NOENT | Errno::IDRM) => Ok(()),
+            removed => removed,
         }
     }
 }

@@ -34,11 +34,11 @@ pub use token::RunToken;
 
 use crate::{Failure, FailureKind};
 
-/// What every name of a run begins with, before its token.
+/// Prefix of every name of a run; the token follows.
 pub const PREFIX: &str = "ipcperf-run-";
 
-/// All that a run may make under a name. It is drawn before the run, and written down, so that what a killed
-/// run left can be found by it.
+/// The names that a run may make. They are drawn and written down before the run, so that whatever a killed
+/// run leaves can be found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunNames {
     token: RunToken,
@@ -76,7 +76,7 @@ impl RunNames {
         self.began_s
     }
 
-    /// What every name of the run begins with.
+    /// Prefix of every name of this run, token included.
     #[must_use]
     pub fn base(&self) -> String {
         format!("{PREFIX}{}", self.token)
@@ -93,10 +93,10 @@ impl RunNames {
         place.join(self.base())
     }
 
-    /// What is there of all that the run may have made, as far as it is this user's.
+    /// Objects of this user that exist under the run's names.
     #[must_use]
     pub fn present(&self) -> Vec<Leftover> {
-        // A relative place is nobody's: it depends on where one stands.
+        // A relative path depends on the current folder, which was another one then.
         let places = self.places.iter().filter(|place| place.is_absolute());
         let folders = places.map(|place| self.folder_in(place)).filter(|path| folder::is_own(path));
         let mut found: Vec<Leftover> = folders.map(Leftover::Folder).collect();
@@ -107,7 +107,7 @@ impl RunNames {
         found
     }
 
-    /// Removes all that the run may have made, as far as it is this user's; returns what would not go.
+    /// Removes the objects of this user under the run's names; returns those that cannot be removed.
     pub fn remove(&self) -> Vec<Leftover> {
         self.present().into_iter().filter(|one| one.remove().is_err()).collect()
     }
@@ -118,7 +118,7 @@ static OF_RUN: OnceLock<RunNames> = OnceLock::new();
 
 /// From now on the mechanism of this process makes `names`, and no others.
 pub(crate) fn install(names: RunNames) {
-    // Only a second run in one process could be refused, and there is none.
+    // Only a second run in one process could be refused; a worker carries out one.
     let _ = OF_RUN.set(names);
 }
 
@@ -172,6 +172,19 @@ mod tests {
         assert_eq!(names.present(), [Leftover::Folder(names.folder())]);
         assert_eq!(names.remove(), []);
         assert!(!names.folder().exists());
+    }
+
+    /// A folder in /dev/shm is also seen where shared memory is looked for.
+    #[test]
+    fn a_folder_in_shared_memory_is_one_leftover() {
+        let place = Path::new("/dev/shm");
+        let names = RunNames::draw([place]).unwrap();
+        let folder = names.folder_in(place);
+        if make_private_folder(&folder).is_err() {
+            return;
+        }
+        assert_eq!(names.present(), [Leftover::Folder(folder)]);
+        assert_eq!(names.remove(), []);
     }
 
     /// A list of names from elsewhere reaches nothing but what its token names.

@@ -1,11 +1,13 @@
-//! Removing names nobody has listed, also in a signal handler: with system calls alone, and memory on
+//! Removal of names that no list has, also in a signal handler: with system calls alone, and memory on
 //! the stack.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, SeekFrom, openat, seek, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RawDir, SeekFrom, openat, seek, statat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -22,14 +24,15 @@ pub(super) fn remove_beginning_with(folder: &CStr, prefix: &str) {
     }
 }
 
-/// The names in `folder` that begin with `prefix`, and are this user's.
+/// The files in `folder` whose names begin with `prefix`, and that are this user's.
 pub(super) fn own_names(folder: &CStr, prefix: &str) -> Vec<String> {
     let Ok(folder) = openat(CWD, folder, FOLDER, Mode::empty()) else { return Vec::new() };
     let mut listing = [MaybeUninit::uninit(); LISTING];
     let (mut names, mut found) = (RawDir::new(&folder, &mut listing), Vec::new());
     while let Some(Ok(entry)) = names.next() {
         let name = entry.file_name();
-        if name.to_bytes().starts_with(prefix.as_bytes()) && is_own(&folder, name) {
+        let is_named = name.to_bytes().starts_with(prefix.as_bytes());
+        if is_named && entry.file_type() != FileType::Directory && is_own(&folder, name) {
             found.push(name.to_string_lossy().into_owned());
         }
     }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 const CHARACTERS: u32 = 26;
 /// RFC 4648's alphabet of 32, in lower case: safe in a name on every file system.
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// System V keys that a run tries: a key that is taken is somebody else's.
+/// Number of System V keys that a run tries: an object under one of them may belong to another user.
 const KEYS: u64 = 4;
 
-/// 128 random bits from which every name of one run is made. Nobody else can guess a name, and so nobody
-/// can make it first. The text has 26 characters, so that a socket's path stays below its 107 bytes.
+/// 128 random bits from which every name of one run is derived. No other user can guess a name, and so none
+/// can create it first. The text has 26 characters: a socket's path has 107 bytes at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunToken(u128);

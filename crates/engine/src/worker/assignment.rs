@@ -1,4 +1,4 @@
-//! What a worker is given: a run, the names it may make, and the journal that it must keep from being swept.
+//! The input of a worker: a run, the names that it may make, and the journal that lists them.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::RunSpec;
 use crate::names::{RunNames, path_text};
 
-/// What a worker reads from its standard input, as one line of JSON. The names are not a part of the
-/// [`RunSpec`], which is stored in results files.
+/// The line of JSON that a worker reads from its standard input. The names are not a part of the [`RunSpec`],
+/// which is stored in results files.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assignment {
     /// The run.

@@ -5,8 +5,8 @@
 //! killed together with its worker: the file stays, its lock goes -> the next start, or doctor --clean
 //! ```
 //!
-//! Whoever is killed removes nothing; the worker outlives the command, and the command the worker, but not
-//! where both are killed at once. The command and its workers share a lock (flock) on the file, which the kernel
+//! A killed command is outlived by its worker, and a killed worker by its command: the other one removes the
+//! names. When both are killed at once, the journal is all that is left. The command and its workers share a lock (flock) on the file, which the kernel
 //! takes back when the last of them has ended, whatever they died of and whatever PID namespace they were in.
 //! The file holds a token and never a path to be removed: every name is derived from the token once more, and
 //! is only removed where it belongs to this user.
