@@ -103,8 +103,9 @@ fn a_path_may_be_any_bytes() {
     let out = laboratory.path("").join(no_text("results"));
     let temporary = laboratory.path("").join(no_text("temporary"));
     fs::create_dir(&temporary).expect("a folder");
-    let mut command =
-        laboratory.command("run --attempts 1 -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --out");
+    let mut command = laboratory.command(
+        "run --attempts 1 -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --out",
+    );
     command.arg(&out).env("TMPDIR", &temporary).env("UNRELATED", no_text(""));
     laboratory.finish(command).expect(0);
     let file = ResultsFile::read(&out);

@@ -2,12 +2,14 @@
 //!
 //! The command is the subreaper of all that it starts: whoever leaves his session, or forks twice and lets his
 //! parent die, becomes its child. What is its child after a run and was not before is of that run; but where somebody
-//! executed the command who had children already, theirs may come too, and only what bears its mark is.
+//! executed the command who had children already, theirs may come too, and where several runs are made at once, each
+//! has its own: then only what bears the mark of the run is of it.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group,
     set_child_subreaper, waitpgid, waitpid,
 };
+use rustix::thread::gettid;
 
 /// How long a process that was killed may take to be gone: giving back much memory takes a while.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,14 +27,24 @@ const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 /// Pauses between two looks at a process that is on its way out: the first, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
 
-/// What is in the environment of processes that the command starts, and of those that these start: its number.
+/// What is in the environment of processes that the command starts, and of those that these start: the number of the
+/// thread that did.
 const MARK: &str = "IPCPERF_STARTED_BY";
 /// Whether this process had children before it started any.
 static HAD_CHILDREN: OnceLock<bool> = OnceLock::new();
+/// The thread that was the first to start something.
+static FIRST_THREAD: OnceLock<Pid> = OnceLock::new();
+/// Whether others have, too: programs of others carry out several runs at once, each on a thread of its own.
+static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
 
-/// Has what `command` starts bear the mark of this process.
+/// Has what `command` starts bear the mark of the calling thread, which must be the one that starts it.
 pub(crate) fn mark(command: &mut Command) {
-    command.env(MARK, std::process::id().to_string());
+    let own = gettid();
+    if *FIRST_THREAD.get_or_init(|| own) != own {
+        // Before anything is started that the other could take for its own.
+        HAS_SEVERAL.store(true, Ordering::SeqCst);
+    }
+    command.env(MARK, own.to_string());
 }
 
 /// From now on orphans below this process become its children, so that it can wait for them. To be called before it
@@ -64,7 +77,7 @@ impl Children {
     pub(crate) fn end_others(&self, end: Instant) -> Result<(), Vec<i32>> {
         loop {
             let others = Self::now();
-            let others = others.0.difference(&self.0).copied().filter(|&pid| is_of_a_run(pid));
+            let others = others.0.difference(&self.0).copied().filter(|&pid| is_of_this_run(pid));
             let others: Vec<i32> = others.collect();
             if others.is_empty() {
                 return Ok(());
@@ -82,13 +95,15 @@ impl Children {
     }
 }
 
-/// Whether the child `pid` was started by this process, or by one that was.
-fn is_of_a_run(pid: i32) -> bool {
-    HAD_CHILDREN.get() != Some(&true) || has_mark(pid)
+/// Whether the child `pid`, which was not there before the run of the calling thread, is of that run. Tests start
+/// children on many threads, and not all by way of [`mark`].
+fn is_of_this_run(pid: i32) -> bool {
+    let is_shared = HAD_CHILDREN.get() == Some(&true) || HAS_SEVERAL.load(Ordering::SeqCst);
+    !(is_shared || cfg!(test)) || has_mark(pid)
 }
 
 fn has_mark(pid: i32) -> bool {
-    let mark = format!("{MARK}={}", std::process::id());
+    let mark = format!("{MARK}={}", gettid());
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment.split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
 }
