@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::laboratory::{GRACE, HANG, Laboratory};
+use crate::laboratory::{GRACE, HANG, Laboratory, with_time};
 use crate::mistakes::refused;
 use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, lines, number, text};
@@ -142,7 +142,8 @@ fn one_case_is_traced_and_told_as_the_file_tells_it() {
     let laboratory = Laboratory::open();
     let trace =
         "trace -m pipe -b 4096 --total 1MB --instrument rusage,kernel-objects --json --quiet --out";
-    let traced = laboratory.run(&format!("{trace} {}", laboratory.results().display())).expect(0);
+    let trace = with_time(&format!("{trace} {}", laboratory.results().display()));
+    let traced = laboratory.run(&trace).expect(0);
     let told: Vec<Value> = serde_json::from_str(&traced.stdout).expect("an array");
     assert!(told.iter().all(|one| one["kind"] == "observation"), "{told:?}");
     let written = lines(&laboratory.results());

@@ -101,10 +101,7 @@ impl Laboratory {
     /// once and has all the time that it needs.
     pub(crate) fn measuring(&self, arguments: &str) -> Command {
         let mut command = self.command("run --force --attempts 1 --out");
-        command.arg(self.results()).args(arguments.split_whitespace());
-        if !arguments.contains("--deadline") {
-            command.args(["--deadline", &GENEROUS_S.to_string()]);
-        }
+        command.arg(self.results()).args(with_time(arguments).split_whitespace());
         command
     }
 
@@ -214,6 +211,14 @@ impl Finished {
         assert_eq!(self.status.code(), Some(code), "{:?}: {}", self.status, self.stderr);
         self
     }
+}
+
+/// The arguments of a run, which gets all the time that it needs unless they say otherwise.
+pub(crate) fn with_time(arguments: &str) -> String {
+    if arguments.contains("--deadline") {
+        return arguments.to_owned();
+    }
+    format!("{arguments} --deadline {GENEROUS_S}")
 }
 
 fn names_in(folder: &Path) -> BTreeSet<String> {
