@@ -14,7 +14,7 @@ use crate::processes;
 
 /// Limit against hangs: more than ten times what the longest command of a test takes with one CPU kept busy by
 /// others. No test passes or fails by how long something takes within it.
-pub(crate) const HANG: Duration = Duration::from_secs(900);
+pub(crate) const HANG: Duration = Duration::from_secs(1_800);
 /// Limit for what comes by itself: a process that starts, or the clean-up after a kill. Here it takes
 /// milliseconds, on a busy machine seconds. What must not have come in another way is kept off for
 /// [`NEVER_S`].
