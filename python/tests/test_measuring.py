@@ -25,6 +25,7 @@ question = "Does a larger buffer carry more?"
 
 [sampling]
 repetitions = 5
+deadline = 600
 
 [[matrix]]
 mechanism = ["pipe", "unix-stream"]

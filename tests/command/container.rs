@@ -22,7 +22,7 @@ use seccompiler::{
 };
 use serde_json::Value;
 
-use crate::laboratory::{Finished, Laboratory};
+use crate::laboratory::{Finished, Laboratory, with_time};
 use crate::results::{ResultsFile, text};
 use crate::skip::skip;
 
@@ -252,9 +252,9 @@ fn the_survey_works_and_says_what_cannot_run() {
 #[test]
 fn every_mechanism_works_in_every_mode() {
     let modes = "--mode 1thread,2thread,2proc --placement same,free";
-    measure(&format!(
+    measure(&with_time(&format!(
         "run -m all -w stream,round-trip -b 64,70000 --total 70000 {modes} --repetitions 1"
-    ));
+    )));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
 
-use crate::laboratory::{Finished, GRACE, HANG, Laboratory};
+use crate::laboratory::{Finished, GRACE, HANG, Laboratory, with_time};
 use crate::processes::wait_for;
 use crate::results::{ResultsFile, number, runs_told};
 use crate::skip::skip;
@@ -48,7 +48,7 @@ impl<'a> SmallDisk<'a> {
     }
 
     fn run(&self, arguments: &str) -> String {
-        format!("run {arguments} --out {}", self.results().display())
+        with_time(&format!("run {arguments} --out {}", self.results().display()))
     }
 
     /// Takes all the room that is left.

@@ -9,7 +9,7 @@ use ipcperf_engine::placement::Topology;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S, Started};
+use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S, Started, with_time};
 use crate::own::{compile, example};
 use crate::processes::{children, descendants, signal, wait_for};
 use crate::results::{ResultsFile, number, runs_told, text};
@@ -96,7 +96,8 @@ fn the_cpus_of_a_program_are_probed() {
     let Some(name) = socket(&laboratory) else { return };
     let out = laboratory.results();
     let run = format!("run -m {name} -b 64 --total 64kB --placement split --repetitions 3");
-    let run = laboratory.detecting_noise(&format!("{run} --out {}", out.display()));
+    let run = with_time(&format!("{run} --out {}", out.display()));
+    let run = laboratory.detecting_noise(&run);
     laboratory.finish(run).expect(0);
     let samples = ResultsFile::read(&out).samples;
     assert!(samples.len() > 3);

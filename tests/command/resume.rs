@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
-use crate::laboratory::{GRACE, HANG, Laboratory, Started};
+use crate::laboratory::{GRACE, HANG, Laboratory, Started, with_time};
 use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, lines, number, runs_told, text};
 use crate::skip::skip;
@@ -19,7 +19,7 @@ const LONGER: &str = "-m pipe,shm-ring -b 64 --total 64kB --repetitions 60";
 
 /// `ipcperf run` with as many attempts as users get.
 fn run(laboratory: &Laboratory, arguments: &str) -> String {
-    format!("run {arguments} --out {}", laboratory.results().display())
+    with_time(&format!("run {arguments} --out {}", laboratory.results().display()))
 }
 
 fn resume(laboratory: &Laboratory) -> String {

@@ -24,6 +24,7 @@ question = "Does a pipe cost more than nothing?"
 [sampling]
 repetitions = 5
 attempts = 1
+deadline = 600
 seed = 3
 
 [[matrix]]
@@ -186,7 +187,7 @@ fn a_gate_opens_where_all_that_can_be_tested_is_supported() {
 fn cases_of_matrices_of_other_lengths_are_named_by_them() {
     let placed = Placed::new(SMALL);
     let planned = placed.run("study plan STUDY --json").expect(0);
-    for amount in ["/total=2000000", "/messages=50"] {
+    for amount in ["/total=8000000", "/messages=50"] {
         assert!(planned.stdout.contains(amount), "no {amount}: {}", planned.stdout);
     }
     let of_one = placed.run("study plan STUDY --only H1 --json").expect(0);

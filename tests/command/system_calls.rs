@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::carried::carried;
-use crate::laboratory::Laboratory;
+use crate::laboratory::{Laboratory, with_time};
 use crate::results::{ResultsFile, number};
 use crate::skip::skip;
 
@@ -33,7 +33,7 @@ fn trace(arguments: &str) -> Option<Traced> {
     strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--force"]);
     strace.args(["--repetitions", "1", "--attempts", "1"]);
     strace.arg("--out").arg(laboratory.results());
-    laboratory.finish(laboratory.place(strace, arguments)).expect(0);
+    laboratory.finish(laboratory.place(strace, &with_time(arguments))).expect(0);
     let file = ResultsFile::read(&laboratory.results());
     Some(Traced { regions: regions(&laboratory), samples: file.samples })
 }

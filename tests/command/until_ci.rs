@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
+use crate::laboratory::{Laboratory, with_time};
 use crate::mistakes::refused;
 use crate::results::{ResultsFile, number};
 use crate::whole::assert_whole;
@@ -13,7 +13,7 @@ const UNREACHABLE: &str = "--until-ci 0.000001";
 /// Runs the cases, and returns the summaries that are printed beside the file.
 fn measured(laboratory: &Laboratory, arguments: &str) -> (Vec<Value>, ResultsFile) {
     let out = laboratory.results();
-    let arguments = format!("run {arguments} --json --out {}", out.display());
+    let arguments = with_time(&format!("run {arguments} --json --out {}", out.display()));
     let finished = laboratory.run(&arguments).expect(0);
     (serde_json::from_str(&finished.stdout).expect("an array"), assert_whole(&out))
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::laboratory::{Finished, Laboratory};
+use crate::laboratory::{Finished, Laboratory, with_time};
 use crate::results::lines;
 
 const CASE: &str = "run -m pipe -b 64 --total 6400 --repetitions 1";
 
 fn unwritable(laboratory: &Laboratory, path: &str) -> Finished {
-    let finished = laboratory.run(&format!("{CASE} --force --out {path}")).expect(5);
+    let finished = laboratory.run(&with_time(&format!("{CASE} --force --out {path}"))).expect(5);
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
     assert!(finished.stderr.contains(path), "{}", finished.stderr);
     assert!(finished.stderr.contains("cannot write results"), "{}", finished.stderr);
@@ -55,7 +55,7 @@ fn what_was_written_before_the_disk_filled_up_can_be_shown() {
     shell.arg(env!("CARGO_BIN_EXE_ipcperf"));
     let arguments =
         format!("run -m pipe -b 64 --total 6400 --repetitions 40 --out {}", results.display());
-    let full = laboratory.finish(laboratory.place(shell, &arguments)).expect(5);
+    let full = laboratory.finish(laboratory.place(shell, &with_time(&arguments))).expect(5);
     assert!(full.stderr.contains("what was written is kept"), "{}", full.stderr);
     let kept = lines(&results);
     assert!(kept.len() > 2 && kept.len() < 42, "{} lines", kept.len());

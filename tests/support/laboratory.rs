@@ -15,7 +15,7 @@ use crate::processes;
 
 /// Limit against hangs: more than ten times what the longest command of a test takes with one CPU kept busy by
 /// others. No test passes or fails by how long something takes within it.
-pub(crate) const HANG: Duration = Duration::from_secs(900);
+pub(crate) const HANG: Duration = Duration::from_secs(1_800);
 /// Limit for what comes by itself: a process that starts, or the clean-up after a kill. Here it takes
 /// milliseconds, on a busy machine seconds. What must not have come in another way is kept off for
 /// [`NEVER_S`].
@@ -104,10 +104,7 @@ impl Laboratory {
     /// once and has all the time that it needs.
     pub(crate) fn measuring(&self, arguments: &str) -> Command {
         let mut command = self.command("run --force --attempts 1 --out");
-        command.arg(self.results()).args(arguments.split_whitespace());
-        if !arguments.contains("--deadline") {
-            command.args(["--deadline", &GENEROUS_S.to_string()]);
-        }
+        command.arg(self.results()).args(with_time(arguments).split_whitespace());
         command
     }
 
@@ -253,6 +250,14 @@ impl Finished {
         assert_eq!(self.status.code(), Some(code), "{:?}: {}", self.status, self.stderr);
         self
     }
+}
+
+/// The arguments of a run, which gets all the time that it needs unless they say otherwise.
+pub(crate) fn with_time(arguments: &str) -> String {
+    if arguments.contains("--deadline") {
+        return arguments.to_owned();
+    }
+    format!("{arguments} --deadline {GENEROUS_S}")
 }
 
 fn names_in(folder: &Path) -> BTreeSet<String> {
