@@ -18,7 +18,7 @@ const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\u{202e}txt\u{2066}\
                        \u{feff}\u{200b}\u{e0041}\nPLANTED";
 
 /// Strings that are words of a list: a line with another one is none, and is left out.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 17] = [
     "kind",
     "workload",
     "mode",
@@ -33,6 +33,9 @@ const WORDS: [&str; 14] = [
     "content",
     "delivery",
     "kernel_buffer",
+    "warm_up",
+    "gate",
+    "objects",
 ];
 
 /// Whether a terminal obeys `letter`, or a reader is misled by it.
@@ -56,6 +59,8 @@ fn assert_plain(what: &str, text: &str) {
 fn plant(value: &mut Value, key: &str, words: &[&str]) {
     match value {
         Value::String(_) if words.contains(&key) => {}
+        // Where a number may stand, no other word may.
+        Value::String(text) if text == "unlimited" => {}
         Value::String(text) => text.push_str(HOSTILE),
         Value::Array(items) => items.iter_mut().for_each(|item| plant(item, key, words)),
         Value::Object(fields) => {
@@ -71,9 +76,9 @@ fn plant(value: &mut Value, key: &str, words: &[&str]) {
 
 /// `real` with the string wherever there is one, and something for it to be in.
 fn planted(real: &str, words: &[&str]) -> String {
-    let lines: Vec<Value> =
+    let mut all: Vec<Value> =
         real.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    let sample = lines.iter().rfind(|line| line["kind"] == "sample").expect("a sample");
+    let sample = all.iter().rfind(|line| line["kind"] == "sample").expect("a sample").clone();
     let mut failure = sample.clone();
     for (key, value) in [
         ("kind", "failure"),
@@ -85,7 +90,6 @@ fn planted(real: &str, words: &[&str]) -> String {
         failure[key] = value.into();
     }
     (failure["role"], failure["errno"]) = ("sender".into(), 5.into());
-    let mut all = lines;
     let last = all.len() - 1;
     all.insert(last, failure);
     let mut refused = sample.clone();

@@ -176,6 +176,6 @@ pub(super) const MATRICES: &[Broken] = &[
     broken(
         ("buffer = \"512..64KiB\"", "buffer = \"1..99999:99999\""),
         ("buffer", "matrix[1].buffer"),
-        &["99999 sizes", "4096 are the most"],
+        &["99999 levels", "4096 are the most"],
     ),
 ];

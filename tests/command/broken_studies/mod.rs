@@ -194,7 +194,7 @@ fn absurd_files_are_refused_soon() {
             "4096 levels",
         ),
         ("{ buffer = 64 }", "{ buffer = \"100001..104096:4096\" }".to_owned(), "no matrix has"),
-        ("seed = 7", "[[matrix]]\n".repeat(50_000), "duplicate"),
+        ("seed = 7", "[[matrix]]\n".repeat(50_000), "50002; 200 are the most"),
         ("seed = 7", "[[hypothesis]]\n".repeat(50_000), ""),
         ("seed = 7", "x = 1\n".repeat(100_000), "duplicate key"),
         ("seed = 7", format!("seed = {}7", "[".repeat(100_000)), ""),
@@ -222,6 +222,19 @@ fn the_cells_of_all_matrices_are_counted_together() {
     let told = mistakes(&laboratory, &file(&laboratory, text));
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0]["what"], "all have 819200 cells; 100000 are the most");
+}
+
+/// Thousands of columns, each of which selects thousands of levels.
+#[test]
+fn what_selects_over_and_over_is_refused_soon() {
+    let laboratory = Laboratory::open();
+    let columns =
+        "[[table.column]]\nname = \"a\"\nwhere = { buffer = \"1..4096:4096\" }\n".repeat(5_000);
+    let table =
+        format!("{GOOD}\n[[table]]\nnumber = 99\ntitle = \"b\"\nrows = \"buffer\"\n{columns}");
+    let told = mistakes(&laboratory, &file(&laboratory, table));
+    let all = serde_json::to_string(&told).expect("text");
+    assert!(all.contains("there are 5000; 200 are the most"), "{all}");
 }
 
 fn schema() -> jsonschema::Validator {

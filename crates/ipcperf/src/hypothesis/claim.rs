@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::verdict::Correction;
 use super::{TESTS, Test};
 use crate::plan::nearest;
-use crate::study::{BESIDE, Entry, Key, Matrix, Metric, Mistakes, Selection, Table, Values};
+use crate::study::{BESIDE, Entry, Key, KnownLevels, Metric, Mistakes, Selection, Table, Values};
 
 /// One hypothesis of a study.
 #[derive(Clone)]
@@ -137,8 +137,8 @@ impl Claim {
     }
 
     /// Tells levels that no matrix has: nothing would be selected.
-    pub(crate) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
-        check_cases(&self.values, &CASES, matrices, mistakes);
+    pub(crate) fn check(&self, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+        check_cases(&self.values, &CASES, known, mistakes);
     }
 }
 
@@ -151,7 +151,7 @@ const MOST_COMPARED: usize = 100;
 pub(crate) fn check_cases(
     values: &Values,
     keys: &[&str],
-    matrices: &[Matrix],
+    known: &KnownLevels<'_>,
     mistakes: &mut Mistakes,
 ) {
     for key in keys {
@@ -160,17 +160,15 @@ pub(crate) fn check_cases(
         for (factor, levels) in selection.factors() {
             let (line, path) =
                 (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
-            let known: BTreeSet<&str> =
-                matrices.iter().flat_map(|matrix| matrix.levels(factor)).collect();
-            if known.is_empty() {
+            let Some(known) = known.of_factor(factor) else {
                 let what = format!("no matrix has the factor {factor}");
                 mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
                 continue;
-            }
+            };
             let unknown = levels.iter().filter(|level| !known.contains(level.as_str()));
             for level in unknown.take(MOST_UNKNOWN) {
                 // Of long lists nobody means a neighbor, and looking for it would take long.
-                let few = Some(&known).filter(|known| known.len() <= MOST_COMPARED);
+                let few = Some(known).filter(|known| known.len() <= MOST_COMPARED);
                 let near = few.and_then(|known| nearest(level, known.iter().copied()));
                 let remedy = near.map_or_else(
                     || {

@@ -11,7 +11,7 @@ use ipcperf_engine::workload::places_bytes;
 use ipcperf_engine::{Mode, RunSpec, TouchCheck};
 
 use super::Watched;
-use super::name::{Amount, NameParts, Side, case_id, variant};
+use super::name::{NameParts, NamedAmount, Side, case_id, variant};
 use super::request::Total;
 use super::size::Bytes;
 use crate::error::Error;
@@ -75,11 +75,11 @@ pub(super) enum Naming {
 
 impl Naming {
     /// What is added to the name of a case that moves `total`.
-    pub(super) const fn amount(self, total: Total) -> Option<Amount> {
+    pub(super) const fn amount(self, total: Total) -> Option<NamedAmount> {
         match (self, total) {
             (Self::Usual, _) | (Self::InFull, Total::Calibrated) => None,
-            (Self::InFull, Total::Bytes(bytes)) => Some(Amount::Bytes(bytes)),
-            (Self::InFull, Total::Messages(messages)) => Some(Amount::Messages(messages)),
+            (Self::InFull, Total::Bytes(bytes)) => Some(NamedAmount::Bytes(bytes)),
+            (Self::InFull, Total::Messages(messages)) => Some(NamedAmount::Messages(messages)),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Naming {
 pub(super) fn resolve(
     mut spec: RunSpec,
     placement: Placement,
-    amount: Option<Amount>,
+    amount: Option<NamedAmount>,
     topology: &Topology,
 ) -> Result<Result<Case, Refused>, Error> {
     let name = NameParts { amount, ..NameParts::default() };

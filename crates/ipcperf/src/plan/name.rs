@@ -23,7 +23,7 @@ pub(crate) const CHOSEN: char = ':';
 pub(crate) struct NameParts {
     /// The amount that is moved; null where all cases of the plan move the same.
     #[serde(default)]
-    pub(crate) amount: Option<Amount>,
+    pub(crate) amount: Option<NamedAmount>,
     /// The instruments of the group that watches the case, or whose uninstrumented twin it is.
     #[serde(default)]
     pub(crate) instruments: Vec<NamedInstrument>,
@@ -32,7 +32,7 @@ pub(crate) struct NameParts {
 /// How much is moved one way in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Amount {
+pub(crate) enum NamedAmount {
     /// Bytes, whatever the buffer.
     Bytes(u64),
     /// Buffers full.
@@ -81,8 +81,8 @@ pub(crate) fn case_id(
     let mut id = cell_id(spec, placement);
     match parts.amount {
         None => {}
-        Some(Amount::Bytes(bytes)) => id += &format!("{TOTAL}{bytes}"),
-        Some(Amount::Messages(messages)) => id += &format!("{MESSAGES}{messages}"),
+        Some(NamedAmount::Bytes(bytes)) => id += &format!("{TOTAL}{bytes}"),
+        Some(NamedAmount::Messages(messages)) => id += &format!("{MESSAGES}{messages}"),
     }
     if parts.instruments.is_empty() {
         return id;
@@ -140,7 +140,7 @@ mod tests {
         let spec = RunSpec::usual("pipe", 64);
         let instruments =
             vec![NamedInstrument { instrument: "sched".to_owned(), ..Default::default() }];
-        let parts = NameParts { amount: Some(Amount::Messages(5)), instruments };
+        let parts = NameParts { amount: Some(NamedAmount::Messages(5)), instruments };
         let name = |parts: &NameParts, side| case_id(&spec, Placement::Same, parts, side);
         let cell = "pipe/stream/2proc/same/64";
         assert_eq!(name(&NameParts::default(), Side::Watched), cell);

@@ -8,7 +8,7 @@ use ipcperf_engine::mechanism::Mechanism;
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::{Mode, RunSpec, WarmUp};
 
-use super::name::Amount;
+use super::name::NamedAmount;
 use super::request::{attempts, deadline, find_option, is_custom_option, parse_values};
 use super::{
     Case, CustomFiles, Enough, Plan, cell, check_events, custom_name, matrix, size, words,
@@ -116,8 +116,8 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
         return Err(Error::usage("--first-touch before-fork needs --total"));
     }
     let moved = case.name.amount.map(|amount| match amount {
-        Amount::Bytes(bytes) => bytes,
-        Amount::Messages(messages) => messages.saturating_mul(spec.buffer_bytes),
+        NamedAmount::Bytes(bytes) => bytes,
+        NamedAmount::Messages(messages) => messages.saturating_mul(spec.buffer_bytes),
     });
     match (moved, spec.total_bytes) {
         (Some(said), total) if total != Some(said) => {

@@ -3,6 +3,7 @@
 mod blocks;
 mod missing;
 mod order;
+mod part;
 mod plain;
 mod planned;
 mod read;

@@ -4,10 +4,10 @@
 //! While that is so nothing needs to be looked at twice. Where it is not, lines were lost, or are there twice: then
 //! each is looked at again, in order.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::read::Part;
+use super::part::Part;
 use super::record::{FailedRun, Footer, ObservationRecord};
 use super::sample::Sample;
 use super::tally::Tally;
@@ -109,7 +109,8 @@ impl Lines {
 #[derive(Debug, Default)]
 struct Sorting {
     sorted: Sorted,
-    runs: HashSet<String>,
+    /// The runs, each with the number of its line.
+    runs: HashMap<String, Option<u64>>,
     numbers: HashSet<u64>,
     /// The run whose line came last, where what was seen of it is that of a copy.
     copied: Option<String>,
@@ -166,19 +167,20 @@ impl Sorting {
 
     /// Notes the line of the run `run_id`. The first that has its name is the run's.
     fn run(&mut self, run_id: &str, seq: Option<u64>) -> Copy {
-        let is_new_number = self.number(seq);
-        let copy = match self.runs.insert(run_id.to_owned()) {
-            true => Copy::First,
-            false => Copy::Again,
+        self.number(seq);
+        let Some(first) = self.runs.get(run_id) else {
+            self.runs.insert(run_id.to_owned(), seq);
+            self.copied = None;
+            return self.counts(Copy::First);
         };
-        // The line of another number is of the same run made twice; else what follows has numbers of its own, or was
-        // there before.
+        // A line of another number is of a run that was made twice. What follows a copy of the same line is told by its
+        // own numbers, or was there before.
         let is_seen_again = match seq {
-            Some(_) => is_new_number,
+            Some(_) => *first != seq,
             None => self.observed.contains(run_id),
         };
-        self.copied = (copy == Copy::Again && is_seen_again).then(|| run_id.to_owned());
-        self.counts(copy)
+        self.copied = is_seen_again.then(|| run_id.to_owned());
+        self.counts(Copy::Again)
     }
 
     /// An observation is of the run whose line is above it.
@@ -186,7 +188,7 @@ impl Sorting {
         let is_new = self.number(seen.seq);
         if self.copied.as_ref() == Some(&seen.run_id) || !is_new {
             self.counts(Copy::Again);
-        } else if self.runs.contains(&seen.run_id) {
+        } else if self.runs.contains_key(&seen.run_id) {
             self.counts(Copy::First);
             self.observed.insert(seen.run_id.clone());
             self.sorted.observations.push(seen);
@@ -273,7 +275,8 @@ mod tests {
     /// What is written of a line: `r` a run, `o` what was seen of it, `f` a footer, `h` the header, each but the last with
     /// its number; `r3=5` is the run number 3 with the number 5, `r3` one without.
     fn lines(words: &str) -> Lines {
-        let mut part = Part { is_irregular: true, ..Part::default() };
+        let mut part = Part::default();
+        part.is_irregular = true;
         for word in words.split_whitespace() {
             let (name, seq) =
                 word.split_once('=').map_or((word, None), |(name, seq)| (name, seq.parse().ok()));

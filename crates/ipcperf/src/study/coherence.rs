@@ -1,7 +1,7 @@
 //! What a claim says is held against itself and against the matrices: what could never be judged is told
 //! before anything is measured.
 
-use super::matrix::Matrix;
+use super::known_levels::KnownLevels;
 use super::mistake::Mistakes;
 use super::selection::{FACTORS, Selection};
 use super::values::Values;
@@ -12,11 +12,11 @@ use crate::plan::nearest;
 const METRICS: [&str; 3] = ["metric", "of", "height_of"];
 
 /// Tells what could never be judged of `claim`.
-pub(super) fn check(claim: &Claim, matrices: &[Matrix], mistakes: &mut Mistakes) {
+pub(super) fn check(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     check_sides(&claim.values, mistakes);
     check_bounds(claim, mistakes);
-    check_over(claim, matrices, mistakes);
-    check_watched(&claim.values, matrices, mistakes);
+    check_over(claim, known, mistakes);
+    check_watched(&claim.values, known, mistakes);
 }
 
 /// Keys of `[sampling]` that say nothing beside one another, or without one another.
@@ -74,9 +74,9 @@ fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
 }
 
 /// Lines run along a factor that there is.
-fn check_over(claim: &Claim, matrices: &[Matrix], mistakes: &mut Mistakes) {
+fn check_over(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     let Some(over) = claim.values.text("over") else { return };
-    if !matrices.iter().all(|matrix| matrix.levels(over).next().is_none()) {
+    if known.of_factor(over).is_some() {
         return;
     }
     let remedy = match nearest(over, FACTORS.into_iter()) {
@@ -88,15 +88,13 @@ fn check_over(claim: &Claim, matrices: &[Matrix], mistakes: &mut Mistakes) {
 }
 
 /// What an instrument shall have seen must be watched by it.
-fn check_watched(values: &Values, matrices: &[Matrix], mistakes: &mut Mistakes) {
+fn check_watched(values: &Values, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     for key in METRICS {
         let Some(instrument) = values.metric(key).and_then(super::Metric::instrument) else {
             continue;
         };
-        if matrices
-            .iter()
-            .any(|matrix| matrix.levels("instrument").any(|level| level == instrument))
-        {
+        let watched = known.of_factor("instrument");
+        if watched.is_some_and(|levels| levels.contains(instrument)) {
             continue;
         }
         let (line, path) = values.place_of(key);

@@ -1,6 +1,6 @@
 //! The figures that a study asks for, and the pictures of instruments.
 
-use super::matrix::Matrix;
+use super::known_levels::KnownLevels;
 use super::metric::Metric;
 use super::mistake::Mistakes;
 use super::selection::Selection;
@@ -72,8 +72,8 @@ impl StudyFigure {
         self.0.word("scale") == Some("linear")
     }
 
-    pub(super) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
-        check_cases(&self.0, &["where", "relative_to"], matrices, mistakes);
+    pub(super) fn check(&self, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+        check_cases(&self.0, &["where", "relative_to"], known, mistakes);
     }
 }
 
@@ -128,7 +128,7 @@ impl StudyPicture {
             && self.0.text("titled").is_none_or(|word| title.contains(word))
     }
 
-    pub(super) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
-        check_cases(&self.0, &["where"], matrices, mistakes);
+    pub(super) fn check(&self, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+        check_cases(&self.0, &["where"], known, mistakes);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::exhibit::metrics;
-use super::matrix::Matrix;
+use super::known_levels::KnownLevels;
 use super::metric::Metric;
 use super::mistake::Mistakes;
 use super::selection::Selection;
@@ -135,10 +135,10 @@ impl StudyTable {
         }
     }
 
-    pub(super) fn check(&self, matrices: &[Matrix], mistakes: &mut Mistakes) {
-        check_cases(&self.values, &["where"], matrices, mistakes);
+    pub(super) fn check(&self, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+        check_cases(&self.values, &["where"], known, mistakes);
         for column in self.values.tables("column").iter().chain(self.values.tables("row")) {
-            check_cases(column, &["where"], matrices, mistakes);
+            check_cases(column, &["where"], known, mistakes);
         }
     }
 }

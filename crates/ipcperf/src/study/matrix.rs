@@ -311,9 +311,9 @@ impl Matrix {
         self.values.line
     }
 
-    /// The levels of `factor` that its cases have.
-    pub(crate) fn levels(&self, factor: &str) -> impl Iterator<Item = &str> {
-        self.levels.get(factor).into_iter().flatten().map(String::as_str)
+    /// Each factor with the levels that its cases have.
+    pub(super) fn factors(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
+        self.levels.iter().map(|(factor, levels)| (factor.as_str(), levels))
     }
 
     fn all_levels(&self) -> BTreeMap<String, BTreeSet<String>> {

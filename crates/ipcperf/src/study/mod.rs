@@ -15,6 +15,7 @@ mod exhibit_table;
 mod hostile;
 mod key;
 mod known;
+mod known_levels;
 mod matrix;
 mod metric;
 mod mistake;
@@ -40,6 +41,7 @@ pub(crate) use exhibit::{StudyFigure, StudyPicture};
 pub(crate) use exhibit_table::{Beside, Columned, Rowed, StudyTable};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
+pub(crate) use known_levels::KnownLevels;
 pub(crate) use matrix::{Length, Matrix};
 #[cfg(test)]
 pub(crate) use metric::METRICS;
@@ -352,18 +354,19 @@ impl Parts {
 
     /// What claims, figures and tables say of matrices.
     fn check_cases(&self, mistakes: &mut Mistakes) {
+        let known = KnownLevels::of(&self.matrices);
         for claim in &self.hypotheses {
-            claim.check(&self.matrices, mistakes);
-            coherence::check(claim, &self.matrices, mistakes);
+            claim.check(&known, mistakes);
+            coherence::check(claim, &known, mistakes);
         }
         for figure in &self.figures {
-            figure.check(&self.matrices, mistakes);
+            figure.check(&known, mistakes);
         }
         for picture in &self.pictures {
-            picture.check(&self.matrices, mistakes);
+            picture.check(&known, mistakes);
         }
         for table in &self.tables {
-            table.check(&self.matrices, mistakes);
+            table.check(&known, mistakes);
         }
     }
 }

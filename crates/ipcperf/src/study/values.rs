@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::MOST_TABLES;
 use super::document::{Entry, Table};
 use super::key::{Key, Need, Takes, Value};
 use super::metric::Metric;
@@ -223,6 +224,11 @@ fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Val
                 Some(Values::read(table, &[keys], mistakes, |_, _| false))
             };
             let items = entry.items();
+            if items.len() > MOST_TABLES {
+                let what = format!("there are {}; {MOST_TABLES} are the most", items.len());
+                mistakes.add(entry.place(), what, "write several tables");
+                return None;
+            }
             let tables: Option<Vec<Values>> =
                 items.iter().map(|item| one(item, mistakes)).collect();
             tables.map(Value::Tables)
