@@ -9,6 +9,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::mechanism::{MECHANISMS, Mechanism, OptionValues};
+use ipcperf_engine::names::RunNames;
 use ipcperf_engine::{FailureKind, Report, RunSpec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -199,15 +200,18 @@ fn assert_answered(laboratory: &Laboratory, spec: &Value, limit: Duration) -> Op
     Some(report)
 }
 
-/// A worker in a process group of its own, told `spec` and nothing after it.
+/// A worker in a process group of its own, assigned `spec` and nothing after it.
 fn start(laboratory: &Laboratory, spec: &Value) -> Child {
     let mut command = laboratory.command("worker");
     command.arg(std::process::id().to_string()).process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut worker = command.spawn().expect("the worker starts");
     let mut input = worker.stdin.take().expect("its input");
+    let mut names = json!(RunNames::draw([]).expect("random numbers"));
+    names["places"] = json!([laboratory.path("tmp")]);
+    let assignment = json!({ "spec": spec, "names": names });
     // One that has given up before it read all is looked at like any other.
-    let _ = writeln!(input, "{spec}");
+    let _ = writeln!(input, "{assignment}");
     worker
 }
 

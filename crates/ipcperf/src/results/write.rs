@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use ipcperf_engine::host;
