@@ -1,11 +1,11 @@
 //! Capabilities that the program's file grants (`setcap`): they are for the instruments of the command, and are
 //! given up before code of anybody else runs in a process of ours.
 //!
-//! Whoever may execute such a file chooses what a worker loads (`lib:FILE`), so what the file grants must not
-//! reach it. A capability in the ambient set was handed to this one run by somebody who holds it (`setpriv
-//! --ambient-caps`); the kernel never puts there what a file grants
+//! Every user who may execute such a file chooses what a worker loads (`lib:FILE`), so the worker must not keep what
+//! the file grants. A capability in the ambient set was granted to this run (`setpriv --ambient-caps`); the kernel
+//! never adds a file's capabilities to that set
 //! ([capabilities(7)](https://man7.org/linux/man-pages/man7/capabilities.7.html)). Root keeps everything.
-//! `no_new_privs` is not set: executing the file once more yields no more than whoever does so can have anyway.
+//! `no_new_privs` is not set: code that executes the file again gains nothing that its user cannot gain.
 
 use std::fs;
 
@@ -25,8 +25,8 @@ const REMEDY: &str = "take them from the file: sudo setcap -r $(command -v ipcpe
 pub struct Unprivileged(());
 
 impl Unprivileged {
-    /// Gives up what the program's file granted, and reads back that it is gone. To be called while the process
-    /// has one thread: each has capabilities of its own.
+    /// Drops what the program's file granted, and reads back that it is gone. Call it while the process has one
+    /// thread: capabilities are per thread.
     ///
     /// # Errors
     /// [`FailureKind::SetUp`] where the system keeps them, or the process runs as another user than started it.
@@ -46,7 +46,7 @@ fn refused(place: &str) -> Failure {
     Failure::new(FailureKind::SetUp, place).with_remedy(REMEDY)
 }
 
-/// Whether the program's file is set-user-ID or set-group-ID, and executed by somebody else than its owner.
+/// Whether the program's file is set-user-ID or set-group-ID and changed the effective user or group.
 #[must_use]
 pub fn is_set_user_id() -> bool {
     getuid() != geteuid() || getgid() != getegid()

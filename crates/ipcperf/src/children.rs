@@ -1,9 +1,9 @@
-//! Processes below the command: those that a run leaves behind are ended with it, however they got away.
+//! Child processes: every process that a run leaves behind is ended when the run ends, even one that left its session.
 //!
-//! The command is the subreaper of all that it starts: whoever leaves his session, or forks twice and lets his
-//! parent die, becomes its child. What is its child after a run and was not before is of that run; but where somebody
-//! executed the command who had children already, theirs may come too, and where several runs are made at once, each
-//! has its own: then only what bears the mark of the run is of it.
+//! The command is the subreaper of everything it starts: a process that calls `setsid`, or forks twice and lets its
+//! parent exit, becomes a child of the command. A child that was not there before the run belongs to the run. There are
+//! two exceptions, and in both only processes with the run's mark in their environment belong to it: the command was
+//! executed by a process that already had children, or several runs take place at once.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,60 +20,59 @@ use rustix::process::{
 };
 use rustix::thread::gettid;
 
-/// How long a process that was killed may take to be gone: giving back much memory takes a while.
+/// Longest wait for a killed process: freeing much memory takes time.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long one may take that could not be killed, because a filter of system calls refuses it.
+/// Longest wait for a process that could not be killed because a seccomp filter refuses `kill`.
 const SHORT_PATIENCE: Duration = Duration::from_secs(1);
-/// Pauses between two looks at a process that is on its way out: the first, and the longest.
+/// Shortest and longest pause between two checks of a process that is exiting.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
 
-/// What is in the environment of processes that the command starts, and of those that these start: the number of the
-/// thread that did.
+/// Environment variable that marks the processes of a run. Its value is the id of the thread that started the worker.
 const MARK: &str = "IPCPERF_STARTED_BY";
 /// Whether this process had children before it started any.
 static HAD_CHILDREN: OnceLock<bool> = OnceLock::new();
-/// The thread that was the first to start something.
+/// First thread that started a worker.
 static FIRST_THREAD: OnceLock<Pid> = OnceLock::new();
-/// Whether others have, too: programs of others carry out several runs at once, each on a thread of its own.
+/// Whether other threads start workers too: `lat_pipe -P 2` runs two at once, each on its own thread.
 static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
 
-/// Has what `command` starts bear the mark of the calling thread, which must be the one that starts it.
+/// Marks the process that `command` starts. Call it on the thread that starts the process.
 pub(crate) fn mark(command: &mut Command) {
     let own = gettid();
     if *FIRST_THREAD.get_or_init(|| own) != own {
-        // Before anything is started that the other could take for its own.
+        // Set before the process exists, so that the other thread cannot take it for its own.
         HAS_SEVERAL.store(true, Ordering::SeqCst);
     }
     command.env(MARK, own.to_string());
 }
 
-/// From now on orphans below this process become its children, so that it can wait for them. To be called before it
-/// starts any process that outlives the call.
+/// Makes this process the subreaper of its descendants, so that it can wait for orphans. Call it before the first
+/// process is started.
 pub(crate) fn adopt_orphans() {
     HAD_CHILDREN.get_or_init(|| !Children::now().0.is_empty());
     // Refused only by kernels before 3.4; then init reaps what a killed worker leaves.
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// The children of this process at some time, those that wait to be reaped among them.
+/// Children of this process at one point in time, zombies included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Children(BTreeSet<i32>);
 
 impl Children {
-    /// Those there are; none where there is no `/proc`.
+    /// Lists the children; the list is empty where `/proc` is not mounted.
     pub(crate) fn now() -> Self {
         Self(listed().unwrap_or_else(searched))
     }
 
-    /// Takes into account what came since `before`, up to now.
+    /// Adds the children that were started since `before`.
     pub(crate) fn add_since(&mut self, before: &Self) {
         self.0.extend(Self::now().0.difference(&before.0));
     }
 
-    /// Kills and reaps all children but these, and what becomes a child by that.
+    /// Kills and reaps all other children of the run, and the orphans that this makes.
     ///
     /// # Errors
-    /// Those that are still there at `end`.
+    /// The processes that are still there at `end`.
     pub(crate) fn end_others(&self, end: Instant) -> Result<(), Vec<i32>> {
         loop {
             let others = Self::now();
@@ -84,7 +83,7 @@ impl Children {
             }
             let pids = || others.iter().filter_map(|&pid| Pid::from_raw(pid));
             for pid in pids() {
-                // Not reaped yet, it keeps its number: gone already is as good.
+                // The pid cannot be reused before the child is reaped.
                 let _ = kill_process(pid, Signal::KILL);
             }
             let reaped = pids().filter(|&pid| reap(pid, end).is_some()).count();
@@ -95,8 +94,8 @@ impl Children {
     }
 }
 
-/// Whether the child `pid`, which was not there before the run of the calling thread, is of that run. Tests start
-/// children on many threads, and not all by way of [`mark`].
+/// Whether the child `pid`, which was not there before this thread's run, belongs to that run. Tests start unmarked
+/// children on many threads.
 fn is_of_this_run(pid: i32) -> bool {
     let is_shared = HAD_CHILDREN.get() == Some(&true) || HAS_SEVERAL.load(Ordering::SeqCst);
     !(is_shared || cfg!(test)) || has_mark(pid)
@@ -108,12 +107,12 @@ fn has_mark(pid: i32) -> bool {
     environment.split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
 }
 
-/// Kills the child `leader` and the process group that it leads, and reaps all of it. Returns how the leader ended,
-/// `None` where it did not, and until when what else is left may be waited for.
+/// Kills and reaps the child `leader` and its process group. Returns how the leader ended (`None`: it did not), and the
+/// time until which the caller may wait for the rest of the run.
 pub(crate) fn end_group(leader: Pid) -> (Option<WaitStatus>, Instant) {
-    // It is not reaped yet, so the group is still this one. Gone already is as good.
+    // The leader is not reaped yet, so the group id cannot have been reused.
     let _ = kill_process_group(leader, Signal::KILL);
-    // One that died before it had its group is still in ours: it is ended and reaped by number.
+    // A worker that has not joined its group yet is killed by pid.
     let is_refused = kill_process(leader, Signal::KILL) == Err(Errno::PERM);
     let end = Instant::now() + if is_refused { SHORT_PATIENCE } else { PATIENCE };
     let status = reap(leader, end);
@@ -121,12 +120,12 @@ pub(crate) fn end_group(leader: Pid) -> (Option<WaitStatus>, Instant) {
     (status, end)
 }
 
-/// Waits until the child `pid` has ended, at most until `end`; `None` where it has not, or is no child.
+/// Reaps the child `pid`, waiting at most until `end`; `None` if it did not end, or is not a child.
 fn reap(pid: Pid, end: Instant) -> Option<WaitStatus> {
     reaped(end, || waitpid(Some(pid), WaitOptions::NOHANG))
 }
 
-/// Asks again and again, until `end`, for a child that has ended; `None` where none has, or there is none.
+/// Calls `ask` until it returns a child that ended, or until `end`; `None` if no child ended or there is none.
 fn reaped(
     end: Instant,
     ask: impl Fn() -> Result<Option<(Pid, WaitStatus)>, Errno>,
@@ -145,10 +144,10 @@ fn reaped(
     }
 }
 
-/// What the kernel lists for each thread; `None` where it lists nothing (`CONFIG_PROC_CHILDREN`).
+/// Children as the kernel lists them for each thread; `None` without `CONFIG_PROC_CHILDREN`.
 fn listed() -> Option<BTreeSet<i32>> {
     let threads = fs::read_dir("/proc/self/task").ok()?.flatten();
-    // The list of a thread that ends meanwhile is another's by then.
+    // The children of a thread that ends move to another thread's list.
     let lists: Vec<String> = threads
         .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
         .collect();
@@ -159,7 +158,7 @@ fn numbers(list: &str) -> impl Iterator<Item = i32> {
     list.split_ascii_whitespace().filter_map(|word| word.parse().ok())
 }
 
-/// Every process whose parent this one is, found by looking at all of them.
+/// Children found by checking the parent of every process.
 fn searched() -> BTreeSet<i32> {
     let own = getpid().as_raw_nonzero().get();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();

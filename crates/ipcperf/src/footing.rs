@@ -1,5 +1,5 @@
-//! What the command needs whatever it does, seen to before it does anything: limits under which it would die without a
-//! word, its own file, and that it is nobody's way to more privilege.
+//! Preconditions of every command, checked before anything else: resource limits under which it would crash, its own
+//! open file, and that it is not set-user-ID.
 
 use ipcperf_engine::{privilege, signals};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -7,13 +7,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::error::Error;
 use crate::program_file;
 
-/// A limit under which a program ends in the middle of whatever it does, with no chance to say why.
+/// A resource limit that is met by a crash, not by an error.
 struct Need {
     resource: Resource,
     name: &'static str,
-    /// What every command does with.
+    /// Enough for every command and worker.
     least_bytes: u64,
-    /// The shell's letter for it, which takes KiB.
+    /// Option letter of `ulimit`, whose unit is KiB.
     letter: char,
 }
 
@@ -23,10 +23,10 @@ const NEEDS: [Need; 3] = [
     Need { resource: Resource::Data, name: "data", least_bytes: 32 << 20, letter: 'd' },
 ];
 
-/// Sees to it all.
+/// Checks and establishes all of them.
 ///
 /// # Errors
-/// Which limit is too low, or that the file has privileges which are for nobody.
+/// A limit that is too low and cannot be raised, or a set-user-ID file.
 #[inline(never)]
 pub(crate) fn secure() -> Result<(), Error> {
     NEEDS.iter().try_for_each(Need::meet)?;
@@ -41,7 +41,7 @@ pub(crate) fn secure() -> Result<(), Error> {
 }
 
 impl Need {
-    /// Raises the limit where it is too low and that is allowed; workers inherit it.
+    /// Raises a soft limit that is too low, as far as the hard limit allows. Workers inherit it.
     fn meet(&self) -> Result<(), Error> {
         let Rlimit { current, maximum } = getrlimit(self.resource);
         let suffices = |limit: Option<u64>| limit.is_none_or(|bytes| bytes >= self.least_bytes);

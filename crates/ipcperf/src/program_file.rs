@@ -1,5 +1,5 @@
-//! The file of this program, opened once: workers are started from it also after it was replaced or deleted, as by
-//! an upgrade or a build in the middle of a campaign.
+//! The file of this program, opened once. Workers are started from the open file, so that an upgrade or a build that
+//! replaces or deletes it does not stop a campaign.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,13 +12,13 @@ use rustix::fs::{Mode, OFlags, open};
 
 use crate::children;
 
-/// What the command calls itself where it starts itself, whatever it was called by.
+/// Name (`argv[0]`) of the processes that the command starts from its own file.
 const OWN_NAME: &str = env!("CARGO_PKG_NAME");
 
 /// Open for the life of the command; `None` where there is no `/proc`.
 static FILE: OnceLock<Option<OwnedFd>> = OnceLock::new();
 
-/// Opens it, before anybody can replace it. It is not for reading: a file that may only be executed is enough.
+/// Opens the file. `O_PATH` needs no permission to read it.
 pub(crate) fn hold() {
     held();
 }
@@ -28,10 +28,10 @@ fn held() -> Option<&'static OwnedFd> {
     FILE.get_or_init(opened).as_ref()
 }
 
-/// Starts this program once more, with `part` as its first argument.
+/// A command that starts this program again, with `part` as its first argument.
 ///
 /// # Errors
-/// That nothing says which file it is.
+/// The program's file cannot be found: `/proc` is not mounted.
 pub(crate) fn again(part: &str) -> io::Result<Command> {
     let path = match held() {
         Some(file) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
@@ -43,9 +43,9 @@ pub(crate) fn again(part: &str) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Gives the calling process the name that lists of processes show: the kernel has taken it from a descriptor's number.
+/// Sets the process name that `ps` shows. The kernel took it from the path, `/proc/self/fd/N`.
 pub(crate) fn take_name() {
-    // Refused by filters of system calls only; then the number stays.
+    // Only a seccomp filter refuses it; then the name stays a number.
     let _ = rustix::thread::set_name(c"ipcperf");
 }
 

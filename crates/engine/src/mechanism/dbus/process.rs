@@ -143,7 +143,7 @@ impl Broker {
         }
         let signal = status.as_ref().and_then(ExitStatus::signal)?;
         let place = format!("the broker was killed by signal {signal}");
-        Some(Failure::new(FailureKind::Died, place).by(Role::Broker))
+        Some(Failure::killed_by(Some(signal), place).by(Role::Broker))
     }
 }
 
