@@ -1,7 +1,7 @@
 //! Everything that runs inside a worker.
 //!
-//! A worker is one fresh process for one run of one case. The command hands it a [`RunSpec`] on
-//! standard input; the worker opens the [`mechanism`], starts the parties (one thread, two
+//! A worker is one fresh process for one run of one case. The command hands it a [`RunSpec`]
+//! and the [`names`] that it may make on standard input; the worker opens the [`mechanism`], starts the parties (one thread, two
 //! threads, or two forked processes), has them play the [`workload`], and prints one [`Report`].
 //!
 //! ```text

@@ -143,7 +143,7 @@ pub enum Rest {
     Settle,
 }
 
-/// One run, as handed to a worker on its standard input (one JSON object).
+/// One run, as a worker gets it (see [`crate::worker::Assignment`]) and as results files store it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
     /// A name from [`crate::mechanism::MECHANISMS`], or of one's own: `lib:FILE`, `exec:PROGRAM`.
