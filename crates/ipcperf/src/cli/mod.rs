@@ -51,7 +51,7 @@ fn end(came: Result<Ending, Error>) -> ExitCode {
         Err(error) => {
             // What was told as JSON is not told again in words.
             if !matches!(error, Error::Told) {
-                tell(&format!("ipcperf: {error}"));
+                tell(&error.told());
             }
             error.exit_code()
         }
