@@ -89,7 +89,7 @@ fn planted(real: &str, words: &[&str]) -> String {
     ] {
         failure[key] = value.into();
     }
-    (failure["role"], failure["errno"]) = ("sender".into(), 5.into());
+    (failure["role"], failure["errno"]) = (Value::Null, 5.into());
     let last = all.len() - 1;
     all.insert(last, failure);
     let mut refused = sample.clone();

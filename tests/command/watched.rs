@@ -146,7 +146,9 @@ fn one_case_is_traced_and_told_as_the_file_tells_it() {
     let traced = laboratory.run(&trace).expect(0);
     let told: Vec<Value> = serde_json::from_str(&traced.stdout).expect("an array");
     assert!(told.iter().all(|one| one["kind"] == "observation"), "{told:?}");
-    let written = lines(&laboratory.results());
+    let mut written = lines(&laboratory.results());
+    // The number of a line is the file's own.
+    written.iter_mut().filter_map(Value::as_object_mut).for_each(|line| drop(line.remove("seq")));
     assert!(!told.is_empty() && told.iter().all(|one| written.contains(one)), "{told:?}");
     laboratory.assert_nothing_left();
 }
@@ -282,13 +284,13 @@ fn the_documents_observations_appear() {
 }
 
 /// Switches become fewer with the buffer, until it is as large as the pipe, and then no more. Below a quarter of
-/// it, when a reader is woken decides, and 4 KiB may switch as seldom as 16 KiB. Whoever else wants the CPU decides
-/// too: only undisturbed runs are looked at, and there are runs until there is one of each size.
+/// it, the scheduler decides when a woken reader runs, and 4 KiB may switch as seldom as the whole pipe, but not
+/// more seldom. Whoever else wants the CPU decides too: only undisturbed runs are looked at, and there are runs until there is one of each size.
 #[test]
 fn switches_fall_until_the_capacity() {
     let switches = find_within(HANG, fewest_switches).expect("an undisturbed run of each size");
     let [below, nearer, at, beyond] = switches;
-    assert!(below > nearer && nearer > at, "{switches:?}");
+    assert!(nearer > at && 100 * below > 99 * at, "{switches:?}");
     assert!(2 * beyond > at, "a pipe is filled and drained as often: {switches:?}");
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::printable::printable_line;
 use crate::study::Mistake;
 
 /// Why the command could not do what was asked. Printed once, by [`crate::cli::main`].
@@ -69,6 +70,20 @@ pub(crate) enum Error {
 impl Error {
     pub(crate) fn usage(words: impl Into<String>) -> Self {
         Self::Usage(words.into())
+    }
+
+    /// What is told of it: a line, or one for each mistake of a study. Whatever it quotes makes no lines of its own.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Self::WrongStudy { path, mistakes } => {
+                let path = path.display().to_string();
+                let line = |mistake: &Mistake| format!("ipcperf: {path}: {mistake}");
+                let lines = mistakes.iter().map(line);
+                let lines = lines.map(|line| printable_line(&line).into_owned());
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            other => printable_line(&format!("ipcperf: {other}")).into_owned(),
+        }
     }
 
     /// The exit code of INTERFACE: 2 bad input, 3 nothing can run, 5 results cannot be written.

@@ -53,7 +53,7 @@ fn end(came: Result<Ending, Error>) -> ExitCode {
 pub(crate) fn refuse(error: &Error) -> ExitCode {
     // What was told as JSON is not told again in words.
     if !matches!(error, Error::Told) {
-        tell(&format!("ipcperf: {error}"));
+        tell(&error.told());
     }
     error.exit_code()
 }
