@@ -126,3 +126,20 @@ fn a_given_total_is_run_without_warming_up() {
         assert_eq!(number(sample, "calibration_phases"), 0, "{sample}");
     }
 }
+
+/// What keeps tests of structure from depending on the machine; nobody may take such figures for a measurement.
+#[test]
+fn without_noise_detection_every_run_counts_and_the_file_says_so() {
+    let laboratory = Laboratory::open();
+    let run = laboratory.measuring("-m pipe -b 4KiB --repetitions 3");
+    let finished = on_a_busy_cpu(|| laboratory.finish(run)).expect(0);
+    assert!(finished.stderr.contains("noise detection is off"), "{}", finished.stderr);
+    let file = ResultsFile::read(&laboratory.results());
+    assert_eq!(file.header["environment"]["noise_detection"], false);
+    assert_eq!(file.samples.len(), 4);
+    assert!(file.samples.iter().all(|sample| !was_held_up(sample)), "{:?}", file.samples);
+    let resume = format!("resume {}", laboratory.results().display());
+    let refused = laboratory.finish(laboratory.detecting_noise(&resume)).expect(2);
+    assert!(refused.stderr.contains("IPCPERF_KEEP_DISTURBED"), "{}", refused.stderr);
+    laboratory.run(&resume).expect(0);
+}
