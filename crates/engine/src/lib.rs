@@ -1,11 +1,12 @@
 //! Everything that runs inside a worker.
 //!
-//! A worker is one fresh process for one run of one case. The command hands it a [`RunSpec`]
-//! and the [`names`] that it may make on standard input; the worker opens the [`mechanism`], starts the parties (one thread, two
-//! threads, or two forked processes), has them play the [`workload`], and prints one [`Report`].
+//! A worker is one fresh process for one run of one case. The command hands it a [`RunSpec`] and the
+//! [`names`] that it may make, on standard input; the worker opens the [`mechanism`], starts the
+//! parties (one thread, two threads, or two forked processes), has them play the [`workload`], and
+//! prints one [`Report`].
 //!
 //! ```text
-//! RunSpec -> worker -> mechanism (ends) -> party x workload -> PartyReport -> Report
+//! Assignment -> worker -> mechanism (ends) -> party x workload -> PartyReport -> Report
 //! ```
 //!
 //! The engine knows no TOML, no storage and no plots, and nothing of the command above it.
