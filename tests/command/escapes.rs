@@ -160,7 +160,7 @@ fn nothing_in_a_results_file_reaches_a_terminal_but_text() {
         let shown = laboratory.run(&format!("show --json --strict {}", path.display())).expect(0);
         let objects: Vec<Value> = serde_json::from_str(&shown.stdout).expect("an array");
         let names = objects.iter().filter_map(|object| object["case_id"].as_str());
-        assert!(names.clone().count() >= 3, "what is planted is read");
+        assert!(names.clone().count() >= 1, "what is planted is read");
         assert!(names.clone().all(|name| name.ends_with(HOSTILE)), "and says the same");
         assert_all_plain(&laboratory, &path);
     }
