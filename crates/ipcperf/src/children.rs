@@ -185,6 +185,7 @@ mod tests {
 
     /// Other tests of this process start and end children meanwhile: this one looks for its own alone.
     #[test]
+    #[allow(clippy::zombie_processes, reason = "`reap` waits for it")]
     fn both_ways_of_looking_find_a_child_until_it_is_reaped() {
         let mut child = sleeper();
         let pid = i32::try_from(child.id()).unwrap();
@@ -193,7 +194,7 @@ mod tests {
         child.kill().unwrap();
         assert!(searched().contains(&pid), "one that waits to be reaped is one");
         let status = reap(Pid::from_child(&child), Instant::now() + PATIENCE);
-        assert_eq!(status.and_then(|status| status.terminating_signal()), Some(9));
+        assert_eq!(status.and_then(WaitStatus::terminating_signal), Some(9));
         assert!(!searched().contains(&pid));
     }
 

@@ -147,7 +147,7 @@ fn check_instruments(case: &Case) -> Result<(), Error> {
     for instrument in &watched.by {
         check_events(&watched.events, instrument)?;
     }
-    let is_there = |name: &str| watched.by.iter().any(|by| *by == name);
+    let is_there = |name: &str| watched.by.contains(&name);
     let disturbing = watched.disturbing().map(|instrument| instrument.name);
     let told: BTreeSet<&str> = named.iter().map(|one| one.instrument.as_str()).collect();
     let is_told = match watched.twin_of {

@@ -82,10 +82,10 @@ impl Lines {
 
     /// Every line once, and what is missing.
     pub(super) fn sorted(self) -> Sorted {
-        if self.is_irregular { Sorting::default().sort(self) } else { self.as_they_are() }
+        if self.is_irregular { Sorting::default().sort(self) } else { self.unsorted() }
     }
 
-    fn as_they_are(self) -> Sorted {
+    fn unsorted(self) -> Sorted {
         let tally = Tally {
             last_seq: self.count(),
             samples: self.samples.len() as u64,
@@ -275,8 +275,7 @@ mod tests {
     /// What is written of a line: `r` a run, `o` what was seen of it, `f` a footer, `h` the header, each but the last with
     /// its number; `r3=5` is the run number 3 with the number 5, `r3` one without.
     fn lines(words: &str) -> Lines {
-        let mut part = Part::default();
-        part.is_irregular = true;
+        let mut part = Part { is_irregular: true, ..Part::default() };
         for word in words.split_whitespace() {
             let (name, seq) =
                 word.split_once('=').map_or((word, None), |(name, seq)| (name, seq.parse().ok()));

@@ -105,10 +105,10 @@ impl Part {
         match serde_json::from_slice(line).map_err(|error| format!("bad line: {error}"))? {
             Line::Header(_) if line == known.header => {
                 self.is_irregular = true;
-                return Ok(Kind::Header);
+                Ok(Kind::Header)
             }
-            Line::Header(_) => return Err(Unread::Refused("a second header".to_owned())),
-            Line::Sample(sample) => return self.add_sample(sample, known),
+            Line::Header(_) => Err(Unread::Refused("a second header".to_owned())),
+            Line::Sample(sample) => self.add_sample(sample, known),
             Line::Observation(seen) => self.add_observation(seen),
             Line::Failure(failure) => {
                 failure.run.case.check_names()?;
