@@ -11,7 +11,7 @@ from typing import Any
 
 BAD = ("", "0", "-1", "1e9", "nan", "inf", "99999999999999999999999", "64,64", ",", "..", "9..1", "1..2:0", "\u202e", "é")
 SIZES = ("1", "64", "4KiB", "64KiB", "64,4096", "1..64*8", "512..4KiB", "1MiB", "1kB..4kB:3")
-ALWAYS = {"--total": ("64kB", "1MB", "1"), "--attempts": ("1", "2")}
+ALWAYS = {"--total": ("4kB", "64kB", "1"), "--attempts": ("1", "2")}
 FLAGS = {
     "--kernel-buffer": ("default", "match", "1", "4096", "1MiB", "1GiB"),
     "--touch": ("none", "write", "read", "both"),
@@ -69,7 +69,7 @@ class Grammar:
         command = [word, *self.matrix()]
         if word == "plan":
             return [argument for argument in command if argument not in ("--quiet",)]
-        return [*command, "--deadline", "3", "--force", "--out", str(out)]
+        return [*command, "--deadline", "2", "--force", "--out", str(out)]
 
     def reader(self, out: Path) -> list[str]:
         """A command that reads what an earlier one has written, or not."""

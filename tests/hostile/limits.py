@@ -31,8 +31,15 @@ COMMANDS = (
     "list mechanisms",
     "doctor",
 )
-# Signals of the limits themselves: CPU time is ended by SIGXCPU, then SIGKILL; no program starts in so little memory.
-ENDED_BY_LIMIT = {"--cpu": frozenset({-24, -9, 137, 152}), "--as": frozenset({127, -6, -11, 139}), "--stack": frozenset({-11, -9, -7, 139})}
+# Signals of the limits themselves: SIGXCPU, then SIGKILL, end what uses too much CPU time; a program whose own segments
+# exceed a limit is ended by the kernel while it loads it (SIGSEGV), before a line of it runs.
+NOT_LOADED = frozenset({-11, 139})
+ENDED_BY_LIMIT = {
+    "--cpu": frozenset({-24, -9, 137, 152}),
+    "--as": NOT_LOADED | {127},
+    "--data": NOT_LOADED,
+    "--stack": NOT_LOADED,
+}
 
 
 def limits(program: Path, count: int, seed: int) -> Tally:
