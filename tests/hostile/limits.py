@@ -38,6 +38,8 @@ ENDED_BY_LIMIT = {
     "--cpu": frozenset({-24, -9, 137, 152}),
     "--as": NOT_LOADED | {127},
     "--data": NOT_LOADED,
+    # The loader finds its libraries by opening them.
+    "--nofile": frozenset({127}),
     "--stack": NOT_LOADED,
 }
 
