@@ -1,4 +1,4 @@
-//! Connects two sockets of this process to each other, whoever else connects in the meantime.
+//! Connects two sockets of this process to each other, even while other processes connect.
 //!
 //! Between `listen` and `accept` any local process can connect too, so the first connection that is
 //! accepted need not be the run's own. Each is compared with the connecting socket: others are closed
@@ -149,7 +149,7 @@ impl Listener<'_> {
                 }
                 Ok(stranger) => self.close(stranger),
                 Err(Errno::AGAIN) => return Ok(None),
-                // One that was given up by whoever made it.
+                // The other side has given this connection up.
                 Err(Errno::CONNABORTED | Errno::PROTO | Errno::INTR) => {}
                 Err(errno) => return Err(errno),
             }

@@ -64,7 +64,7 @@ pub(super) fn present(names: &RunNames) -> impl Iterator<Item = (SystemV, i32)> 
 /// Removes the objects of the run of `names`; may be called in a signal handler.
 pub(crate) fn remove_all(names: &RunNames) {
     for (kind, id) in present(names) {
-        // Removed by somebody else meanwhile is as good.
+        // An object that is already gone needs no removal.
         let _ = kind.remove(id);
     }
 }
@@ -205,7 +205,7 @@ mod tests {
         SystemV::Queue.remove(id).unwrap();
     }
 
-    /// What was there before the names were drawn belongs to somebody else, whatever its key.
+    /// An object older than the names belongs to another program, even if its key is one of the run.
     #[test]
     fn an_older_object_under_a_key_of_the_run_is_not_the_runs() {
         let names = RunNames::draw([]).unwrap();
