@@ -112,7 +112,11 @@ fn with_twin(case: &Case, quiet: &[&Watcher], group: &[&Watcher]) -> [Result<Cas
         id: watched.id,
         spec: watched.spec,
         placement: watched.placement,
-        reason: format!("{} has parties of its own, which cannot be watched", case.spec.mechanism),
+        reason: format!(
+            "{} cannot be watched: its loop is its own, so no instrument knows where the timed part begins and \
+             ends; make a library of it (lib:), whose loop is ipcperf's, or ask for rusage, which disturbs nothing",
+            case.spec.mechanism
+        ),
         cause: Cause::Limit,
     };
     [Ok(twin), Err(refused)]
