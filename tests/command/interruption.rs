@@ -80,7 +80,8 @@ fn ctrl_c_ends_a_loop_of_the_shell() {
     ] {
         let laboratory = Laboratory::open();
         let mut shell = Command::new("bash");
-        shell.args(["-c", &format!("for i in 1 2 3; do echo turn $i; {program} {arguments}; done")]);
+        shell
+            .args(["-c", &format!("for i in 1 2 3; do echo turn $i; {program} {arguments}; done")]);
         shell.process_group(0).current_dir(laboratory.path("data"));
         let shell = laboratory.start(laboratory.place(shell, ""));
         // The shell's child, its worker, and two peers.
@@ -93,11 +94,7 @@ fn ctrl_c_ends_a_loop_of_the_shell() {
             Some(Signal::INT.as_raw()),
             "{arguments}: {finished:?}"
         );
-        assert_eq!(
-            finished.stdout.matches("turn ").count(),
-            1,
-            "{arguments}: {finished:?}"
-        );
+        assert_eq!(finished.stdout.matches("turn ").count(), 1, "{arguments}: {finished:?}");
         laboratory.assert_nothing_left();
     }
 }

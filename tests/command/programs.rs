@@ -392,6 +392,22 @@ fn a_program_whose_reader_is_gone_dies_of_it_like_the_original() {
     laboratory.assert_nothing_left();
 }
 
+/// Where the receiver prepares itself while the clock runs, it is not in its first call when the first byte comes.
+#[test]
+fn the_clock_starts_when_the_receiver_waits() {
+    let laboratory = Laboratory::open();
+    for mode in ["2thread", "2proc"] {
+        let said =
+            as_program(&laboratory, &format!("ipc -Bg -n 200 -b 64 -t 64 {mode}")).expect(0).stdout;
+        let switches = said.lines().filter_map(|line| line.trim().strip_prefix("nvcsw: "));
+        let waited = switches.filter(|switches| !switches.starts_with("0 ")).count();
+        assert!(
+            waited >= 150,
+            "{mode}: it waited for the first byte in {waited} of 200 iterations"
+        );
+    }
+}
+
 /// Names of all threads of `pid`, as tracing tools know them.
 fn names_of_threads(pid: u32) -> Vec<String> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();

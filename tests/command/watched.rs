@@ -186,19 +186,6 @@ fn mistakes_are_told() {
     refused("trace -m pipe,tcp", &["trace watches one case", "2"]);
 }
 
-/// What speaks for itself cannot be watched, and is measured all the same.
-#[test]
-fn programs_of_ones_own_are_refused_to_be_watched() {
-    let laboratory = Laboratory::open();
-    if !can_watch(&laboratory, "syscalls") {
-        return;
-    }
-    let planned = laboratory.run("plan -m exec:/bin/true --instrument syscalls").expect(0);
-    let told: String = planned.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("its loop is its own"), "why: {told}");
-    assert!(told.contains("make a library of it (lib:)"), "what to do: {told}");
-}
-
 /// Whoever kills the command in mid-watch leaves no program and no link in the kernel, and no tool.
 #[test]
 fn a_killed_command_leaves_no_program_in_the_kernel() {

@@ -17,8 +17,12 @@ use crate::limits::cacheline::Lines;
 use crate::mechanism::Nearness;
 
 /// How long a party on a CPU of its own looks for the other before it sleeps, so that neither is
-/// still waking up when the clock starts; and how long a sender waits for its receiver before it starts it.
+/// still waking up when the clock starts.
 const LOOK_NS: u64 = 200_000;
+
+/// How long a sender waits at most for its receiver before it starts the clock: several turns of the scheduler's, so
+/// that a neighbor on the CPU does not decide it.
+const AWAIT_NS: u64 = 50_000_000;
 
 /// Memory shared by the parties, whether threads or processes. All zero is its initial state.
 #[derive(Debug, Default)]
@@ -96,7 +100,7 @@ impl Control {
     /// Lets the receiver come as far as its first call, so that the clock, which starts next, does not time what it does
     /// before. Where it does not come soon, the phase begins all the same.
     pub(super) fn await_receiver(&self, nearness: Nearness) {
-        let end = now_ns() + LOOK_NS;
+        let end = now_ns() + AWAIT_NS;
         while self.receiver_is_ready.load(Ordering::Acquire) == 0 && now_ns() < end {
             match nearness {
                 Nearness::Apart => spin_loop(),
@@ -185,7 +189,7 @@ mod tests {
             control.open_phase();
             let begin = now_ns();
             control.await_receiver(nearness);
-            assert!(now_ns() - begin >= LOOK_NS, "it was not there");
+            assert!(now_ns() - begin >= AWAIT_NS, "it was not there");
             control.announce_receiver();
             control.await_receiver(nearness);
         }

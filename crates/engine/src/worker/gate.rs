@@ -88,8 +88,8 @@ impl Place {
 ///
 /// # Errors
 /// [`FailureKind::Worker`] where nobody listens.
-pub(super) fn tell(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Result<(), Failure> {
-    let mut line = serde_json::to_vec(&gathering(spec, control, broker)).unwrap_or_default();
+pub(super) fn tell(gathering: &Gathering) -> Result<(), Failure> {
+    let mut line = serde_json::to_vec(gathering).unwrap_or_default();
     line.push(END);
     write_all(streams::output(), &line).map_err(failed)
 }
@@ -106,7 +106,8 @@ fn failed(errno: Errno) -> Failure {
     Failure::from_errno(FailureKind::Worker, "waiting at the gate", errno)
 }
 
-fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
+/// Those who have taken their places, and their broker.
+pub(super) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
     let extent = match spec.mode {
         // Of a library's threads in the one process nobody could say for whom they work.
         Mode::TwoThreads => PlayerExtent::Thread,

@@ -154,7 +154,7 @@ impl<E: Endpoint> Party<'_, E> {
             self.meet();
             return gate::wait();
         }
-        gate::tell(self.spec, self.control, self.end.broker())?;
+        gate::tell(&gate::gathering(self.spec, self.control, self.end.broker()))?;
         let dials = gate::wait()?;
         self.meet();
         Ok(dials)

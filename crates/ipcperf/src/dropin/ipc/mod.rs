@@ -31,7 +31,9 @@ const REFUSED: &str = "A buffer larger than an eighth of the memory that is avai
 const CALLED: &str = "Peers carry the program's name (`comm`), so that scripts which trace the original find them: `execname == \"ipc-static\"`. \
     What bounds the loop is `getrusage`, which each peer calls just before and just after it, and nowhere else once it \
     has begun; the original called `clock_gettime` there, which Linux answers without a system call.";
-const FLOOR: &str = "Of a total so small that it is written at once, the time is that of one hand-over from peer to peer.";
+const FLOOR: &str = "Of a total so small that it is written at once, the time is that of one hand-over from peer to peer, some 2 us, \
+    without what either does before: the sender starts the clock when the receiver is about to read. The original\'s holds \
+    the start or the end of a thread, depending on the scheduler.";
 const COUNTED: &str = "`-P` counts what comes nearest on this processor to the names of the original's, each iteration \
     in parties of its own: in several pairs, where the processor does not count all of a set at once.";
 const RESTED: &str = "The second that a sender of 2proc waited after it was done is left out.";
