@@ -20,8 +20,8 @@ use crate::mechanism::Nearness;
 /// still waking up when the clock starts.
 const LOOK_NS: u64 = 200_000;
 
-/// How long a sender waits at most for its receiver before it starts the clock: several turns of the scheduler's, so
-/// that a neighbor on the CPU does not decide it.
+/// How long a sender waits at most for a receiver that shares its CPU, or may: several turns of the scheduler's, so that
+/// a neighbor does not decide whether it comes.
 const AWAIT_NS: u64 = 50_000_000;
 
 /// Memory shared by the parties, whether threads or processes. All zero is its initial state.
@@ -100,7 +100,8 @@ impl Control {
     /// Lets the receiver come as far as its first call, so that the clock, which starts next, does not time what it does
     /// before. Where it does not come soon, the phase begins all the same.
     pub(super) fn await_receiver(&self, nearness: Nearness) {
-        let end = now_ns() + AWAIT_NS;
+        let most_ns = if nearness == Nearness::Apart { LOOK_NS } else { AWAIT_NS };
+        let end = now_ns() + most_ns;
         while self.receiver_is_ready.load(Ordering::Acquire) == 0 && now_ns() < end {
             match nearness {
                 Nearness::Apart => spin_loop(),
@@ -189,7 +190,7 @@ mod tests {
             control.open_phase();
             let begin = now_ns();
             control.await_receiver(nearness);
-            assert!(now_ns() - begin >= AWAIT_NS, "it was not there");
+            assert!(now_ns() - begin >= LOOK_NS, "it was not there");
             control.announce_receiver();
             control.await_receiver(nearness);
         }

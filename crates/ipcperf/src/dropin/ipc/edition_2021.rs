@@ -1,9 +1,8 @@
 //! The edition of autumn 2021 to October 2023: iterations, getrusage, text, JSON or XML.
 
+use clap::Arg;
 use ipcperf_engine::handling::FirstTouch;
 use ipcperf_engine::{Repeat, Role, RoleUsage};
-
-use clap::Arg;
 
 use super::asked::{Asked, Edition};
 use super::configuration::Configuration;
