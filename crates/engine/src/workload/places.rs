@@ -166,6 +166,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_touched_while_the_clock_runs_holds_zeroes_until_then() {
+        let timed = Handling { first_touch: FirstTouch::Timed, ..Handling::default() };
+        let mut places = Places::mapped(10_000, 1, &timed).unwrap();
+        assert_eq!(places.of::<Plain>(0, 10_000), [0; 10_000]);
+        let mut touched = Places::mapped(10_000, 1, &Handling::default()).unwrap();
+        assert_eq!(touched.of::<Plain>(0, 10_000), [FILLER; 10_000]);
+    }
+
+    #[test]
     fn what_is_lent_begins_on_a_page() {
         let mut places = Places::mapped(100, 3, &Handling::default()).unwrap();
         assert!(starts::<Borrower>(&mut places, 3).iter().all(|start| start % PAGE_BYTES == 0));
