@@ -16,7 +16,7 @@ mod style;
 
 use super::Program;
 
-const TIMED: &str = "Buffers are not touched beforehand, as in the original: each page costs a fault inside the clock, for the \
+const TIMED: &str = "As in the original, buffers are not touched beforehand: each page costs a fault inside the clock, for the \
     sender as for the receiver, in 2thread as in 2proc. `ipcperf run` does so with `--first-touch timed`, and without \
     it measures the same transfer on buffers that are there already.";
 const TOUCHED: &str = "Buffers are touched after the fork, by the peer that uses them. The original fills both once, before the first \
