@@ -2,9 +2,10 @@
  * mechanism and forks two parties, which it only waits for. Each party closes the ends that are
  * not its own, goes to its CPU, maps and touches its own buffers, and meets the other; then the
  * loop runs. Prints the time from just before the first write to just after the last byte was
- * read, in ns.
+ * read, in ns. SOCKET_BUFFER_BYTES of 0 leaves them as they are. With `untouched` nobody touches the
+ * buffers before the loop, as in ipc-static of 2015.
  *
- *     PROGRAM pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES]
+ *     PROGRAM pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES [untouched]]
  */
 
 #define _GNU_SOURCE
@@ -101,8 +102,8 @@ static void play(enum role role, struct end end, int cpu, struct task task)
     pin(cpu);
     task.read_fd = end.read_fd;
     task.write_fd = end.write_fd;
-    task.outgoing = touched(task.buffer_bytes, 0x5a);
-    task.incoming = touched(task.buffer_bytes, 0xa5);
+    task.outgoing = task.is_untouched ? map(task.buffer_bytes, MAP_PRIVATE) : touched(task.buffer_bytes, 0x5a);
+    task.incoming = task.is_untouched ? map(task.buffer_bytes, MAP_PRIVATE) : touched(task.buffer_bytes, 0xa5);
     meet(task.shared);
     if (role == SENDER)
         play_sender(&task);
@@ -140,21 +141,22 @@ static void reap_one(void)
 int main(int count, char **words)
 {
     struct end ends[2];
-    if (count != 5 && count != 6) {
+    if (count < 5 || count > 7 || (count == 7 && strcmp(words[6], "untouched") != 0)) {
         fprintf(stderr,
-                "use: %s pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES]\n",
+                "use: %s pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES [untouched]]\n",
                 words[0]);
         return 2;
     }
     struct task task = {
         .buffer_bytes = strtoull(words[2], NULL, 10),
         .total_bytes = strtoull(words[3], NULL, 10),
+        .is_untouched = count == 7,
         .shared = map(sizeof(struct shared), MAP_SHARED),
     };
     if (strcmp(words[1], "pipe") == 0)
         open_pipes(ends);
     else
-        open_sockets(ends, count == 6 ? atoi(words[5]) : 0);
+        open_sockets(ends, count >= 6 ? atoi(words[5]) : 0);
     fork_party(SENDER, ends, atoi(words[4]), task);
     fork_party(RECEIVER, ends, atoi(words[4]), task);
     close_end(ends[SENDER]);

@@ -25,6 +25,7 @@ struct task {
     char *incoming;
     size_t buffer_bytes;
     uint64_t total_bytes;
+    int is_untouched;
     struct shared *shared;
 };
 

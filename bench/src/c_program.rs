@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use ipcperf_engine::handling::FirstTouch;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{KernelBuffer, RunSpec};
 
@@ -52,9 +53,12 @@ impl CLoops {
             .arg(spec.buffer_bytes.to_string())
             .arg(spec.total_bytes.unwrap_or(spec.buffer_bytes).to_string())
             .arg(cpu.to_string());
-        if let KernelBuffer::Plain(bytes) = spec.kernel_buffer {
-            command.arg(bytes.to_string());
-        }
+        let socket_buffer_bytes = match spec.kernel_buffer {
+            KernelBuffer::Plain(bytes) => bytes,
+            _ => 0,
+        };
+        command.arg(socket_buffer_bytes.to_string());
+        command.args((spec.handling.first_touch == FirstTouch::Timed).then_some("untouched"));
         let said = converse(&mut command, b"", DEADLINE)?;
         let said = String::from_utf8_lossy(&said);
         said.trim().parse().map_err(|_| Trouble::Nonsense {

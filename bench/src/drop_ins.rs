@@ -1,11 +1,13 @@
 //! `drop-ins`: `ipc-static -B` against plain C loops with the same calls, on one CPU.
 //!
 //! A pair is one run of each, with the same total; who goes first takes turns. What is compared is what the
-//! program prints after `time:`, so arguments, fork and text are in it, if they should cost anything.
+//! program prints after `time:`, so arguments, fork and text are in it, if they should cost anything. Like the
+//! original neither touches its buffers beforehand: what that costs is a case of its own, in C alone.
 
 use std::process::Command;
 use std::time::Duration;
 
+use ipcperf_engine::handling::{FirstTouch, Handling};
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::workload::Kind;
 use ipcperf_engine::{KernelBuffer, RunSpec};
@@ -28,6 +30,13 @@ const DEADLINE: Duration = Duration::from_secs(90);
 /// What the program calls what we call so.
 const TYPES: [(&str, &str); 2] = [("pipe", "pipe"), ("local", "unix-stream")];
 const SIZES: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
+/// What the original moves unasked, and the buffers with which its faults show.
+const TOTAL_BYTES: u64 = 16 << 20;
+const LARGE: [u64; 3] = [1 << 20, 4 << 20, 16 << 20];
+/// Runs of a few ms, half of which is page faults.
+const LARGE_BAR: Bar = Bar::Between(0.94, 1.06);
+/// What the faults make of a run with the largest buffers, at least: 1.1 was seen on a busy machine, 2.5 on another.
+const FAULTS_BAR: Bar = Bar::AtLeast(1.05);
 
 /// Measures every case.
 pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
@@ -38,22 +47,68 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     // A pipe has no socket's buffers.
     let (word, mechanism) = TYPES[1];
     let matched = SIZES.map(|bytes| (word, mechanism, bytes, KernelBuffer::Plain(bytes)));
-    cases
-        .chain(matched)
-        .map(|(word, mechanism, buffer_bytes, kernel_buffer)| {
-            let question = question(word, buffer_bytes, kernel_buffer);
-            let finding = match (&compiled, cpus(Placement::Same)) {
-                (Err(trouble), _) => question.failed(trouble),
-                (_, Err(why)) => question.untestable(why),
-                (Ok(c), Ok(cpus)) => {
-                    let spec = spec(mechanism, Kind::Stream, cpus, buffer_bytes);
-                    let spec = RunSpec { kernel_buffer, ..spec };
-                    question.answer(ratio(ipcperf, c, (word, spec), cap.into()))
-                }
-            };
-            announce(finding)
+    let as_calls = cases.chain(matched).map(|(word, mechanism, buffer_bytes, kernel_buffer)| {
+        let question = question(word, buffer_bytes, kernel_buffer);
+        answered(question, &compiled, |c, cpus| {
+            let spec = RunSpec { kernel_buffer, ..untouched(mechanism, cpus, buffer_bytes) };
+            ratio(ipcperf, c, (word, ipcperf.sized(spec, AIM)?), BAR, cap.into())
         })
-        .collect()
+    });
+    let as_typed = LARGE.map(|buffer_bytes| {
+        let case = format!("ipc-static {}, 16 MiB in all", bytes(buffer_bytes));
+        answered(
+            Question { bench: "drop-ins", case, unit: Unit::Ratio, bar: LARGE_BAR },
+            &compiled,
+            |c, cpus| {
+                let spec = in_all(untouched("pipe", cpus, buffer_bytes));
+                ratio(ipcperf, c, ("pipe", spec), LARGE_BAR, cap.into())
+            },
+        )
+    });
+    let of_faults = LARGE.map(|buffer_bytes| {
+        let bar = if buffer_bytes == TOTAL_BYTES { FAULTS_BAR } else { Bar::None };
+        let case = format!("first touch inside over before, {}", bytes(buffer_bytes));
+        answered(
+            Question { bench: "drop-ins", case, unit: Unit::Ratio, bar },
+            &compiled,
+            |c, cpus| faults(c, &in_all(untouched("pipe", cpus, buffer_bytes)), bar, cap.into()),
+        )
+    });
+    as_calls.chain(as_typed).chain(of_faults).collect()
+}
+
+/// The answer of `answer` to `question`, where it can be found.
+fn answered(
+    question: Question,
+    compiled: &Result<CLoops, Trouble>,
+    answer: impl FnOnce(&CLoops, [u32; 2]) -> Result<Estimate, Trouble>,
+) -> Finding {
+    announce(match (compiled, cpus(Placement::Same)) {
+        (Err(trouble), _) => question.failed(trouble),
+        (_, Err(why)) => question.untestable(why),
+        (Ok(c), Ok(cpus)) => question.answer(answer(c, cpus)),
+    })
+}
+
+/// A run as `ipc-static` makes it.
+fn untouched(mechanism: &str, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
+    let handling = Handling { first_touch: FirstTouch::Timed, ..Handling::default() };
+    RunSpec { handling, ..spec(mechanism, Kind::Stream, cpus, buffer_bytes) }
+}
+
+fn in_all(spec: RunSpec) -> RunSpec {
+    RunSpec { total_bytes: Some(TOTAL_BYTES), ..spec }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]
+/// The median of the time that C takes for `spec` over what it takes on buffers that are there already.
+fn faults(c: &CLoops, spec: &RunSpec, bar: Bar, cap: Cap) -> Result<Estimate, Trouble> {
+    let touched = RunSpec { handling: Handling::default(), ..spec.clone() };
+    until_decided(bar, cap, |number| {
+        let (timed_ns, touched_ns) =
+            in_turn(number, || c.elapsed_ns(spec), || c.elapsed_ns(&touched))?;
+        Ok(quotient(timed_ns as f64 / 1e9, touched_ns))
+    })
 }
 
 fn question(word: &str, buffer_bytes: u64, kernel_buffer: KernelBuffer) -> Question {
@@ -71,10 +126,10 @@ fn ratio(
     ipcperf: &Ipcperf,
     c: &CLoops,
     (word, spec): (&str, RunSpec),
+    bar: Bar,
     cap: Cap,
 ) -> Result<Estimate, Trouble> {
-    let spec = ipcperf.sized(spec, AIM)?;
-    until_decided(BAR, cap, |number| {
+    until_decided(bar, cap, |number| {
         let ours = || elapsed_s(ipcperf.command(), word, &spec);
         let (ours_s, theirs_ns) = in_turn(number, ours, || c.elapsed_ns(&spec))?;
         Ok(quotient(ours_s, theirs_ns))

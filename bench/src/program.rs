@@ -47,7 +47,7 @@ impl Ipcperf {
     /// Carries out one run in a fresh worker process.
     pub(crate) fn measure(&self, spec: &RunSpec) -> Result<Measurement, Trouble> {
         let names = draw_names(spec)?;
-        let assignment = Assignment { spec: spec.clone(), names, journal: None };
+        let assignment = Assignment { spec: spec.clone(), names, journal: None, comm: None };
         let asked = serde_json::to_vec(&assignment)
             .map_err(|error| Trouble::Talk("a run".to_owned(), error.into()))?;
         let mut worker = self.command();

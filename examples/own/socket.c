@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,7 +64,14 @@ static void receive_message(uint64_t number, uint64_t first, size_t bytes) {
     if (verify) check(first, bytes);
 }
 
+/* Instruments tell the loop by these calls just before and just after it. */
+static void mark(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+}
+
 static void phase(uint64_t messages, size_t last_bytes) {
+    mark();
     uint64_t begin = now_ns();
     for (uint64_t number = 0; number < messages; number++) {
         size_t bytes = number + 1 == messages ? last_bytes : buffer_bytes;
@@ -74,6 +82,7 @@ static void phase(uint64_t messages, size_t last_bytes) {
         else if (is_answered) send_message(number, answer, reply_bytes);
     }
     uint64_t end = now_ns();
+    mark();
     dprintf(CONTROL, "done begin_ns=%" PRIu64 " end_ns=%" PRIu64 " messages=%" PRIu64 "\n", begin, end, messages);
 }
 
@@ -91,7 +100,7 @@ int main(void) {
         if (strncmp(line, "option ", 7) == 0) return dprintf(CONTROL, "refuse it has no options\n"), 1;
         if (strcmp(line, "prepare\n") == 0) {
             message = calloc(1, buffer_bytes > reply_bytes ? buffer_bytes : reply_bytes);
-            dprintf(CONTROL, message ? "ready verifies\n" : "refuse no memory for a message\n");
+            dprintf(CONTROL, message ? "ready verifies marks\n" : "refuse no memory for a message\n");
         }
         if (sscanf(line, "go %" SCNu64 " %zu", &messages, &last) == 2) phase(messages, last);
         if (strcmp(line, "end\n") == 0) break;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def stand_in(tmp_path: Path) -> StandIn:
             'printf "%s\\n" "$@" >arguments\n'
             "cat stdout; cat stderr >&2\n"
             'for one; do case $one in --out=*) [ -s results ] && cp results "${one#--out=}";; esac; done\n'
-            f"exit {code}\n"
+            + (f"kill -{-code} $$\n" if code < 0 else f"exit {code}\n")
         )
         path.chmod(0o755)
         return path
@@ -174,6 +175,17 @@ def test_that_results_end_early_is_said_once(stand_in: StandIn) -> None:
         ipcperf.run("pipe", out=command.with_name("r.jsonl"), command=command)
     assert told.value.results is not None
     assert told.value.results.footer is None
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_dies_of_a_signal_that_asked_it_to_end_was_interrupted(
+    stand_in: StandIn, asked: signal.Signals
+) -> None:
+    command = stand_in(-asked, stderr="ipcperf: interrupted\n", results=RESULTS)
+    with pytest.raises(ipcperf.Interrupted) as told:
+        ipcperf.run("pipe", out=command.with_name("r.jsonl"), command=command)
+    assert told.value.exit_code == 130
+    assert told.value.results is not None
 
 
 def test_results_that_cannot_be_read_are_none(stand_in: StandIn) -> None:

@@ -1,6 +1,7 @@
 //! Interrupted in mid-run: what was measured is kept, and no process stays.
 
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -8,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::laboratory::{GRACE, Laboratory, NEVER_S, Started};
 use crate::processes::{descendants, signal, wait_for};
 use crate::results::{ResultsFile, number, runs_told};
+use crate::skip::skip;
 
 /// Three cases, and more runs than a test waits for.
 const LONG: &str = "-m pipe,tcp,shm-ring -b 64 --repetitions 1000";
@@ -26,8 +28,10 @@ fn under_way(laboratory: &Laboratory) -> Started {
     command
 }
 
-fn assert_kept(laboratory: &Laboratory, command: Started) {
-    let finished = command.finish(GRACE).expect(130);
+/// All was kept, and the command died of `asked`: whoever waits for it sees that it was interrupted.
+fn assert_kept(laboratory: &Laboratory, command: Started, asked: Signal) {
+    let finished = command.finish(GRACE);
+    assert_eq!(finished.status.signal(), Some(asked.as_raw()), "{:?}", finished.status);
     assert!(finished.stderr.contains("interrupted"), "{}", finished.stderr);
     let file = ResultsFile::read(&laboratory.results());
     assert_eq!(file.footer["complete"], false);
@@ -48,7 +52,7 @@ fn a_signal_that_asks_to_end_keeps_what_was_measured() {
         let laboratory = Laboratory::open();
         let command = under_way(&laboratory);
         signal(command.id(), asked);
-        assert_kept(&laboratory, command);
+        assert_kept(&laboratory, command, asked);
     }
 }
 
@@ -59,16 +63,64 @@ fn a_signal_to_the_whole_group_does_the_same() {
     let command = under_way(&laboratory);
     let group = Pid::from_raw(i32::try_from(command.id()).expect("a number")).expect("a group");
     kill_process_group(group, Signal::INT).expect("the group is there");
-    assert_kept(&laboratory, command);
+    assert_kept(&laboratory, command, Signal::INT);
+}
+
+/// A shell goes on with its loop where a program that was interrupted exits by itself, whatever its exit code.
+#[test]
+fn ctrl_c_ends_a_loop_of_the_shell() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        return skip("a loop of a shell", "there is no bash");
+    }
+    let program = env!("CARGO_BIN_EXE_ipcperf");
+    for arguments in [
+        "as ipc-static 2proc",
+        "as pipesend 1000000000000 64",
+        "run -m pipe -b 64 --total 1000000GB",
+    ] {
+        let laboratory = Laboratory::open();
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-c", &format!("for i in 1 2 3; do echo turn $i; {program} {arguments}; done")]);
+        shell.process_group(0).current_dir(laboratory.path("data"));
+        let shell = laboratory.start(laboratory.place(shell, ""));
+        // The shell's child, its worker, and two peers.
+        wait_for("a run under way", GRACE, || (descendants(shell.id()).len() == 4).then_some(()));
+        let group = Pid::from_raw(shell.id().cast_signed()).expect("a group");
+        kill_process_group(group, Signal::INT).expect("the group is there");
+        let finished = shell.finish(GRACE);
+        assert_eq!(
+            finished.status.signal(),
+            Some(Signal::INT.as_raw()),
+            "{arguments}: {finished:?}"
+        );
+        assert_eq!(finished.stdout.matches("turn ").count(), 1, "{arguments}: {finished:?}");
+        laboratory.assert_nothing_left();
+    }
+}
+
+/// What `nohup` and a script's background ignore stays ignored.
+#[test]
+fn a_signal_that_was_ignored_from_the_start_does_nothing() {
+    let laboratory = Laboratory::open();
+    let mut shell = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_ipcperf");
+    shell.args(["-c", &format!("trap '' INT; exec {program} as ipc -B -n 300 -t 1048576 2proc")]);
+    let command = laboratory.start(laboratory.place(shell, ""));
+    wait_for("a run under way", GRACE, || (descendants(command.id()).len() == 3).then_some(()));
+    signal(command.id(), Signal::INT);
+    let finished = command.finish(GRACE).expect(0);
+    assert_eq!(finished.stdout.matches("datum:").count(), 300);
 }
 
 #[test]
 fn two_signals_in_a_row_end_it_no_worse() {
     let laboratory = Laboratory::open();
     let command = under_way(&laboratory);
-    signal(command.id(), Signal::INT);
     signal(command.id(), Signal::TERM);
-    assert_kept(&laboratory, command);
+    signal(command.id(), Signal::INT);
+    // A shell must see the Ctrl-C.
+    assert_kept(&laboratory, command, Signal::INT);
 }
 
 /// Killed outright, the command leaves its file without a footer.

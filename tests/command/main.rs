@@ -9,6 +9,7 @@ mod doctor;
 mod escapes;
 mod export;
 mod file_capabilities;
+mod first_touch;
 mod full_disk;
 mod interruption;
 mod journal;

@@ -4,9 +4,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use crate::laboratory::{Finished, Laboratory};
 use crate::own::{SHARED, compile, pipes};
-use crate::results::{ResultsFile, number, text};
+use crate::results::{ResultsFile, lines, number, text};
 use crate::skip::skip;
 
 /// A library with this C in it, in `laboratory`.
@@ -141,6 +143,70 @@ fn what_a_library_prints_is_lost() {
     let arguments = format!("-m lib:{} -b 64 --total 640 --repetitions 1", path.display());
     laboratory.finish(laboratory.measuring(&arguments)).expect(0);
     assert_eq!(ResultsFile::read(&laboratory.results()).samples.len(), 2);
+}
+
+/// Instruments of all kinds: the peers' own, BPF programs, counters that the peers read, and tools that attach.
+const INSTRUMENTS: [&str; 7] =
+    ["rusage", "kernel-objects", "syscalls", "sched", "counters", "profile", "strace"];
+
+/// Those of [`INSTRUMENTS`] that can watch here.
+fn instruments(laboratory: &Laboratory) -> Vec<String> {
+    let listed = laboratory.run("list instruments --json").expect(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&listed).expect("an array");
+    let here = listed.iter().filter(|entry| entry["available"] == true);
+    let names = here.map(|entry| text(entry, "name").to_owned());
+    names.filter(|name| INSTRUMENTS.contains(&name.as_str())).collect()
+}
+
+/// Runs `name` in `modes`, watched by each of `instruments`, and returns what they saw.
+fn watched(laboratory: &Laboratory, name: &str, modes: &str, instruments: &[String]) -> Vec<Value> {
+    let arguments = format!(
+        "-m {name} --mode {modes} -b 4096 --total 64kB --repetitions 1 --instrument {}",
+        instruments.join(",")
+    );
+    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+    let file = ResultsFile::read(&laboratory.results());
+    assert!(file.failures.is_empty(), "{:?}", file.failures);
+    lines(&laboratory.results()).into_iter().filter(|line| line["kind"] == "observation").collect()
+}
+
+#[test]
+fn a_library_can_be_watched_by_every_instrument() {
+    let Some(path) = pipes() else { return skip("the example of a library", "there is no cc") };
+    let laboratory = Laboratory::open();
+    let instruments = instruments(&laboratory);
+    let name = format!("lib:{}", path.display());
+    let seen = watched(&laboratory, &name, "2thread,2proc", &instruments);
+    for instrument in &instruments {
+        assert!(seen.iter().any(|row| row["instrument"] == **instrument), "{instrument}: {seen:?}");
+    }
+    let calls = seen.iter().filter(|row| row["instrument"] == "syscalls");
+    for row in calls.filter(|row| row["role"] == "sender") {
+        assert_eq!(
+            (text(row, "syscall"), number(row, "returned_bytes")),
+            ("write", 64_000),
+            "{row}"
+        );
+    }
+    laboratory.assert_nothing_left();
+}
+
+/// The gate is not where a library reads and prints.
+#[test]
+fn a_library_that_reads_and_prints_can_be_watched() {
+    let laboratory = Laboratory::open();
+    let reads = "static int p(const struct ipcperf_setup *s, void *e[2], uint64_t *g, char *w, size_t n) \
+         { (void)s; (void)e; (void)g; (void)w; (void)n; if (getchar() != EOF) abort(); puts(\"{}\"); return 0; }\n\
+         static int q(void *e) { (void)e; puts(\"\\n\"); fflush(stdout); return getchar() == EOF ? 0 : -5; }\n";
+    let source = format!("{reads}{}", table("m.open = p; m.prepare = q;"));
+    let Some(path) = library(&laboratory, "reads.so", &source) else { return };
+    let outside = |name: &String| !["rusage", "kernel-objects"].contains(&name.as_str());
+    let instruments: Vec<String> =
+        instruments(&laboratory).into_iter().filter(outside).take(1).collect();
+    if instruments.is_empty() {
+        return skip("a library that is watched", "no instrument watches here");
+    }
+    watched(&laboratory, &format!("lib:{}", path.display()), "2proc", &instruments);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S, Started, with_time};
 use crate::own::{compile, example};
 use crate::processes::{children, descendants, signal, wait_for};
-use crate::results::{ResultsFile, number, runs_told, text};
+use crate::results::{ResultsFile, lines, number, runs_told, text};
 use crate::skip::skip;
 
 /// The example in C, in `laboratory`.
@@ -214,6 +214,71 @@ fn a_program_that_exits_at_once_or_never_answers_fails_its_run_alone() {
 fn a_program_that_does_not_check_is_not_run_to_verify() {
     let (kind, place) = told(READY, "--verify");
     assert_eq!((kind.as_str(), place.contains("does not check")), ("set-up", true), "{place}");
+}
+
+/// Instruments that tell the timed part by marks, and one whose counters the worker reads.
+fn instruments(laboratory: &Laboratory) -> Vec<String> {
+    let listed = laboratory.run("list instruments --json").expect(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&listed).expect("an array");
+    let here = listed.iter().filter(|entry| entry["available"] == true);
+    let names = here.map(|entry| text(entry, "name").to_owned());
+    names
+        .filter(|name| ["syscalls", "sched", "counters", "strace"].contains(&name.as_str()))
+        .collect()
+}
+
+#[test]
+fn a_program_that_marks_its_loop_can_be_watched() {
+    let laboratory = Laboratory::open();
+    let Some(name) = socket(&laboratory) else { return };
+    let instruments = instruments(&laboratory);
+    if instruments.is_empty() {
+        return skip("a program that is watched", "no instrument watches here");
+    }
+    let arguments = format!(
+        "-m {name} -b 4096 --total 65536 --repetitions 1 --instrument {}",
+        instruments.join(",")
+    );
+    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+    let seen = lines(&laboratory.results());
+    let seen: Vec<&Value> = seen.iter().filter(|line| line["kind"] == "observation").collect();
+    for instrument in &instruments {
+        assert!(seen.iter().any(|row| row["instrument"] == **instrument), "{instrument}: {seen:?}");
+    }
+    let calls = seen.iter().filter(|row| row["instrument"] == "syscalls");
+    let mut told = 0;
+    for row in calls.filter(|row| row["role"] == "sender") {
+        // Its loop and nothing else: 16 messages, and none of the talk with ipcperf.
+        assert_eq!(
+            (text(row, "syscall"), number(row, "returned_bytes")),
+            ("write", 65_536),
+            "{row}"
+        );
+        told += 1;
+    }
+    assert_eq!(told > 0, instruments.iter().any(|name| name == "syscalls"));
+    laboratory.assert_nothing_left();
+}
+
+/// Where nothing marks a loop, instruments would tell of other things than what was timed.
+#[test]
+fn a_program_without_marks_is_not_watched_and_told_why() {
+    let laboratory = Laboratory::open();
+    let Some(instrument) = instruments(&laboratory).into_iter().next() else {
+        return skip("a program that is watched", "no instrument watches here");
+    };
+    let name = format!("exec:{}", script(&laboratory, "script", READY).display());
+    let arguments = format!(
+        "-m {name} -b 64 --total 640 --repetitions 1 --instrument {instrument} --deadline 2"
+    );
+    laboratory.finish(laboratory.measuring(&arguments)).expect(4);
+    let failures = ResultsFile::read(&laboratory.results()).failures;
+    let watched = failures.iter().filter(|one| text(one, "case_id").contains("/instrument="));
+    let told: Vec<(&str, &str)> =
+        watched.map(|one| (text(one, "where"), text(one, "remedy"))).collect();
+    assert_eq!(told.len(), 2, "{failures:?}");
+    assert!(told.iter().all(|(place, _)| place.contains("marks no loop")), "{told:?}");
+    assert!(told.iter().all(|(_, remedy)| remedy.contains("answer `ready marks`")), "{told:?}");
 }
 
 /// An endless run of the example, both of whose parties are under way.

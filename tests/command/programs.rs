@@ -1,5 +1,6 @@
 //! The documents' programs by their own names: what they print, how they end.
 
+use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use regex::Regex;
@@ -7,7 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::laboratory::{Finished, GRACE, HANG, Laboratory};
-use crate::processes::{descendants, wait_for};
+use crate::processes::{descendants, signal, wait_for};
+use crate::results::text;
 use crate::skip::skip;
 
 /// A number with so many digits behind its point.
@@ -92,13 +94,16 @@ fn each_iteration_is_a_datum_as_text_and_as_json() {
     let document: Value = serde_json::from_str(&said.stdout).expect("JSON");
     let samples = document["benchmark_samples"].as_array().expect("a list");
     assert_eq!(samples.len(), 3);
-    let keys = ["bandwidth", "time", "stime", "utime", "msgsnd", "msgrcv", "nvcsw", "nivcsw"];
+    // What libxo is given in two parts is a string.
+    let (numbers, strings) =
+        (["bandwidth", "msgsnd", "msgrcv", "nvcsw", "nivcsw"], ["time", "stime", "utime"]);
     for sample in samples {
-        assert!(keys.iter().all(|key| sample[key].is_number()), "{sample}");
-        assert_eq!(sample.as_object().unwrap().len(), keys.len(), "{sample}");
+        assert!(numbers.iter().all(|key| sample[key].is_number()), "{sample}");
+        assert!(strings.iter().all(|key| sample[key].is_string()), "{sample}");
+        assert_eq!(sample.as_object().unwrap().len(), numbers.len() + strings.len(), "{sample}");
         // The rate is that of 16 MiB in the time beside it.
         let (rate, time) =
-            (sample["bandwidth"].as_f64().unwrap(), sample["time"].as_f64().unwrap());
+            (sample["bandwidth"].as_f64().unwrap(), text(sample, "time").parse::<f64>().unwrap());
         assert!((rate * time / 16_384.0 - 1.0).abs() < 1e-3, "{sample}");
     }
     assert_eq!(document.as_object().unwrap().len(), 1, "{document}");
@@ -112,6 +117,8 @@ fn describe_measures_nothing_and_describes_all() {
     let parts = document.as_object().unwrap();
     assert_eq!(parts.len(), 4, "{document}");
     assert!(document["hardware_configuration"]["hw.ncpu"].is_number());
+    let pages = document["hardware_configuration"]["hw.pagesizes"].as_array().expect("a list");
+    assert!(pages.iter().all(|page| page["pagesize"].is_number()), "{document}");
     assert_eq!(document["os_configuration"]["kern.ostype"], "Linux");
     assert_eq!(document["network_ipc_configuration"]["ifnet.name"], "lo");
     let benchmark = &document["benchmark_configuration"];
@@ -243,6 +250,9 @@ fn wrong_usage_gets_usage_and_the_originals_exit_code() {
         ("ipc-dynamic -j 2proc", 64),
         ("ipc-benchmark -n x 2proc", 64),
         ("ipc 4proc", 64),
+        ("ipc 2proc -B", 64),
+        ("ipc-static -b 4096 2proc -B", 64),
+        ("ipc -P bus 2proc", 64),
         ("pipesend", 1),
         ("udsocketsend 0", 1),
         ("tcpsocketsend 1 2 3 4 5", 1),
@@ -314,7 +324,7 @@ fn what_is_absurd_is_refused_at_once() {
     let laboratory = Laboratory::open();
     for (arguments, code, words) in [
         ("ipc-static -B -b 9000000000000 -t 9000000000000 2proc", 71, "memory for messages"),
-        ("ipc -B -n 4000000000 2proc", 71, "at most 1000000 are kept"),
+        ("ipc -B -b 9000000000000 -t 9000000000000 -j 2proc", 71, "memory for messages"),
         ("pipesend 9000000000000", 1, "memory for messages"),
         ("ipc-comparisontest message 1 900000000", 1, "carries at most"),
         ("ipc-comparisontest message 18446744073709551615", 1, "usage: ipc-comparisontest"),
@@ -349,6 +359,116 @@ fn an_interrupted_program_ends_at_once_and_leaves_nothing() {
     wait_for("a run under way", GRACE, || (descendants(started.id()).len() == 3).then_some(()));
     let pid = Pid::from_raw(started.id().cast_signed()).expect("a process");
     kill_process(pid, Signal::INT).expect("it is there");
-    assert_eq!(started.finish(HANG).status.code(), Some(130));
+    assert_eq!(started.finish(HANG).status.signal(), Some(Signal::INT.as_raw()));
     laboratory.assert_nothing_left();
+}
+
+/// More iterations than a number of 32 bits holds are begun like any others.
+#[test]
+fn as_many_iterations_as_the_original_takes_are_begun() {
+    let laboratory = Laboratory::open();
+    let started = laboratory.start(laboratory.command("as ipc -B -n 5000000000 2proc"));
+    wait_for("a run under way", GRACE, || (descendants(started.id()).len() == 3).then_some(()));
+    signal(started.id(), Signal::TERM);
+    assert_eq!(started.finish(HANG).status.signal(), Some(Signal::TERM.as_raw()));
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn a_program_whose_reader_is_gone_dies_of_it_like_the_original() {
+    let laboratory = Laboratory::open();
+    for arguments in ["ipc-static -B 2thread", "ipc -Bj 2thread", "pipesend 1000", "ipc describe"] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = laboratory.command(&format!("as {arguments}"));
+        command.current_dir(laboratory.path("data")).stdout(writer);
+        let status = command.status().expect("it starts");
+        assert_eq!(status.signal(), Some(Signal::PIPE.as_raw()), "{arguments}");
+    }
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let status = laboratory.command("as lat_pipe -N 1").stderr(writer).status().expect("it starts");
+    assert_eq!(status.signal(), Some(Signal::PIPE.as_raw()), "it prints on standard error");
+    laboratory.assert_nothing_left();
+}
+
+/// Where the receiver prepares itself while the clock runs, it is not in its first call when the first byte comes.
+#[test]
+fn the_clock_starts_when_the_receiver_waits() {
+    let laboratory = Laboratory::open();
+    for mode in ["2thread", "2proc"] {
+        let said =
+            as_program(&laboratory, &format!("ipc -Bg -n 200 -b 64 -t 64 {mode}")).expect(0).stdout;
+        let switches = said.lines().filter_map(|line| line.trim().strip_prefix("nvcsw: "));
+        let waited = switches.filter(|switches| !switches.starts_with("0 ")).count();
+        assert!(
+            waited >= 150,
+            "{mode}: it waited for the first byte in {waited} of 200 iterations"
+        );
+    }
+}
+
+/// Names of all threads of `pid`, as tracing tools know them.
+fn names_of_threads(pid: u32) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let names = threads.filter_map(|one| std::fs::read_to_string(one.path().join("comm")).ok());
+    names.map(|name| name.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn peers_carry_the_programs_name() {
+    let laboratory = Laboratory::open();
+    for (arguments, name, peers) in [
+        ("ipc-static -t 16777216000 -b 65536 2proc", "ipc-static", 2),
+        ("ipc -n 60 2thread", "ipc", 2),
+        ("ipc-comparisontest message 100000000", "ipc-comparisont", 2),
+    ] {
+        let started = laboratory.start(laboratory.command(&format!("as {arguments}")));
+        let named = || -> usize {
+            let threads = descendants(started.id()).into_iter().flat_map(names_of_threads);
+            threads.filter(|thread| thread == name).count()
+        };
+        // The worker, and the peers that are its threads or its children.
+        wait_for(name, GRACE, || (named() > peers).then_some(()));
+        signal(started.id(), Signal::INT);
+        started.finish(HANG).expect(130);
+    }
+    laboratory.assert_nothing_left();
+}
+
+#[test]
+fn libxo_is_asked_as_of_the_original() {
+    let laboratory = Laboratory::open();
+    let said = |arguments: &str| as_program(&laboratory, arguments).expect(0).stdout;
+    let compact = said("ipc --libxo=json -B -n 2 2thread");
+    assert_eq!(compact.lines().count(), 1, "{compact}");
+    let parsed: Value = serde_json::from_str(&compact).expect("JSON");
+    assert_eq!(parsed["benchmark_samples"].as_array().map(Vec::len), Some(2), "{compact}");
+    let pretty = said("ipc -B 2thread --libxo:JP");
+    assert!(
+        pretty.starts_with("{\n  \"benchmark_samples\": [\n    {\n      \"bandwidth\": "),
+        "{pretty}"
+    );
+    let xml = said("ipc --libxo xml,pretty -B 2thread");
+    let nine = digits(9);
+    assert_is(
+        &xml,
+        &format!(r"<datum>\n  <bandwidth>\d+\.\d\d</bandwidth>\n  <time>{nine}</time>\n</datum>\n"),
+    );
+    let text = said("ipc --libxo=text -B -P none 2thread");
+    assert!(text.starts_with("datum:\n  bandwidth: "), "{text}");
+    let refused = as_program(&laboratory, "ipc --libxo=html -B 2thread").expect(64).stderr;
+    assert_eq!(refused.lines().count(), 1, "{refused}");
+    assert!(refused.contains("no option `html` here"), "{refused}");
+}
+
+/// What cannot be counted here is said of the set, not of its name.
+#[test]
+fn the_bus_has_two_names() {
+    let laboratory = Laboratory::open();
+    let [bus, axi] =
+        ["bus", "axi"].map(|set| as_program(&laboratory, &format!("ipc-static -B -P {set} 2proc")));
+    assert_eq!(bus.code(), axi.code());
+    assert_eq!(bus.stderr, axi.stderr);
+    assert_ne!(bus.code(), Some(64), "{}", bus.stderr);
 }

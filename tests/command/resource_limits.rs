@@ -48,8 +48,9 @@ const COMMANDS: [&str; 5] = [
      --repetitions 1 --deadline 20 --out RESULTS",
     "run --force --attempts 1 -m unix-stream -b 64 --total 1000000GB --deadline 2 --repetitions 1 --out RESULTS",
 ];
-/// INTERFACE: done, bad input, nothing can run, some runs failed, results could not be written, interrupted.
-const CODES: [i32; 6] = [0, 2, 3, 4, 5, 130];
+/// INTERFACE: done, bad input, nothing can run, some runs failed, results could not be written, and died of SIGXCPU,
+/// which asked it to end.
+const CODES: [i32; 6] = [0, 2, 3, 4, 5, 152];
 
 /// `None` where there is no prlimit.
 fn limited(laboratory: &Laboratory, limit: &str, arguments: &str) -> Option<Finished> {

@@ -226,7 +226,7 @@ fn a_signal_that_is_not_ignored_ends_it_as_ever() {
     signal(command.id(), Signal::HUP);
     std::thread::sleep(Duration::from_millis(100));
     signal(command.id(), Signal::TERM);
-    command.finish(HANG).expect(130);
+    command.finish(HANG).expect(143);
     laboratory.assert_nothing_left();
 }
 

@@ -64,6 +64,30 @@ fn what_disturbs_nothing_rides_along() {
     laboratory.assert_nothing_left();
 }
 
+/// The kernel's samples decide how CPU time is split, never how much it is.
+#[test]
+fn user_and_system_time_add_up_to_the_cpu_time() {
+    let laboratory = Laboratory::open();
+    let run = "-m pipe --mode 1thread,2thread,2proc -b 64,4096 --total 1MB --repetitions 2 --instrument rusage";
+    laboratory.finish(laboratory.measuring(run)).expect(0);
+    let samples = ResultsFile::read(&laboratory.results()).samples;
+    assert_eq!(samples.len(), 3 * 2 * 3);
+    for sample in &samples {
+        for role in roles(sample) {
+            let of = |key: &str| number(sample, &format!("{role}_{key}"));
+            assert_eq!(of("user_ns") + of("system_ns"), of("cpu_ns"), "{sample}");
+        }
+        assert!(["sampled", "measured"].contains(&text(sample, "user_system_split")), "{sample}");
+    }
+    for row in seen(&laboratory.results(), "rusage").into_values().flatten() {
+        assert_eq!(
+            number(&row, "user_ns") + number(&row, "system_ns"),
+            number(&row, "cpu_ns"),
+            "{row}"
+        );
+    }
+}
+
 #[test]
 fn what_disturbs_has_runs_of_its_own_and_each_of_them_a_twin() {
     let laboratory = Laboratory::open();
@@ -160,18 +184,6 @@ fn mistakes_are_told() {
         &["instrument `syscals`", "did you mean `syscalls`?"],
     );
     refused("trace -m pipe,tcp", &["trace watches one case", "2"]);
-}
-
-/// What speaks for itself cannot be watched, and is measured all the same.
-#[test]
-fn programs_of_ones_own_are_refused_to_be_watched() {
-    let laboratory = Laboratory::open();
-    if !can_watch(&laboratory, "syscalls") {
-        return;
-    }
-    let planned = laboratory.run("plan -m exec:/bin/true --instrument syscalls");
-    let told = format!("{}{}", planned.stdout, planned.stderr);
-    assert!(told.contains("has parties of its own") || planned.status.code() != Some(0), "{told}");
 }
 
 /// Whoever kills the command in mid-watch leaves no program and no link in the kernel, and no tool.

@@ -113,10 +113,10 @@ fn random_handling(
     if mechanism.fate(options) != PayloadFate::HandedOver {
         words.push(format!("--buffers {}", buffers.expect("words")));
     }
-    let first = ["after-fork", "before-fork"].choose(random).expect("words");
-    if mode == "2proc" {
-        words.push(format!("--first-touch {first}"));
-    }
+    let mut first = vec!["after-fork"];
+    first.extend((mode == "2proc").then_some("before-fork"));
+    first.extend((mechanism.fate(options) != PayloadFate::HandedOver).then_some("timed"));
+    words.push(format!("--first-touch {}", first.choose(random).expect("words")));
     if workload == "request-reply" {
         // As many bytes come back as go there, at most: or a case outlives any deadline.
         let bytes = random_bytes(random).min((TOTAL_BYTES / messages).max(1)).to_string();

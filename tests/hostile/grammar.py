@@ -17,7 +17,7 @@ FLAGS = {
     "--touch": ("none", "write", "read", "both"),
     "--payload": ("constant", "random", "compressible:2", "compressible:100"),
     "--buffers": ("hot", "rotate", "cold"),
-    "--first-touch": ("after-fork", "before-fork"),
+    "--first-touch": ("after-fork", "before-fork", "timed"),
     "--seed": ("1", "18446744073709551615"),
 }
 REPLIES = ("echo", "8", "4096")

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -245,9 +246,14 @@ impl Drop for Started {
 }
 
 impl Finished {
-    /// Asserts the exit code and returns what there is to look at.
+    /// The exit code as a shell shows it: 128 and the number of the signal that it died of.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code().or_else(|| self.status.signal().map(|number| 128 + number))
+    }
+
+    /// Asserts the exit code, as a shell shows it, and returns what there is to look at.
     pub(crate) fn expect(self, code: i32) -> Self {
-        assert_eq!(self.status.code(), Some(code), "{:?}: {}", self.status, self.stderr);
+        assert_eq!(self.code(), Some(code), "{:?}: {}", self.status, self.stderr);
         self
     }
 }

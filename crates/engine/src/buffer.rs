@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// An anonymous private mapping, every page present from the start.
+/// An anonymous private mapping; every page is present from the start, unless it was left untouched.
 ///
 /// A party makes its buffers after the fork: touched before, both sides would own the pages
 /// copy-on-write and take the faults again inside the timed region.
@@ -25,9 +25,17 @@ impl Buffer {
     /// # Errors
     /// `ENOMEM` where the system has no room for it.
     pub fn touched(bytes: usize, fill: u8) -> Result<Self, Errno> {
-        let mut buffer = Self::mapped(bytes, MapFlags::PRIVATE)?;
+        let mut buffer = Self::untouched(bytes)?;
         buffer.fill(fill);
         Ok(buffer)
+    }
+
+    /// Maps `bytes` (at least 1) of zeroes, no page of them present: each costs a fault where it is used first.
+    ///
+    /// # Errors
+    /// `ENOMEM` where the system has no room for it.
+    pub fn untouched(bytes: usize) -> Result<Self, Errno> {
+        Self::mapped(bytes, MapFlags::PRIVATE)
     }
 
     /// Maps `bytes` (at least 1) of zeroes, every page of them present: in half the time that

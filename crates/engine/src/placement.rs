@@ -235,7 +235,8 @@ fn read_node(folder: &Path) -> Option<u32> {
         .find_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok())
 }
 
-fn read_list(path: &Path) -> Option<BTreeSet<u32>> {
+/// CPUs in the list at `path`, in the kernel's notation.
+pub(crate) fn read_list(path: &Path) -> Option<BTreeSet<u32>> {
     parse_list(fs::read_to_string(path).ok()?.trim())
 }
 

@@ -42,7 +42,8 @@ impl Role {
 pub struct RoleUsage {
     /// The role these figures belong to.
     pub role: Role,
-    /// CPU time in user mode, ns.
+    /// CPU time in user mode, ns: with `system_ns` it makes `cpu_ns`, which the kernel splits by samples
+    /// ([`UserSystemSplit`](crate::worker::UserSystemSplit)).
     pub user_ns: u64,
     /// CPU time in the kernel, ns.
     pub system_ns: u64,
@@ -59,8 +60,8 @@ pub struct RoleUsage {
     pub short_writes: u64,
     /// Read calls that returned less than was asked.
     pub short_reads: u64,
-    /// CPU time by the thread's own clock, ns: exact where user and system time are brought up to
-    /// date at ticks only.
+    /// CPU time by the thread's own clock, ns: exact; `None` where the kernel keeps no `schedstat`
+    /// (`broker`, and programs of one's own).
     pub cpu_ns: Option<u64>,
     /// Time runnable but not running, ns (`/proc/PID/schedstat`); `None` where not kept.
     pub run_delay_ns: Option<u64>,

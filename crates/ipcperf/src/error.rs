@@ -115,7 +115,10 @@ pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (3, "nothing of what was asked can run here"),
     (4, "some runs failed, the rest is kept"),
     (5, "results could not be written"),
-    (130, "interrupted; what was measured is kept"),
+    (
+        130,
+        "interrupted; what was measured is kept, and it dies of the signal (a shell shows 130 or 143)",
+    ),
 ];
 
 /// How a command that did what was asked ends.
@@ -139,6 +142,7 @@ impl From<Ending> for ExitCode {
             Ending::Done => 0,
             Ending::GateSaidNo => 1,
             Ending::SomeFailed => 4,
+            // The command dies of the signal; this is what a shell shows of the most frequent.
             Ending::Interrupted => 130,
             Ending::OfProgram(code) => code,
         })

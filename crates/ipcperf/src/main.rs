@@ -22,6 +22,7 @@ mod footing;
 mod hostile;
 mod hypothesis;
 mod journal;
+mod last_signal;
 mod machine;
 mod origin;
 mod output;
@@ -47,6 +48,13 @@ const WORKER: &str = "worker";
 const LIBRARY: &str = "library";
 
 fn main() -> ExitCode {
+    let code = run();
+    last_signal::die_if_any_arrived();
+    code
+}
+
+/// Does what the arguments ask for, and returns the exit code for it.
+fn run() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();

@@ -120,9 +120,12 @@ const PROGRAMS_CLOSING: &str = "
 
 | program | wrong usage | what the system refuses | a transfer that fails | interrupted |
 |---|---|---|---|---|
-| `ipc-static` to `ipc` | 64 | 71 | 74 | 130 |
-| of lmbench | 255 | 1 | 1 | 130 |
-| the others | 1 | 1 | 1 | 130 |
+| `ipc-static` to `ipc` | 64 | 71 | 74 | dies of the signal |
+| of lmbench | 255 | 1 | 1 | dies of the signal |
+| the others | 1 | 1 | 1 | dies of the signal |
+
+Interrupted by SIGINT or SIGTERM a program cleans up and then dies of the signal, so that Ctrl-C ends a loop of the shell,
+which shows 130 or 143. A program whose reader is gone dies of SIGPIPE (141).
 ";
 
 #[test]

@@ -33,7 +33,7 @@ pub(crate) use event::{Code, Failed, Machine};
 #[cfg(target_os = "linux")]
 pub use perf::{known, pmu};
 pub use row::{Count, Known, Pmu, Ratio, Space};
-pub use words::{SETS, Set, split};
+pub use words::{SETS, Set, set, split};
 
 #[cfg(not(target_os = "linux"))]
 use elsewhere::{arm, available, divide};

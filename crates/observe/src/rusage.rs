@@ -23,7 +23,7 @@ pub(crate) const INSTRUMENT: Instrument = Instrument {
 /// What one role used in the phase that counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// CPU time in user mode, ns: brought up to date by the kernel at ticks and switches only.
+    /// CPU time in user mode, ns: with `system_ns` it makes `cpu_ns`, which the kernel splits by samples at its ticks.
     pub user_ns: u64,
     /// CPU time in the kernel, ns.
     pub system_ns: u64,

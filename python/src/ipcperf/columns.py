@@ -97,6 +97,7 @@ SAMPLE: Columns = RUN | {
     "cacheline_round_trip_after_ns": Kind.NUMBER,
     "run_delay_ns": Kind.INTEGER,
     "steal_ns": Kind.INTEGER,
+    "user_system_split": Kind.TEXT,
 }
 
 FAILURE: Columns = RUN | {

@@ -24,6 +24,8 @@ REMEDY = (
     "build it with `cargo build --release` and put target/release on PATH, or name the program in the "
     f"environment variable {VARIABLE} or the argument `command`"
 )
+# Signals that ask the command to end: it keeps what was measured, and dies of them.
+ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)
 # What the command has to say that is no failure: of the machine, of what it lacks.
 OF_THE_MACHINE = ("ipcperf: warning: ", "unavailable: ", "cannot watch: ")
 OF_A_FAILURE = ("ipcperf: ", "failed: ")
@@ -93,7 +95,7 @@ def invoke(command: Path, arguments: Sequence[str]) -> Finished:
     """Runs `command` with `arguments` until it ends; standard input is empty.
 
     An interrupt (Ctrl-C) is passed on, and the command given the time to end in order: it keeps what it
-    has measured. What comes of that is exit code 130.
+    has measured. What comes of that is exit code 130, as of any signal that asks the command to end.
 
     Raises:
         CommandNotFound: the system cannot start it.
@@ -111,7 +113,12 @@ def invoke(command: Path, arguments: Sequence[str]) -> Finished:
         raise CommandNotFound(f"{command} cannot be started ({error.strerror}): {REMEDY}") from error
     with process:
         stdout, stderr = _heard(process)
-    return Finished(tuple(arguments), process.returncode, stdout, stderr)
+    return Finished(tuple(arguments), _exit_code(process.returncode), stdout, stderr)
+
+
+def _exit_code(returned: int) -> int:
+    """The exit code of a process that `returned` so: that of an interrupt where a signal asked it to end."""
+    return Interrupted.code if -returned in ASKING else returned
 
 
 def _heard(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -121,7 +128,7 @@ def _heard(process: subprocess.Popen[str]) -> tuple[str, str]:
         # In a terminal it has reached the command too, from elsewhere it has not; twice does no harm.
         process.send_signal(signal.SIGINT)
         heard = process.communicate()
-        if process.returncode != Interrupted.code:
+        if _exit_code(process.returncode) != Interrupted.code:
             raise
         return heard
     except BaseException:

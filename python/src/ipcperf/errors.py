@@ -97,7 +97,10 @@ class NotWritten(CommandFailed):
 
 
 class Interrupted(CommandFailed):
-    """Exit code 130: Ctrl-C, or the kernel of a notebook was interrupted. `results` has what was measured."""
+    """The command was asked to end by a signal: Ctrl-C, or the kernel of a notebook was interrupted.
+
+    `results` has what was measured. The exit code is that which a shell shows for Ctrl-C, 130.
+    """
 
     code = 130
 

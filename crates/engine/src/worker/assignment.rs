@@ -20,6 +20,9 @@ pub struct Assignment {
     /// The command's journal, in which the names are written down; `None` where it has none.
     #[serde(with = "path_text::optional", default)]
     pub journal: Option<PathBuf>,
+    /// Name of the run's processes and threads, as tracing tools show it; `None` leaves ours.
+    #[serde(default)]
+    pub comm: Option<String>,
 }
 
 /// Holds the lock on a journal that says that its names are in use. The lock goes when the last process

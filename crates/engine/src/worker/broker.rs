@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use super::split::Times;
 use crate::{Role, RoleUsage};
 
 /// One reading of a process's books.
 #[derive(Clone, Debug)]
 pub(super) struct Books {
-    user_ticks: u64,
-    system_ticks: u64,
+    times: Times,
     minor_faults: u64,
     threads: BTreeMap<String, Thread>,
 }
@@ -26,23 +26,23 @@ impl Books {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The second field, the program's name, may hold spaces and brackets.
         let after_name: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-        let field = |number: usize| after_name.get(number - 3)?.parse().ok();
+        let field = |number: usize| after_name.get(number - 3)?.parse::<u64>().ok();
+        let ns_per_tick = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+        let ns_in = |number: usize| Some(field(number)?.saturating_mul(ns_per_tick));
         let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
         let thread = |task: fs::DirEntry| {
             Some((task.file_name().into_string().ok()?, Thread::of(&task.path())?))
         };
         Some(Self {
-            user_ticks: field(14)?,
-            system_ticks: field(15)?,
+            times: Times { user_ns: ns_in(14)?, system_ns: ns_in(15)? },
             minor_faults: field(10)?,
             threads: threads.filter_map(thread).collect(),
         })
     }
 
-    /// What was used from `self` to `end`. User and system time are kept in ticks, of which a short
-    /// run has few; the CPU time is exact, but for threads that ended before `end`.
+    /// What was used from `self` to `end`. The CPU time is exact, but for threads that ended before
+    /// `end`; where the kernel keeps none, user and system time are its ticks, of which a short run has few.
     pub(super) fn until(&self, end: &Self) -> RoleUsage {
-        let ns_per_tick = 1_000_000_000 / rustix::param::clock_ticks_per_second();
         let threads: Vec<Thread> = end
             .threads
             .iter()
@@ -50,17 +50,22 @@ impl Books {
                 thread.since(&self.threads.get(id).copied().unwrap_or(Thread::NOT_BEGUN))
             })
             .collect();
+        let cpu_ns: Option<u64> = threads.iter().map(|thread| thread.cpu_ns).sum();
+        let Times { user_ns, system_ns } = match cpu_ns {
+            Some(cpu_ns) => self.times.scaled(end.times, cpu_ns),
+            None => self.times.until(end.times),
+        };
         RoleUsage {
             role: Role::Broker,
-            user_ns: end.user_ticks.saturating_sub(self.user_ticks) * ns_per_tick,
-            system_ns: end.system_ticks.saturating_sub(self.system_ticks) * ns_per_tick,
+            user_ns,
+            system_ns,
             minor_faults: end.minor_faults.saturating_sub(self.minor_faults),
             voluntary_switches: threads.iter().map(|thread| thread.voluntary_switches).sum(),
             involuntary_switches: threads.iter().map(|thread| thread.involuntary_switches).sum(),
             calls: None,
             short_writes: 0,
             short_reads: 0,
-            cpu_ns: threads.iter().map(|thread| thread.cpu_ns).sum(),
+            cpu_ns,
             run_delay_ns: threads.iter().map(|thread| thread.run_delay_ns).sum(),
         }
     }
@@ -126,16 +131,15 @@ mod tests {
         let used = before.until(&Books::of(std::process::id()).unwrap());
         assert_eq!(used.role, Role::Broker);
         assert_eq!(used.calls, None);
-        let ticked_ns = used.user_ns + used.system_ns;
-        assert!(used.cpu_ns.is_none_or(|ns| ns > 1_000_000) && ticked_ns > 0, "{used:?}");
+        let sum_ns = used.user_ns + used.system_ns;
+        assert!(sum_ns > 1_000_000 && used.cpu_ns.is_none_or(|ns| ns == sum_ns), "{used:?}");
     }
 
     #[test]
     fn a_thread_that_ended_takes_nothing_from_the_others() {
         let thread = |cpu_ns| Thread { cpu_ns: Some(cpu_ns), ..Thread::NOT_BEGUN };
         let books = |threads: &[(&str, u64)]| Books {
-            user_ticks: 0,
-            system_ticks: 0,
+            times: Times::default(),
             minor_faults: 0,
             threads: threads.iter().map(|&(id, ns)| (id.to_owned(), thread(ns))).collect(),
         };

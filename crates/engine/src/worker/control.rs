@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-use rustix::thread::futex;
+use rustix::thread::{futex, sched_yield};
 
 use super::gate::Place;
 use crate::Role;
@@ -20,6 +20,10 @@ use crate::mechanism::Nearness;
 /// still waking up when the clock starts.
 const LOOK_NS: u64 = 200_000;
 
+/// How long a sender waits at most for a receiver that shares its CPU, or may: several turns of the scheduler's, so that
+/// a neighbor does not decide whether it comes.
+const AWAIT_NS: u64 = 50_000_000;
+
 /// Memory shared by the parties, whether threads or processes. All zero is its initial state.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -27,6 +31,7 @@ pub struct Control {
     arrived: AtomicU32,
     meeting: AtomicU32,
     stream_ended: AtomicU32,
+    receiver_is_ready: AtomicU32,
     begin_ns: AtomicU64,
     end_ns: AtomicU64,
     messages: AtomicU64,
@@ -84,6 +89,24 @@ impl Control {
         let end = now_ns() + LOOK_NS;
         while self.meeting.load(Ordering::Acquire) == meeting && now_ns() < end {
             spin_loop();
+        }
+    }
+
+    /// The receiver is about to receive the first message of a phase.
+    pub(super) fn announce_receiver(&self) {
+        self.receiver_is_ready.store(1, Ordering::Release);
+    }
+
+    /// Lets the receiver come as far as its first call, so that the clock, which starts next, does not time what it does
+    /// before. Where it does not come soon, the phase begins all the same.
+    pub(super) fn await_receiver(&self, nearness: Nearness) {
+        let most_ns = if nearness == Nearness::Apart { LOOK_NS } else { AWAIT_NS };
+        let end = now_ns() + most_ns;
+        while self.receiver_is_ready.load(Ordering::Acquire) == 0 && now_ns() < end {
+            match nearness {
+                Nearness::Apart => spin_loop(),
+                Nearness::OneCpu | Nearness::Unpinned => sched_yield(),
+            }
         }
     }
 
@@ -152,5 +175,24 @@ impl Control {
     /// Makes ready for the next phase; called by the sender before the parties meet.
     pub(super) fn open_phase(&self) {
         self.stream_ended.store(0, Ordering::Release);
+        self.receiver_is_ready.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_receiver_is_waited_for_but_not_for_long() {
+        let control = Control::default();
+        for nearness in [Nearness::Apart, Nearness::OneCpu, Nearness::Unpinned] {
+            control.open_phase();
+            let begin = now_ns();
+            control.await_receiver(nearness);
+            assert!(now_ns() - begin >= LOOK_NS, "it was not there");
+            control.announce_receiver();
+            control.await_receiver(nearness);
+        }
     }
 }

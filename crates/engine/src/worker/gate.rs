@@ -1,8 +1,8 @@
 //! The gate: where the parties of a run that is watched wait, ready but for their first phase, until
 //! whoever started the worker has seen who they are and opens it.
 //!
-//! One of them writes a line of JSON, a [`Gathering`], to the worker's standard output. Then each, the sender
-//! first, reads an empty line from its standard input, a socket, with which come the dials that it is to read.
+//! One of them writes a line of JSON, a [`Gathering`], to the worker's output. Then each, the sender first, reads an
+//! empty line from its input, a socket, with which come the dials that it is to read (see `streams` for both).
 //! A run that nobody watches has no gate.
 
 use std::os::fd::BorrowedFd;
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::io::{Errno, retry_on_intr, write};
 use rustix::process::getpid;
-use rustix::stdio::{stdin, stdout};
 use rustix::thread::gettid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::control::Control;
 use super::dials::Dials;
+use super::streams;
 use crate::{Failure, FailureKind, Mode, Role, RunSpec};
 
 /// What ends each line that goes through the gate.
@@ -88,10 +88,10 @@ impl Place {
 ///
 /// # Errors
 /// [`FailureKind::Worker`] where nobody listens.
-pub(super) fn tell(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Result<(), Failure> {
-    let mut line = serde_json::to_vec(&gathering(spec, control, broker)).unwrap_or_default();
+pub(super) fn tell(gathering: &Gathering) -> Result<(), Failure> {
+    let mut line = serde_json::to_vec(gathering).unwrap_or_default();
     line.push(END);
-    write_all(stdout(), &line).map_err(failed)
+    write_all(streams::output(), &line).map_err(failed)
 }
 
 /// Returns when the gate is opened for the calling party, with its dials.
@@ -99,14 +99,15 @@ pub(super) fn tell(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Re
 /// # Errors
 /// [`FailureKind::Worker`] where nobody is there to open it.
 pub(super) fn wait() -> Result<Dials, Failure> {
-    opened(stdin()).map_err(failed)
+    opened(streams::input()).map_err(failed)
 }
 
 fn failed(errno: Errno) -> Failure {
     Failure::from_errno(FailureKind::Worker, "waiting at the gate", errno)
 }
 
-fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
+/// Those who have taken their places, and their broker.
+pub(super) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
     let extent = match spec.mode {
         // Of a library's threads in the one process nobody could say for whom they work.
         Mode::TwoThreads => PlayerExtent::Thread,

@@ -15,15 +15,15 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Maps and touches it for `role` of `spec`, whose end wants to send from `turns` buffers in turn.
-    pub(super) fn touched(spec: &RunSpec, role: Role, turns: usize) -> Result<Self, Failure> {
+    /// Maps it, and touches it unless that is to be timed, for `role` of `spec`, whose end wants to send from `turns` buffers in turn.
+    pub(super) fn mapped(spec: &RunSpec, role: Role, turns: usize) -> Result<Self, Failure> {
         let is_answered = spec.workload.is_answered();
         let bytes = usize::try_from(spec.largest_bytes()).unwrap_or(usize::MAX);
         let places = |least| {
-            Places::touched(bytes, least, &spec.handling).map_err(|errno| no_memory(bytes, errno))
+            Places::mapped(bytes, least, &spec.handling).map_err(|errno| no_memory(bytes, errno))
         };
         let unused =
-            || Places::touched(1, 1, &Handling::default()).map_err(|errno| no_memory(1, errno));
+            || Places::mapped(1, 1, &Handling::default()).map_err(|errno| no_memory(1, errno));
         let sends = is_answered || role != Role::Receiver;
         let receives = is_answered || role != Role::Sender;
         Ok(Self {

@@ -8,6 +8,7 @@ mod admission;
 mod assignment;
 mod broker;
 mod calibration;
+mod comm;
 mod control;
 mod dials;
 mod gate;
@@ -20,6 +21,8 @@ mod processes;
 mod programs;
 mod repeated;
 mod settle;
+mod split;
+mod streams;
 mod threads;
 mod usage;
 
@@ -35,6 +38,8 @@ pub use objects::{KernelObject, Objects};
 use party::{Party, PartyReport};
 pub(crate) use programs::execute as execute_program;
 use rustix::process::umask;
+pub use split::UserSystemSplit;
+pub(crate) use streams::{keep as keep_streams, output};
 pub use usage::steal_ns;
 
 use crate::handling::FirstTouch;
@@ -54,7 +59,10 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Resu
     let _ = Unprivileged::new();
     let mut line = String::new();
     input.read_line(&mut line)?;
-    let Assignment { spec, names, journal } = serde_json::from_str(&line)?;
+    let Assignment { spec, names, journal, comm } = serde_json::from_str(&line)?;
+    if let Some(name) = comm {
+        comm::take(&name);
+    }
     // Nothing that this process makes is another user's business, whatever the command's umask.
     umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // Where it cannot be held, a sweeper could come while this process removes its names: as good.
@@ -152,10 +160,10 @@ impl<E: Endpoint> Ends<E> {
             Mode::TwoThreads | Mode::TwoProcesses => [Role::Sender, Role::Receiver],
         };
         let memory = match spec.handling.first_touch {
-            FirstTouch::AfterFork => [None, None],
+            FirstTouch::AfterFork | FirstTouch::Timed => [None, None],
             FirstTouch::BeforeFork => [
-                Some(Memory::touched(spec, roles[0], sender.turns())?),
-                Some(Memory::touched(spec, roles[1], receiver.turns())?),
+                Some(Memory::mapped(spec, roles[0], sender.turns())?),
+                Some(Memory::mapped(spec, roles[1], receiver.turns())?),
             ],
         };
         Ok(Self { sender, receiver, memory })

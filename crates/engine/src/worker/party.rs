@@ -128,7 +128,7 @@ impl<E: Endpoint> Party<'_, E> {
     fn prepare(&mut self) -> Result<Kit, Failure> {
         let memory = match self.memory.take() {
             Some(memory) => memory,
-            None => Memory::touched(self.spec, self.role, self.end.turns())?,
+            None => Memory::mapped(self.spec, self.role, self.end.turns())?,
         };
         let buffers = [memory.outgoing.all(), memory.incoming.all()];
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
@@ -154,7 +154,7 @@ impl<E: Endpoint> Party<'_, E> {
             self.meet();
             return gate::wait();
         }
-        gate::tell(self.spec, self.control, self.end.broker())?;
+        gate::tell(&gate::gathering(self.spec, self.control, self.end.broker()))?;
         let dials = gate::wait()?;
         self.meet();
         Ok(dials)
@@ -192,9 +192,15 @@ impl<E: Endpoint> Party<'_, E> {
         let whose = Whose::of(self.spec);
         let (delay_before_ns, threads_before_ns) = (run_delay_ns(), whose.others_cpu_ns());
         self.meet();
+        if self.role == Role::Sender {
+            self.control.await_receiver(self.nearness);
+        }
         let cpu_before_ns = whose.cpu_ns();
         kit.dials.read_before();
         let start = Usage::now(whose);
+        if self.role == Role::Receiver {
+            self.control.announce_receiver();
+        }
         let (meter, timed_every) = self.moved(extent, kit)?;
         let end = Usage::now(whose);
         kit.dials.read_after();
@@ -203,8 +209,7 @@ impl<E: Endpoint> Party<'_, E> {
         let calls = self.take_calls().map_or(meter.transfers, |own| own + meter.polls);
         let calls = E::COUNTS_CALLS.then_some(calls);
         self.end.drain();
-        let mut usage = start.until(end, self.role, meter, calls);
-        usage.cpu_ns = Some(cpu_after_ns - cpu_before_ns);
+        let mut usage = start.until(end, self.role, meter, calls, cpu_after_ns - cpu_before_ns);
         // While its own threads run the party's CPU, it waits for nobody else.
         let threads_ns = whose.others_cpu_ns().saturating_sub(threads_before_ns);
         let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);

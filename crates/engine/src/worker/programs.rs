@@ -17,8 +17,10 @@ use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
 use self::party::{Met, Party};
-use self::talk::{Answer, Done, Verifies};
+use self::talk::{Answer, Done, Marks, Ready, Verifies};
 use super::calibration::Calibration;
+use super::dials::Dials;
+use super::gate::{self, Gate, Gathering, Player, PlayerExtent};
 use super::steal_ns;
 use crate::clock::now_ns;
 use crate::limits::cacheline::round_trip_between_ns;
@@ -48,6 +50,7 @@ fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
     let cpus = spec.cpus.map_or(Vec::new(), Vec::from);
     let steal_before_ns = steal_ns(&cpus);
     pair.prepare(spec)?;
+    pair.wait_at_gate(spec)?;
     let mut calibration = Calibration::start(spec);
     let before_ns = probe(spec);
     let phase = loop {
@@ -57,10 +60,12 @@ fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
         }
     };
     let probes = before_ns.zip(probe(spec)).map(|(before, after)| [before, after]);
+    let dials = pair.dials.iter().map(Dials::readings).collect();
     pair.dismiss();
     let steal_ns =
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
-    Ok(Measurement { steal_ns, cacheline_round_trip_ns: probes, ..phase.measurement(&calibration) })
+    let measured = phase.measurement(&calibration);
+    Ok(Measurement { steal_ns, dials, cacheline_round_trip_ns: probes, ..measured })
 }
 
 /// The distance of the CPUs, from two threads of the worker while the programs wait.
@@ -116,6 +121,8 @@ impl Phase {
 struct Pair {
     parties: [Party; 2],
     command: OwnedFd,
+    /// What whoever watches wants read around each phase.
+    dials: [Dials; 2],
 }
 
 impl Pair {
@@ -135,7 +142,7 @@ impl Pair {
         })?;
         let start = |role, end| Party::start(program, role, spec.cpus, end, folder);
         let parties = [start(Role::Sender, one)?, start(Role::Receiver, other)?];
-        Ok(Self { parties, command })
+        Ok(Self { parties, command, dials: [Dials::default(), Dials::default()] })
     }
 
     /// Tells both what they are to do, and hears that they are ready for it.
@@ -145,10 +152,12 @@ impl Pair {
             party.tell(&talk::case(spec, party.role, &folder));
         }
         let ready = self.hear(|answer| match answer {
-            Answer::Ready(verifies) => Some(verifies),
+            Answer::Ready(ready) => Some(ready),
             Answer::Done(_) => None,
         })?;
-        if spec.check == TouchCheck::Verify && ready.contains(&Verifies::No) {
+        check_marks(spec, &ready)?;
+        if spec.check == TouchCheck::Verify && ready.iter().any(|one| one.verifies == Verifies::No)
+        {
             let words = "the program does not check messages, so --verify would say nothing";
             let failure = Failure::new(FailureKind::SetUp, words);
             return Err(
@@ -158,9 +167,26 @@ impl Pair {
         Ok(())
     }
 
+    /// Returns when whoever watches is ready: the programs are, but for their first phase.
+    fn wait_at_gate(&mut self, spec: &RunSpec) -> Result<(), Failure> {
+        if spec.gate == Gate::Open {
+            return Ok(());
+        }
+        let players = self.parties.iter().map(|party| Player {
+            role: party.role,
+            pid: party.pid(),
+            tid: party.pid(),
+            extent: PlayerExtent::Process,
+        });
+        gate::tell(&Gathering { players: players.collect() })?;
+        self.dials = [gate::wait()?, gate::wait()?];
+        Ok(())
+    }
+
     /// Has both move what `extent` says.
     fn phase(&mut self, spec: &RunSpec, extent: Extent) -> Result<Phase, Failure> {
         let before = self.parties.each_ref().map(Party::books);
+        self.dials.iter_mut().for_each(Dials::read_before);
         let told_ns = now_ns();
         // The receiver first: it is the one that waits.
         for party in self.parties.iter_mut().rev() {
@@ -170,6 +196,7 @@ impl Pair {
             Answer::Done(done) => Some(done),
             Answer::Ready(_) => None,
         })?;
+        self.dials.iter_mut().for_each(Dials::read_after);
         let span = settled(&done, spec, extent)?;
         if span.began_ns < told_ns || span.ended_ns < span.began_ns || span.ended_ns > now_ns() {
             let Span { began_ns, ended_ns } = span;
@@ -260,6 +287,17 @@ fn settled(done: &[Done; 2], spec: &RunSpec, extent: Extent) -> Result<Span, Fai
         began_ns: done[0].began_ns.ok_or_else(|| missing("sender", "begin_ns"))?,
         ended_ns: last.ended_ns.ok_or_else(|| missing(role, "end_ns"))?,
     })
+}
+
+/// That a program whose loop has no marks is not to be watched: instruments tell the timed part by them.
+fn check_marks(spec: &RunSpec, ready: &[Ready; 2]) -> Result<(), Failure> {
+    if spec.gate == Gate::Open || ready.iter().all(|one| one.marks == Marks::Yes) {
+        return Ok(());
+    }
+    let words = "the program marks no loop, so instruments do not know what was timed";
+    Err(Failure::new(FailureKind::SetUp, words).with_remedy(
+        "have it call getrusage just before and just after its loop and answer `ready marks`, or leave --instrument out",
+    ))
 }
 
 #[cold]

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use super::Ends;
 use super::control::Control;
 use super::party::{Party, PartyReport};
 use super::settle::{Answer, GRACE_MS, settle};
+use super::{Ends, comm};
 use crate::mechanism::Endpoint;
 use crate::{Failure, FailureKind, Role, RunSpec};
 
@@ -35,7 +35,7 @@ pub(super) fn run<E: Endpoint>(
             let _ = report.send(played);
         };
         thread::Builder::new()
-            .name(role.name().to_owned())
+            .name(comm::of_thread(role))
             .spawn(play)
             .map_err(|error| no_thread(&error))?;
     }

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::split::Times;
 use crate::mechanism::{Helper, find};
 use crate::workload::Meter;
 use crate::{Role, RoleUsage, RunSpec};
@@ -58,8 +59,7 @@ impl Whose {
 /// One reading of `getrusage`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
-    user_ns: u64,
-    system_ns: u64,
+    times: Times,
     minor_faults: u64,
     voluntary_switches: u64,
     involuntary_switches: u64,
@@ -76,33 +76,37 @@ impl Usage {
             usage.assume_init()
         };
         Self {
-            user_ns: nanoseconds(usage.ru_utime),
-            system_ns: nanoseconds(usage.ru_stime),
+            times: Times {
+                user_ns: nanoseconds(usage.ru_utime),
+                system_ns: nanoseconds(usage.ru_stime),
+            },
             minor_faults: usage.ru_minflt.unsigned_abs(),
             voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
             involuntary_switches: usage.ru_nivcsw.unsigned_abs(),
         }
     }
 
-    /// What was used from `self` to `end`, with what the party counted itself.
+    /// What was used from `self` to `end`, with what the party counted itself; `cpu_ns` of CPU time.
     pub(super) fn until(
         self,
         end: Self,
         role: Role,
         meter: Meter,
         calls: Option<u64>,
+        cpu_ns: u64,
     ) -> RoleUsage {
+        let Times { user_ns, system_ns } = self.times.scaled(end.times, cpu_ns);
         RoleUsage {
             role,
-            user_ns: end.user_ns.saturating_sub(self.user_ns),
-            system_ns: end.system_ns.saturating_sub(self.system_ns),
+            user_ns,
+            system_ns,
             minor_faults: end.minor_faults - self.minor_faults,
             voluntary_switches: end.voluntary_switches - self.voluntary_switches,
             involuntary_switches: end.involuntary_switches - self.involuntary_switches,
             calls,
             short_writes: meter.short_writes,
             short_reads: meter.short_reads,
-            cpu_ns: None,
+            cpu_ns: Some(cpu_ns),
             run_delay_ns: None,
         }
     }
@@ -148,13 +152,20 @@ mod tests {
         while crate::clock::now_ns() - begin < least_ns {}
     }
 
+    /// CPU time of `whose` while `work` is done, as a party reports it.
+    fn used(whose: Whose, work: impl FnOnce()) -> RoleUsage {
+        let (start, before_ns) = (Usage::now(whose), whose.cpu_ns());
+        work();
+        let (end, after_ns) = (Usage::now(whose), whose.cpu_ns());
+        start.until(end, Role::Both, Meter::default(), None, after_ns - before_ns)
+    }
+
     #[test]
-    fn cpu_time_is_seen_by_the_thread_that_used_it() {
-        let start = Usage::now(Whose::Thread);
-        spin(20_000_000);
-        let end = Usage::now(Whose::Thread);
-        let used = start.until(end, Role::Both, Meter::default(), None);
-        assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
+    fn user_and_system_time_are_the_clocks_time_split() {
+        for least_ns in [1_000, 100_000, 20_000_000] {
+            let used = used(Whose::Thread, || spin(least_ns));
+            assert_eq!(Some(used.user_ns + used.system_ns), used.cpu_ns, "{used:?}");
+        }
     }
 
     #[test]
@@ -168,9 +179,8 @@ mod tests {
     #[test]
     fn what_a_librarys_threads_use_is_the_partys() {
         let whose = Whose::of(&spec("zeromq", [0, 0]));
-        let (start, others_ns) = (Usage::now(whose), whose.others_cpu_ns());
-        std::thread::spawn(|| spin(20_000_000)).join().unwrap();
-        let used = start.until(Usage::now(whose), Role::Both, Meter::default(), None);
+        let others_ns = whose.others_cpu_ns();
+        let used = used(whose, || std::thread::spawn(|| spin(20_000_000)).join().unwrap());
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
         assert!(whose.others_cpu_ns() - others_ns > 1_000_000);
         assert_eq!(Whose::of(&spec("pipe", [0, 0])).others_cpu_ns(), 0);

@@ -185,7 +185,7 @@ mod tests {
     fn in_one_thread_the_silence_after_the_last_arrival_is_not_elapsed_time() {
         for kept in [0, 3] {
             let ([mut end, mut receiver], control) = (Leaky::pair(kept), Control::default());
-            let places = || Places::touched(64, 1, &Handling::default()).unwrap();
+            let places = || Places::mapped(64, 1, &Handling::default()).unwrap();
             let mut task = Task {
                 end: &mut end,
                 outgoing: &mut places(),

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use crate::buffer::Buffer;
-use crate::handling::{Handling, Reuse};
+use crate::handling::{FirstTouch, Handling, Reuse};
 use crate::limits::copy::COLD_BYTES;
 use crate::mechanism::Endpoint;
 
@@ -29,14 +29,19 @@ pub struct Places {
 
 impl Places {
     /// Maps and fills places for messages of `bytes`, as `handling` says; at least `least` of them,
-    /// for a mechanism that lends. Every page is present.
+    /// for a mechanism that lends. Every page is present, unless the first touch is to be timed: then
+    /// none is, and messages hold zeroes.
     ///
     /// # Errors
     /// `ENOMEM` where the system has no room for it.
-    pub fn touched(bytes: usize, least: usize, handling: &Handling) -> Result<Self, Errno> {
+    pub fn mapped(bytes: usize, least: usize, handling: &Handling) -> Result<Self, Errno> {
         let stride_bytes = stride_bytes(bytes, least);
         let turns = turns(stride_bytes, handling.buffers).max(least);
         let all = turns.checked_mul(stride_bytes).ok_or(Errno::NOMEM)?;
+        if handling.first_touch == FirstTouch::Timed {
+            let memory = Buffer::untouched(all)?;
+            return Ok(Self { memory, stride_bytes, turns: turns as u64, first: 0 });
+        }
         let mut memory = Buffer::touched(all, FILLER)?;
         handling.content.fill(&mut memory, bytes, stride_bytes);
         Ok(Self { memory, stride_bytes, turns: turns as u64, first: 0 })
@@ -114,7 +119,7 @@ mod tests {
 
     fn distinct<E: Endpoint>(least: usize, buffers: Reuse, numbers: u64) -> usize {
         let handling = Handling { buffers, ..Handling::default() };
-        let mut all = starts::<E>(&mut Places::touched(100, least, &handling).unwrap(), numbers);
+        let mut all = starts::<E>(&mut Places::mapped(100, least, &handling).unwrap(), numbers);
         all.sort_unstable();
         all.dedup();
         all.len()
@@ -134,13 +139,13 @@ mod tests {
         assert_eq!(places_bytes(1 << 20, 1, Reuse::Cold), COLD_BYTES as u64);
         assert_eq!(places_bytes(1 << 30, 1, Reuse::Cold), 2 << 30);
         assert!(places_bytes(u64::MAX, 1, Reuse::Cold) > 1 << 60);
-        Places::touched(usize::MAX / 2, 1, &Handling::default()).unwrap_err();
+        Places::mapped(usize::MAX / 2, 1, &Handling::default()).unwrap_err();
     }
 
     #[test]
     fn the_next_phase_goes_on_where_the_last_one_ended() {
         let cold = Handling { buffers: Reuse::Cold, ..Handling::default() };
-        let mut places = Places::touched(100, 1, &cold).unwrap();
+        let mut places = Places::mapped(100, 1, &cold).unwrap();
         let all = starts::<Plain>(&mut places, 7);
         places.go_on(5);
         assert_eq!(starts::<Plain>(&mut places, 2), all[5..]);
@@ -153,7 +158,7 @@ mod tests {
         let content = "compressible:4".parse().unwrap();
         let handling = Handling { content, buffers: Reuse::Rotate, ..Handling::default() };
         for bytes in [16, 100, 1000] {
-            let mut places = Places::touched(bytes, 1, &handling).unwrap();
+            let mut places = Places::mapped(bytes, 1, &handling).unwrap();
             let message = places.of::<Plain>(3, bytes);
             let constant = message.iter().rev().take_while(|&&byte| byte == FILLER).count();
             assert!(constant >= bytes / 2, "{bytes}: {constant}");
@@ -161,8 +166,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_touched_while_the_clock_runs_holds_zeroes_until_then() {
+        let timed = Handling { first_touch: FirstTouch::Timed, ..Handling::default() };
+        let mut places = Places::mapped(10_000, 1, &timed).unwrap();
+        assert_eq!(places.of::<Plain>(0, 10_000), [0; 10_000]);
+        let mut touched = Places::mapped(10_000, 1, &Handling::default()).unwrap();
+        assert_eq!(touched.of::<Plain>(0, 10_000), [FILLER; 10_000]);
+    }
+
+    #[test]
     fn what_is_lent_begins_on_a_page() {
-        let mut places = Places::touched(100, 3, &Handling::default()).unwrap();
+        let mut places = Places::mapped(100, 3, &Handling::default()).unwrap();
         assert!(starts::<Borrower>(&mut places, 3).iter().all(|start| start % PAGE_BYTES == 0));
     }
 }

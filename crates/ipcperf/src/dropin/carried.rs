@@ -64,7 +64,8 @@ impl<'a> Carrier<'a> {
     /// That signals cannot be caught.
     pub(super) fn ready(name: &'a str) -> Result<Self, Ended> {
         let alone = Alone::ready().map_err(|error| Ended::because(&format!("{name}: {error}")))?;
-        Ok(Self { name, alone })
+        // Scripts that trace the original look for it by its name.
+        Ok(Self { name, alone: alone.called(name) })
     }
 
     /// What `spec` comes to.
@@ -93,7 +94,7 @@ impl<'a> Carrier<'a> {
 }
 
 /// What each phase came to is kept to the end.
-const MOST_PHASES: u32 = 1_000_000;
+pub(super) const MOST_PHASES: u32 = 1_000_000;
 
 /// That more phases are asked of `spec` than one pair of parties plays.
 fn too_many(spec: &RunSpec) -> Option<String> {

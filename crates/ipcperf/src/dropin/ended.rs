@@ -2,6 +2,7 @@
 
 use ipcperf_engine::{Failure, FailureKind};
 
+use crate::last_signal;
 use crate::runner::Stopped;
 
 /// What sysexits(3) has for wrong usage, for what the system refuses, and for what fails in mid-transfer.
@@ -10,8 +11,10 @@ const EX_OSERR: u8 = 71;
 const EX_IOERR: u8 = 74;
 /// What programs without sysexits end with, whatever went wrong.
 pub(super) const FAILED: u8 = 1;
-/// What a shell shows of what a signal ended.
+/// What a shell shows of a program that died of SIGINT, and of SIGPIPE. The command dies of them at its end; these
+/// codes stand for that until then.
 const INTERRUPTED: u8 = 130;
+const BROKEN_PIPE: u8 = 141;
 
 /// Its last words, for standard error, and its exit code.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,9 +45,16 @@ impl Ended {
         }
     }
 
+    /// Nobody reads any more what it prints: it dies of SIGPIPE, without a word.
+    pub(super) fn broken_pipe() -> Self {
+        last_signal::pipe_is_broken();
+        Self { code: BROKEN_PIPE, words: String::new() }
+    }
+
     /// The same end with [`FAILED`]: the original had one code for everything.
     pub(super) fn into_failed(self) -> Self {
-        let code = if self.code == INTERRUPTED { INTERRUPTED } else { FAILED };
+        let is_by_signal = [INTERRUPTED, BROKEN_PIPE].contains(&self.code);
+        let code = if is_by_signal { self.code } else { FAILED };
         Self { code, ..self }
     }
 }

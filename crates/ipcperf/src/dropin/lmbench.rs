@@ -11,8 +11,7 @@ use ipcperf_stats::median;
 use super::carried::{Carrier, repeats, with_options};
 use super::ended::{Ended, FAILED};
 use super::typed::{command, count, flag, has, number, parse, usage as usage_of, value};
-use super::{Call, Program};
-use crate::output::tell;
+use super::{Call, Program, say_on_error};
 
 const DIFFERS: [&str; 6] = [
     "Each of the `-N` repetitions is aimed at 21 ms, in one pair of processes, and the median of them is told. With `-M` a \
@@ -144,8 +143,7 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     let spec = asked(subject, &typed);
     let pairs = typed.get_one::<u64>("P").copied().unwrap_or(1);
     let measured = together(call.name, &spec, pairs).map_err(Ended::into_failed)?;
-    tell(&line(subject, &spec, server, &measured));
-    Ok(())
+    say_on_error(&line(subject, &spec, server, &measured))
 }
 
 /// The host that was named, which is this one.

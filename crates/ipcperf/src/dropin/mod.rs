@@ -18,12 +18,13 @@ mod send;
 mod typed;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::Path;
 
 pub(crate) use install::install;
 
 use crate::error::Error;
-use crate::output::{print, tell};
+use crate::output::{print_to, tell};
 use ended::Ended;
 
 /// A program of the documents, or a family of them that take the same arguments.
@@ -119,9 +120,23 @@ pub(crate) fn stand_for(name: &str, arguments: &[OsString]) -> Result<u8, Error>
 
 /// Prints `text` to standard output, with a newline at its end if it has none.
 fn say(text: &str) -> Result<(), Ended> {
-    print(text.strip_suffix('\n').unwrap_or(text))
-        .map(drop)
-        .map_err(|error| Ended::because(&error.to_string()))
+    say_piece(&format!("{}\n", text.strip_suffix('\n').unwrap_or(text)))
+}
+
+/// Prints `piece` to standard output.
+fn say_piece(piece: &str) -> Result<(), Ended> {
+    print_to(std::io::stdout(), piece).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Ended::broken_pipe(),
+        _ => Ended::because(&Error::Output(error).to_string()),
+    })
+}
+
+/// Prints `line` to standard error, where some of the originals print. What cannot be printed there is lost.
+fn say_on_error(line: &str) -> Result<(), Ended> {
+    match print_to(std::io::stderr(), &format!("{line}\n")) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Ended::broken_pipe()),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

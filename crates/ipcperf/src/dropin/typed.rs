@@ -1,6 +1,7 @@
 //! Arguments as the originals' getopt took them: single letters, in clusters, values attached or apart, the last
 //! of several the one that counts.
 
+use std::ffi::OsString;
 use std::num::NonZeroU64;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -18,9 +19,41 @@ pub(super) fn value(letter: &'static str, name: &'static str, help: &'static str
     Arg::new(letter).short(letter.chars().next()).value_name(name).help(help)
 }
 
-/// A flag with a whole number of at least 1.
+/// A flag with a whole number of at least 1, as strtol(3) reads it.
 pub(super) fn count(letter: &'static str, name: &'static str, help: &'static str) -> Arg {
-    value(letter, name, help).value_parser(value_parser!(NonZeroU64))
+    value(letter, name, help).value_parser(positive)
+}
+
+/// What strtol(3) makes of `text`, where that is at least 1 and nothing is left of `text`: blanks and a plus may stand
+/// before it, and what is too large is the largest there is.
+pub(super) fn positive(text: &str) -> Result<NonZeroU64, String> {
+    const LARGEST: u64 = i64::MAX.unsigned_abs();
+    let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\x0b';
+    let unsigned = text.trim_start_matches(is_blank);
+    let digits = unsigned.strip_prefix('+').unwrap_or(unsigned);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // It has digits alone, so it is no number of 64 bits only where it is too large.
+    let number = if is_number { digits.parse().unwrap_or(LARGEST).min(LARGEST) } else { 0 };
+    NonZeroU64::new(number).ok_or_else(|| format!("`{text}` is no whole number of at least 1"))
+}
+
+/// Whether all flags come before the one operand, as getopt(3) of BSD wants it: it stops at the first operand.
+pub(super) fn ends_in_its_operand(command: &Command, arguments: &[OsString]) -> bool {
+    let takes_value = |letter: char| {
+        let known = command.get_arguments().find(|known| known.get_short() == Some(letter));
+        known.is_some_and(|known| known.get_action().takes_values())
+    };
+    let mut words = arguments.iter().map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+            return words.next().is_none();
+        };
+        // Its value is the rest of the cluster or, where that is empty, the next word.
+        if cluster.find(takes_value).is_some_and(|at| at + 1 == cluster.len()) {
+            words.next();
+        }
+    }
+    true
 }
 
 /// A whole number of at least 1, by its place.
@@ -67,8 +100,6 @@ pub(super) fn has(typed: &ArgMatches, letter: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
 
     fn typed(words: &[&str]) -> Result<ArgMatches, Ended> {
@@ -86,6 +117,41 @@ mod tests {
         let typed = typed(&["-Bqb512", "-b", "4096", "-B"]).unwrap();
         assert!(has(&typed, "B") && has(&typed, "q"));
         assert_eq!(number(&typed, "b"), Some(4096));
+    }
+
+    #[test]
+    fn numbers_are_those_of_strtol() {
+        let of = |text: &str| positive(text).ok().map(NonZeroU64::get);
+        for (text, number) in
+            [("1", 1), (" \t+4096", 4096), ("007", 7), ("5000000000", 5_000_000_000)]
+        {
+            assert_eq!(of(text), Some(number), "{text:?}");
+        }
+        assert_eq!(of("99999999999999999999"), Some(i64::MAX.unsigned_abs()));
+        for wrong in ["", " ", "0", "-1", "+", "+ 1", "1 ", "4k", "0x10", "1.5"] {
+            assert_eq!(of(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_may_follow_the_operand() {
+        let command = command("program", "[-Bq] [-b bytes] mode").args([
+            flag("B", "bare"),
+            count("b", "bytes", "how many"),
+            Arg::new("mode"),
+        ]);
+        let ends = |words: &str| {
+            let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+            ends_in_its_operand(&command, &words)
+        };
+        for fine in
+            ["2proc", "-B 2proc", "-b 5 2proc", "-b5 2proc", "-Bb5 2proc", "-Bb 5 2proc", "-B"]
+        {
+            assert!(ends(fine), "{fine}");
+        }
+        for wrong in ["2proc -B", "-b 5 2proc -B", "2proc 2proc", "-Bb 5 2proc x"] {
+            assert!(!ends(wrong), "{wrong}");
+        }
     }
 
     #[test]

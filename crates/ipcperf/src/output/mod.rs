@@ -55,6 +55,11 @@ pub(crate) fn print(text: &str) -> Result<Ending, Error> {
     print_with(|out| writeln!(out, "{text}"))
 }
 
+/// Prints `text` to `out`, as far as it is safe to print. A reader that has gone away is an error like any other.
+pub(crate) fn print_to(mut out: impl Write, text: &str) -> std::io::Result<()> {
+    out.write_all(printable(text).as_bytes()).and_then(|()| out.flush())
+}
+
 /// Prints `value` as JSON for people, and a newline, to standard output.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<Ending, Error> {
     let text = pretty_json(value);

@@ -164,7 +164,7 @@ fn missing(spec: &RunSpec) -> Option<String> {
 
 /// What is handed over in place lies in memory of the mechanism's own.
 fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
-    let Handling { content, buffers, reply, .. } = spec.handling;
+    let Handling { content, buffers, first_touch, reply, .. } = spec.handling;
     let is_program = matches!(own_mechanism(mechanism.name), Some((OwnKind::Program, _)));
     if is_program && spec.handling != (Handling { reply, ..Handling::default() }) {
         let name = mechanism.name;
@@ -172,10 +172,18 @@ fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
             "{name} has loops of its own: --touch, --payload, --buffers and --first-touch do not apply"
         ));
     }
-    let is_elsewhere = content != Content::default() || buffers != Reuse::default();
+    if first_touch == FirstTouch::Timed && content != Content::default() {
+        return Some(format!(
+            "--payload {content} is written before the clock starts: nothing is left for --first-touch timed"
+        ));
+    }
+    let is_timed = first_touch == FirstTouch::Timed;
+    let is_elsewhere = content != Content::default() || buffers != Reuse::default() || is_timed;
     (mechanism.fate(&spec.options) == PayloadFate::HandedOver && is_elsewhere).then(|| {
         let name = mechanism.name;
-        format!("{name} has messages in memory of its own: --payload and --buffers do not apply")
+        format!(
+            "{name} has messages in memory of its own: --payload, --buffers and --first-touch timed do not apply"
+        )
     })
 }
 

@@ -50,13 +50,15 @@ impl TypedHandling<'_> {
         if self.reply.is_some() && !workloads.contains(&Kind::RequestReply) {
             return Err(Error::usage("--reply is for -w request-reply"));
         }
-        if first.contains(&FirstTouch::BeforeFork) && total == Total::Calibrated {
-            return Err(Error::usage(
-                "--first-touch before-fork needs --total: the short phases that find a total would \
-                 take all the faults before the one that counts",
-            ));
+        let in_the_phase = first.iter().find(|first| **first != FirstTouch::AfterFork);
+        match in_the_phase {
+            Some(first) if total == Total::Calibrated => Err(Error::usage(format!(
+                "--first-touch {} needs --total: the short phases that find a total would take all the \
+                 faults before the one that counts",
+                first.name()
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -102,15 +102,9 @@ impl Plan {
         }
         let (mut cases, mut refused) = (Vec::new(), Vec::new());
         for cell in cells {
-            let watched = match cell {
-                Ok(case) => watched::watched(case, &watchers, request.grouping),
-                Err(refusal) => vec![Err(refusal)],
-            };
-            for cell in watched {
-                match cell {
-                    Ok(case) => cases.push(case),
-                    Err(refusal) => refused.push(refusal),
-                }
+            match cell {
+                Ok(case) => cases.extend(watched::watched(case, &watchers, request.grouping)),
+                Err(refusal) => refused.push(refusal),
             }
         }
         Ok(Self {

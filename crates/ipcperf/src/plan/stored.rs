@@ -112,8 +112,9 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
     if words::kernel_buffer(&spec.kernel_buffer.to_string())? != spec.kernel_buffer {
         return Err(Error::usage(format!("kernel buffer {}", spec.kernel_buffer)));
     }
-    if spec.handling.first_touch == FirstTouch::BeforeFork && spec.total_bytes.is_none() {
-        return Err(Error::usage("--first-touch before-fork needs --total"));
+    let first = spec.handling.first_touch;
+    if first != FirstTouch::AfterFork && spec.total_bytes.is_none() {
+        return Err(Error::usage(format!("--first-touch {} needs --total", first.name())));
     }
     let moved = case.name.amount.map(|amount| match amount {
         NamedAmount::Bytes(bytes) => bytes,

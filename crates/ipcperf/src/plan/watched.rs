@@ -3,11 +3,10 @@
 //! What an instrument that disturbs does to a run is measured: each case that one watches has an
 //! undisturbed twin in the same block. What disturbs nothing watches both.
 
-use ipcperf_engine::mechanism::{OwnKind, own_mechanism};
 use ipcperf_engine::worker::{Gate, Objects};
 use ipcperf_observe::{Disturbs, Instrument, KERNEL_OBJECTS, Source};
 
-use super::cell::{Case, Cause, Refused};
+use super::cell::Case;
 use super::name::{Side, case_id};
 use super::watchers::{Events, Watcher};
 
@@ -74,15 +73,11 @@ pub(super) fn cases_of_each(watchers: &[Watcher], grouping: Grouping) -> usize {
 
 /// `case`, as it is watched by `watchers`: one case, or two for each instrument that disturbs, or for
 /// all of those together.
-pub(super) fn watched(
-    case: Case,
-    watchers: &[Watcher],
-    grouping: Grouping,
-) -> Vec<Result<Case, Refused>> {
+pub(super) fn watched(case: Case, watchers: &[Watcher], grouping: Grouping) -> Vec<Case> {
     let (quiet, loud): (Vec<&Watcher>, Vec<&Watcher>) =
         watchers.iter().partition(|watcher| watcher.instrument.disturbs == Disturbs::No);
     let groups: Vec<Vec<&Watcher>> = match grouping {
-        _ if loud.is_empty() => return vec![Ok(case.watched_by(&quiet, &[], None))],
+        _ if loud.is_empty() => return vec![case.watched_by(&quiet, &[], None)],
         Grouping::Together => together(&loud),
         Grouping::Apart => loud.into_iter().map(|watcher| vec![watcher]).collect(),
     };
@@ -99,23 +94,12 @@ fn together<'a>(watchers: &[&'a Watcher]) -> Vec<Vec<&'a Watcher>> {
 }
 
 /// `case` watched by `group`, and its twin; each is watched by what is `quiet`.
-fn with_twin(case: &Case, quiet: &[&Watcher], group: &[&Watcher]) -> [Result<Case, Refused>; 2] {
+fn with_twin(case: &Case, quiet: &[&Watcher], group: &[&Watcher]) -> [Case; 2] {
     let all = [quiet, group].concat();
     let watched = case.clone().watched_by(&all, group, None);
     let twin_of = Some(watched.id.clone());
     let twin = case.clone().watched_by(quiet, group, twin_of);
-    let is_program = matches!(own_mechanism(&case.spec.mechanism), Some((OwnKind::Program, _)));
-    if !is_program {
-        return [Ok(twin), Ok(watched)];
-    }
-    let refused = Refused {
-        id: watched.id,
-        spec: watched.spec,
-        placement: watched.placement,
-        reason: format!("{} has parties of its own, which cannot be watched", case.spec.mechanism),
-        cause: Cause::Limit,
-    };
-    [Ok(twin), Err(refused)]
+    [twin, watched]
 }
 
 impl Case {

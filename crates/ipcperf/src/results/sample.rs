@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Formatter;
 
+use ipcperf_engine::worker::UserSystemSplit;
 use ipcperf_engine::{Measurement, RoleUsage, WarmUp};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -116,6 +117,10 @@ pub(crate) struct Sample {
     pub(crate) run_delay_ns: Option<u64>,
     /// Time the host stole from the run's CPUs.
     pub(crate) steal_ns: Option<u64>,
+    /// Where `ROLE_user_ns` and `ROLE_system_ns` come from, whose sum is `ROLE_cpu_ns`; none in files of an older
+    /// ipcperf, whose sums are the kernel's as well.
+    #[serde(default)]
+    pub(crate) user_system_split: Option<UserSystemSplit>,
     /// What each role used: `ROLE_user_ns`, `ROLE_system_ns`, `ROLE_minor_faults`,
     /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`,
     /// `ROLE_short_writes`, `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
@@ -225,11 +230,17 @@ impl Sample {
             cacheline_round_trip_after_ns: probes.map(|[_, after]| after),
             run_delay_ns: roles.iter().map(|role| role.run_delay_ns).sum(),
             steal_ns: measurement.steal_ns,
+            user_system_split: (!roles.is_empty()).then(|| split_on(&run.case.cpus)),
             roles: roles.iter().flat_map(role_keys).collect(),
             round_trip_histogram: measurement.round_trips.map(|trips| trips.histogram),
             run,
         }
     }
+}
+
+/// Where the user and system time of a run on `cpus` (none: the scheduler's choice) come from.
+fn split_on(cpus: &[u32]) -> UserSystemSplit {
+    UserSystemSplit::on(cpus.try_into().ok())
 }
 
 /// Elapsed time over trips, which is known also where no trip was timed on its own.

@@ -6,7 +6,7 @@ use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, exhaust
 use rustix::io::Errno;
 
 use super::interrupt::Interrupt;
-use super::process;
+use super::process::{self, Start};
 use super::watch::{Told, Watchers};
 use crate::children::adopt_orphans;
 use crate::error::Error;
@@ -24,6 +24,8 @@ pub(crate) struct Alone {
     journal: Journal,
     /// Whether there was no room for the last run either, after all pauses: then it is not waited for again.
     is_crowded: bool,
+    /// Name of the processes of a run; `None` leaves ours.
+    comm: Option<String>,
 }
 
 /// Why there is no measurement.
@@ -47,7 +49,12 @@ impl Alone {
             Error::Machine(format!("cannot catch signals: {error}{remedy}"))
         })?;
         adopt_orphans();
-        Ok(Self { interrupt, journal: Journal::begin(), is_crowded: false })
+        Ok(Self { interrupt, journal: Journal::begin(), is_crowded: false, comm: None })
+    }
+
+    /// The same, with processes and threads that tracing tools know by `comm`.
+    pub(crate) fn called(self, comm: &str) -> Self {
+        Self { comm: Some(comm.to_owned()), ..self }
     }
 
     /// Carries out `spec`, watched by `watched`, within `deadline`; with it what the instruments told. Where the
@@ -84,8 +91,9 @@ impl Alone {
         deadline: Duration,
     ) -> Result<(Measurement, Vec<Told>), Stopped> {
         let mut watchers = Watchers::of(watched);
-        let Self { interrupt, journal, .. } = self;
-        match process::carry_out(spec, journal, &mut watchers, deadline, interrupt) {
+        let Self { interrupt, journal, comm, .. } = self;
+        let start = Start { spec, comm: comm.as_deref(), deadline };
+        match process::carry_out(&start, journal, &mut watchers, interrupt) {
             None => Err(Stopped::Interrupted),
             Some(Report::Failed(failure)) => Err(Stopped::Failed(failure)),
             Some(Report::Measured(measured)) => {

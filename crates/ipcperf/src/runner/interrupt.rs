@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 
 use super::process::timespec;
+use crate::last_signal;
 
 /// The signals that ask the command to end. The last comes where `ulimit -t` is used up.
 const ASKING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
@@ -21,12 +22,13 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on these signals end the command in an orderly way, but for those that it was started to ignore, as
+    /// From now on these signals end the command in an orderly way, after which it dies of them, but for those that it was started to ignore, as
     /// by `nohup` or in a script's background.
     pub(super) fn catch() -> std::io::Result<Self> {
         let (arrived, arrives) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;
         for signal in ASKING.into_iter().filter(|&signal| !is_ignored(signal)) {
+            last_signal::notice(signal)?;
             signal_hook::low_level::pipe::register(signal, arrives.try_clone()?)?;
         }
         Ok(Self { arrived })

@@ -34,23 +34,34 @@ enum Wait {
     Interrupted,
 }
 
+/// What a worker is started for.
+#[derive(Debug)]
+pub(super) struct Start<'a> {
+    pub(super) spec: &'a RunSpec,
+    /// Name of the run's processes; `None` leaves ours.
+    pub(super) comm: Option<&'a str>,
+    /// How long the run may take.
+    pub(super) deadline: Duration,
+}
+
 /// Carries out one run in a fresh worker, watched by `watchers`; its names stand in `journal` meanwhile. `None`
 /// when a signal asked the command to end.
 pub(super) fn carry_out(
-    spec: &RunSpec,
+    start: &Start<'_>,
     journal: &mut Journal,
     watchers: &mut Watchers,
-    deadline: Duration,
     interrupt: &mut Interrupt,
 ) -> Option<Report> {
     let started = Instant::now();
+    let &Start { spec, comm, deadline } = start;
     let names = match draw_names(spec) {
         Ok(names) => names,
         Err(failure) => return Some(Report::Failed(failure)),
     };
     journal.note(&names);
     let path = journal.path().map(Path::to_owned);
-    let assignment = Assignment { spec: spec.clone(), names, journal: path };
+    let comm = comm.map(str::to_owned);
+    let assignment = Assignment { spec: spec.clone(), names, journal: path, comm };
     let outcome = attempt(&assignment, watchers, started + deadline, interrupt);
     // The worker has removed them already, unless it was killed.
     journal.settle(&assignment.names.remove());

@@ -12,8 +12,8 @@ mod watch;
 
 use std::fs;
 
-use super::SETS;
 use super::event::{Event, Failed, Machine};
+use super::words;
 use crate::{Division, Unavailable};
 pub use present::{known, pmu};
 pub(super) use watch::arm;
@@ -104,7 +104,7 @@ fn paranoid() -> Option<i64> {
 fn expanded(words: &[String]) -> Vec<String> {
     let mut events: Vec<String> = Vec::new();
     for word in words {
-        let set = SETS.iter().find(|set| set.name == word);
+        let set = words::set(word);
         let named = set.map_or_else(Vec::new, |set| set.events.to_vec());
         let named = if named.is_empty() { vec![word.as_str()] } else { named };
         for event in named {

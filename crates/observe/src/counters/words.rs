@@ -5,6 +5,8 @@
 pub struct Set {
     /// The word.
     pub name: &'static str,
+    /// Other words for it.
+    pub aliases: &'static [&'static str],
     /// What is counted, besides instructions and cycles.
     pub about: &'static str,
     /// Its events.
@@ -16,36 +18,44 @@ pub struct Set {
 pub const SETS: &[Set] = &[
     Set {
         name: "l1d",
+        aliases: &[],
         about: "the data cache",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L1_DCACHE_ACCESS", "L1_DCACHE_REFILL"],
     },
     Set {
         name: "l1i",
+        aliases: &[],
         about: "the instruction cache",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L1_ICACHE_REFILL"],
     },
     Set {
         name: "l2",
+        aliases: &[],
         about: "the cache of the second level",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L2_ACCESS"],
     },
     Set {
         name: "mem",
+        aliases: &[],
         about: "loads and stores",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "MEM_READ", "MEM_WRITE"],
     },
     Set {
         name: "tlb",
+        aliases: &[],
         about: "both TLBs",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "ITLB_REFILL", "DTLB_REFILL"],
     },
     Set {
         name: "axi",
+        // Rice's port to Linux has the bus by this name.
+        aliases: &["bus"],
         about: "the bus to memory",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "AXI_READ", "AXI_WRITE"],
     },
     Set {
         name: "arch",
+        aliases: &[],
         about: "loads, stores and returns",
         events: &[
             "INST_RETIRED",
@@ -58,6 +68,7 @@ pub const SETS: &[Set] = &[
     },
     Set {
         name: "dcache",
+        aliases: &[],
         about: "both levels of data caches",
         events: &[
             "INST_RETIRED",
@@ -70,6 +81,7 @@ pub const SETS: &[Set] = &[
     },
     Set {
         name: "instr",
+        aliases: &[],
         about: "the instruction cache and branches",
         events: &[
             "INST_RETIRED",
@@ -82,6 +94,7 @@ pub const SETS: &[Set] = &[
     },
     Set {
         name: "tlbmem",
+        aliases: &[],
         about: "both TLBs, memory and the bus to it",
         events: &[
             "INST_RETIRED",
@@ -93,6 +106,12 @@ pub const SETS: &[Set] = &[
         ],
     },
 ];
+
+/// The set that `word` names.
+#[must_use]
+pub fn set(word: &str) -> Option<&'static Set> {
+    SETS.iter().find(|set| set.name == word || set.aliases.contains(&word))
+}
 
 /// The words of a list with commas between them; not those within slashes, which stand between the terms of
 /// one event: `cycles,cpu/event=0x3c,umask=0x1/`.
@@ -124,9 +143,10 @@ mod tests {
 
     #[test]
     fn sets_have_names_of_their_own() {
-        for (index, set) in SETS.iter().enumerate() {
-            assert!(SETS[..index].iter().all(|other| other.name != set.name));
-            assert!(set.events.len() >= 3);
+        for one in SETS {
+            let words = std::iter::once(&one.name).chain(one.aliases);
+            assert!(words.into_iter().all(|word| set(word).is_some_and(|found| found == one)));
+            assert!(one.events.len() >= 3);
         }
     }
 }

@@ -206,6 +206,11 @@ impl Party {
         }
     }
 
+    /// Its process, whose first thread has the same number.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has used so far.
     pub(super) fn books(&self) -> Option<Books> {
         Books::of(self.child.id())

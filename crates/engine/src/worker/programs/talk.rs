@@ -16,10 +16,24 @@ pub(super) enum Verifies {
     No,
 }
 
+/// Whether a program marks its loop for instruments, by a call of getrusage(2) just before and just after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marks {
+    Yes,
+    No,
+}
+
+/// What a program can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ready {
+    pub(super) verifies: Verifies,
+    pub(super) marks: Marks,
+}
+
 /// What a program says when all is well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    Ready(Verifies),
+    Ready(Ready),
     Done(Done),
 }
 
@@ -78,14 +92,25 @@ pub(super) fn understand(line: &str) -> Result<Answer, Complaint> {
     let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
     let complaint = |what| Err(Complaint { what, words: plain(rest) });
     match (word, rest) {
-        ("ready", "") => Ok(Answer::Ready(Verifies::No)),
-        ("ready", "verifies") => Ok(Answer::Ready(Verifies::Yes)),
+        ("ready", skills) => ready(skills, line).map(Answer::Ready),
         ("done", numbers) => done(numbers).map(Answer::Done),
         ("refuse", _) => complaint(FailureKind::SetUp),
         ("error", _) => complaint(FailureKind::Call),
         ("corrupt", _) => complaint(FailureKind::Corrupt),
-        _ => Err(no_answer(&format!("said `{}`, which is no answer", plain(line)))),
+        _ => Err(said_no_answer(line)),
     }
+}
+
+fn ready(skills: &str, line: &str) -> Result<Ready, Complaint> {
+    let mut ready = Ready { verifies: Verifies::No, marks: Marks::No };
+    for skill in skills.split_ascii_whitespace() {
+        match skill {
+            "verifies" => ready.verifies = Verifies::Yes,
+            "marks" => ready.marks = Marks::Yes,
+            _ => return Err(said_no_answer(line)),
+        }
+    }
+    Ok(ready)
 }
 
 fn done(numbers: &str) -> Result<Done, Complaint> {
@@ -110,6 +135,10 @@ fn done(numbers: &str) -> Result<Done, Complaint> {
         *place = Some(value);
     }
     Ok(done)
+}
+
+fn said_no_answer(line: &str) -> Complaint {
+    no_answer(&format!("said `{}`, which is no answer", plain(line)))
 }
 
 /// That what was said is no answer.
@@ -139,8 +168,10 @@ mod tests {
 
     #[test]
     fn answers_are_understood() {
-        assert_eq!(understand("ready"), Ok(Answer::Ready(Verifies::No)));
-        assert_eq!(understand("ready verifies"), Ok(Answer::Ready(Verifies::Yes)));
+        let ready = |verifies, marks| Ok(Answer::Ready(Ready { verifies, marks }));
+        assert_eq!(understand("ready"), ready(Verifies::No, Marks::No));
+        assert_eq!(understand("ready verifies"), ready(Verifies::Yes, Marks::No));
+        assert_eq!(understand("ready marks verifies"), ready(Verifies::Yes, Marks::Yes));
         let Ok(Answer::Done(done)) = understand("done end_ns=7 messages=3 calls=9") else {
             panic!()
         };

@@ -125,8 +125,8 @@ struct HandlingArguments {
     #[arg(long, value_name = "HOW")]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Option<String>,
-    /// When buffers are touched first: after-fork (by the party that uses them), or before-fork
-    /// (their pages are then had anew inside the timed region) [default: after-fork]
+    /// When buffers are touched first: after-fork (by the party that uses them), before-fork (writes to
+    /// them then fault inside the timed region), or timed (by the first transfer) [default: after-fork]
     #[arg(long, value_name = "WHEN")]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Option<String>,

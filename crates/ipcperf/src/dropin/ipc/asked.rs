@@ -1,14 +1,18 @@
 //! What both editions take.
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::builder::PossibleValue;
+use clap::{Arg, ArgMatches, Command};
+use ipcperf_engine::handling::{FirstTouch, Handling};
 use ipcperf_engine::placement::Placement;
 use ipcperf_engine::{KernelBuffer, Mode, Rest, RunSpec};
-use ipcperf_observe::counters::{SETS, Set};
+use ipcperf_observe::counters::{Set, set};
 
 use crate::dropin::Call;
 use crate::dropin::carried::{self, cpus, repeats};
 use crate::dropin::ended::{EX_USAGE, Ended};
-use crate::dropin::typed::{command, count, flag, has, number, parse, value};
+use crate::dropin::typed::{
+    command, count, ends_in_its_operand, flag, has, number, parse, positive, usage, value,
+};
 
 /// Bytes handed to one call, and bytes in all, where nothing is said.
 const BUFFER_BYTES: u64 = 128 << 10;
@@ -28,6 +32,8 @@ pub(super) struct Edition {
     pub(super) words: &'static [&'static str],
     /// Sets of counters.
     pub(super) sets: &'static [&'static str],
+    /// When it touches its buffers first.
+    pub(super) first_touch: FirstTouch,
     /// Flags of its own.
     pub(super) flags: fn() -> Vec<Arg>,
 }
@@ -43,10 +49,10 @@ impl Edition {
                 count("b", "buffersize", "Bytes of one call [131072]"),
                 value("i", "type", "What it goes through [pipe]")
                     .value_parser(TYPES.map(|(word, _)| word)),
-                value("p", "tcp_port", "Where TCP listens [10141]")
-                    .value_parser(value_parser!(u16).range(1..)),
-                value("P", "set", "Count what the processor counts")
-                    .value_parser(self.sets.to_vec()),
+                value("p", "tcp_port", "Where TCP listens [10141]").value_parser(port),
+                value("P", "set", "Count what the processor counts").value_parser(
+                    self.sets.iter().map(|word| with_aliases(word)).collect::<Vec<_>>(),
+                ),
                 flag("q", "Print nothing"),
                 flag("s", "Have the socket's buffers as large as those of the calls"),
                 count("t", "totalsize", "Bytes in all, a multiple of the former [16777216]"),
@@ -61,11 +67,11 @@ impl Edition {
     /// # Errors
     /// How it is used, where it was used wrongly.
     pub(super) fn asked(&self, call: &Call<'_>) -> Result<Asked, Ended> {
-        let typed = parse(self.command(call.name), call, EX_USAGE)?;
-        let asked = Asked { typed };
-        if has(&asked.typed, "s") && asked.ipc_type() == "pipe" {
-            let usage = crate::dropin::typed::usage(self.command(call.name));
-            return Err(Ended::wrong_usage(EX_USAGE, usage));
+        let command = self.command(call.name);
+        let is_in_order = ends_in_its_operand(&command, call.arguments);
+        let asked = Asked { typed: parse(command, call, EX_USAGE)?, first_touch: self.first_touch };
+        if !is_in_order || (has(&asked.typed, "s") && asked.ipc_type() == "pipe") {
+            return Err(Ended::wrong_usage(EX_USAGE, usage(self.command(call.name))));
         }
         asked.check_total(call.name)?;
         Ok(asked)
@@ -74,10 +80,21 @@ impl Edition {
 
 const MODE: &str = "mode";
 
+/// The set `word`, by its other names too.
+fn with_aliases(word: &'static str) -> PossibleValue {
+    PossibleValue::new(word).aliases(set(word).map_or(&[][..], |set| set.aliases))
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    let number = positive(text)?.get();
+    number.try_into().map_err(|_| format!("there is no port {number}"))
+}
+
 /// What was asked.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) typed: ArgMatches,
+    first_touch: FirstTouch,
 }
 
 impl Asked {
@@ -110,8 +127,7 @@ impl Asked {
 
     /// The counters that were asked for.
     pub(super) fn set(&self) -> Option<&'static Set> {
-        let name = self.word("P")?;
-        SETS.iter().find(|set| set.name == name)
+        set(self.word("P")?)
     }
 
     fn check_total(&self, name: &str) -> Result<(), Ended> {
@@ -142,6 +158,7 @@ impl Asked {
             cpus: cpus(Placement::Same)?,
             total_bytes: Some(self.total_bytes()),
             kernel_buffer,
+            handling: Handling { first_touch: self.first_touch, ..Handling::default() },
             repeats: repeats(iterations, rest),
             ..RunSpec::usual(mechanism, self.buffer_bytes())
         };

@@ -1,27 +1,22 @@
 //! What machine and what was asked, under the names that FreeBSD has for it, where Linux has the like.
 
-use serde::Serialize;
-
 use super::asked::Asked;
 use super::datum::{Field, Fields, Shown};
+use super::emitter::Emitter;
 use crate::machine::Environment;
 
 /// All of it, part by part.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct Configuration {
-    #[serde(rename = "hardware_configuration")]
     hardware: Fields,
-    #[serde(rename = "os_configuration")]
     system: Fields,
-    #[serde(rename = "network_ipc_configuration")]
     network: Fields,
-    #[serde(rename = "benchmark_configuration")]
     benchmark: Fields,
 }
 
 impl Configuration {
     /// That of this machine, for so many iterations of what was asked.
-    pub(super) fn of(asked: &Asked, iterations: u32) -> Self {
+    pub(super) fn of(asked: &Asked, iterations: u64) -> Self {
         let environment = Environment::read();
         Self {
             hardware: hardware(&environment),
@@ -31,15 +26,17 @@ impl Configuration {
         }
     }
 
-    /// Its parts, each below its heading.
-    pub(super) fn text(&self) -> String {
+    /// Has `emitter` print its parts, each below its heading.
+    pub(super) fn emit(&self, emitter: &mut Emitter) {
         let parts = [
-            ("Hardware configuration:", &self.hardware),
-            ("OS configuration:", &self.system),
-            ("Network and IPC configuration:", &self.network),
-            ("Benchmark configuration:", &self.benchmark),
+            ("hardware_configuration", "Hardware configuration:", &self.hardware),
+            ("os_configuration", "OS configuration:", &self.system),
+            ("network_ipc_configuration", "Network and IPC configuration:", &self.network),
+            ("benchmark_configuration", "Benchmark configuration:", &self.benchmark),
         ];
-        parts.map(|(heading, fields)| fields.text(heading)).concat()
+        for (name, heading, fields) in parts {
+            emitter.container(name, heading, fields);
+        }
     }
 }
 
@@ -47,7 +44,7 @@ fn hardware(environment: &Environment) -> Fields {
     let (cpus, memory) = (&environment.cpus, &environment.memory);
     let uname = rustix::system::uname();
     let pages = [Some(memory.page_bytes), memory.hugepage_bytes];
-    let pages = Shown::List(pages.into_iter().flatten().collect());
+    let pages = Shown::List("pagesize", pages.into_iter().flatten().collect());
     let mut fields = vec![Field::word("hw.machine", &uname.machine().to_string_lossy())];
     fields.extend(cpus.cpu_model.as_ref().map(|model| Field::word("hw.model", model)));
     fields.extend(cpus.cpu_threads.map(|count| Field::count("hw.ncpu", count, "")));
@@ -80,7 +77,7 @@ fn network(environment: &Environment) -> Fields {
     Fields(fields.into_iter().flatten().collect())
 }
 
-fn benchmark(asked: &Asked, iterations: u32) -> Fields {
+fn benchmark(asked: &Asked, iterations: u64) -> Fields {
     Fields(vec![
         Field::count("buffersize", asked.buffer_bytes(), ""),
         Field::count("totalsize", asked.total_bytes(), ""),
@@ -88,6 +85,6 @@ fn benchmark(asked: &Asked, iterations: u32) -> Fields {
         Field::word("mode", asked.mode()),
         Field::word("ipctype", asked.ipc_type()),
         Field::word("pmctype", asked.set().map_or("none", |set| set.name)),
-        Field::count("iterations", u64::from(iterations), ""),
+        Field::count("iterations", iterations, ""),
     ])
 }

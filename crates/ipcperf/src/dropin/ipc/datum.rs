@@ -1,14 +1,11 @@
-//! What one iteration came to, as text and as JSON.
+//! A figure or a word by its name, as the editions print it.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Number, Value};
-
-/// A figure or a word by its name, as it is printed.
+/// A figure or a word by its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) value: Shown,
-    /// Behind the value in text, not in JSON.
+    /// Behind the value in text alone.
     pub(super) unit: &'static str,
 }
 
@@ -17,10 +14,10 @@ pub(super) struct Field {
 pub(super) enum Shown {
     /// A number with all its digits.
     Number(String),
-    /// A word.
+    /// A word, or what is one to libxo: a number that is printed in two parts, such as seconds.
     Word(String),
-    /// Whole numbers, one after the other.
-    List(Vec<u64>),
+    /// Whole numbers, each by this name, one after the other.
+    List(&'static str, Vec<u64>),
 }
 
 impl Field {
@@ -43,7 +40,13 @@ impl Field {
     /// Seconds of `ns`, with all their digits.
     pub(super) fn seconds(name: &str, ns: u64, unit: &'static str) -> Self {
         let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
-        Self { name: name.to_owned(), value: Shown::Number(text), unit }
+        Self { name: name.to_owned(), value: Shown::Word(text), unit }
+    }
+
+    /// Seconds of `ns`, to the microsecond, as getrusage(2) has them.
+    pub(super) fn microseconds(name: &str, ns: u64, unit: &'static str) -> Self {
+        let text = format!("{}.{:06}", ns / 1_000_000_000, ns / 1_000 % 1_000_000);
+        Self { name: name.to_owned(), value: Shown::Word(text), unit }
     }
 
     /// A word.
@@ -55,39 +58,21 @@ impl Field {
     pub(super) fn line(&self) -> String {
         let value = match &self.value {
             Shown::Number(text) | Shown::Word(text) => text.clone(),
-            Shown::List(all) => all.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+            Shown::List(_, all) => all.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
         };
         format!("  {}: {value}{}\n", self.name, self.unit)
     }
-
-    fn json(&self) -> Value {
-        match &self.value {
-            Shown::Number(text) => text.parse().map_or(Value::Null, |number: Number| number.into()),
-            Shown::Word(text) => text.clone().into(),
-            Shown::List(all) => all.clone().into(),
-        }
-    }
 }
 
-/// Fields in their order: below a heading in text, an object in JSON.
+/// Fields in their order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fields(pub(super) Vec<Field>);
 
 impl Fields {
-    /// Its lines, below `heading`.
+    /// Their lines, below `heading`.
     pub(super) fn text(&self, heading: &str) -> String {
         let lines: String = self.0.iter().map(Field::line).collect();
         format!("{heading}\n{lines}")
-    }
-}
-
-impl Serialize for Fields {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for field in &self.0 {
-            map.serialize_entry(&field.name, &field.json())?;
-        }
-        map.end()
     }
 }
 
@@ -108,18 +93,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_json_say_the_same() {
+    fn fields_are_lines_below_a_heading() {
         let fields = Fields(vec![
             Field::number("bandwidth", 1234.567, 2, " KBytes/sec"),
             Field::count("nvcsw", 3, " voluntary context switches"),
             Field::word("mode", "2thread"),
-            Field { name: "sizes".to_owned(), value: Shown::List(vec![1, 2]), unit: "" },
+            Field { name: "sizes".to_owned(), value: Shown::List("size", vec![1, 2]), unit: "" },
         ]);
         let text = "datum:\n  bandwidth: 1234.57 KBytes/sec\n  nvcsw: 3 voluntary context switches\n  \
                     mode: 2thread\n  sizes: 1, 2\n";
         assert_eq!(fields.text("datum:"), text);
-        let json = r#"{"bandwidth":1234.57,"nvcsw":3,"mode":"2thread","sizes":[1,2]}"#;
-        assert_eq!(serde_json::to_string(&fields).unwrap(), json);
     }
 
     #[test]
@@ -133,6 +116,8 @@ mod tests {
     fn a_kilobyte_has_1024_bytes_and_a_second_nine_digits() {
         let time = Field::seconds("time", 1_000_000_007, " seconds").line();
         assert_eq!(time, "  time: 1.000000007 seconds\n");
+        let time = Field::microseconds("stime", 2_000_001_999, " seconds").line();
+        assert_eq!(time, "  stime: 2.000001 seconds\n");
         assert!((kilobytes_per_second(1 << 20, 500_000_000) - 2048.0).abs() < 1e-9);
     }
 }

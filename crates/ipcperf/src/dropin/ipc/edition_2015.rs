@@ -1,6 +1,7 @@
 //! The edition of 2015: one run, a line of text.
 
 use clap::Arg;
+use ipcperf_engine::handling::FirstTouch;
 
 use super::asked::{Asked, Edition};
 use super::counted::{Counts, counted};
@@ -15,6 +16,7 @@ const EDITION: Edition = Edition {
         [-t totalsize] 1thread|2thread|2proc",
     words: &[],
     sets: &["l1d", "l1i", "l2", "mem", "tlb", "axi"],
+    first_touch: FirstTouch::Timed,
     flags: Vec::<Arg>::new,
 };
 
@@ -123,9 +125,25 @@ mod tests {
     }
 
     #[test]
+    fn numbers_and_sets_are_read_as_the_original_reads_them() {
+        let typed = asked(&["-b", " +4096", "-P", "bus", "2proc"]).unwrap();
+        assert_eq!(typed.buffer_bytes(), 4096);
+        assert_eq!(typed.set().unwrap().name, "axi");
+    }
+
+    #[test]
+    fn buffers_are_first_touched_while_the_clock_runs() {
+        let spec = asked(&["2thread"]).unwrap().spec(1).unwrap();
+        assert_eq!(spec.handling.first_touch, FirstTouch::Timed);
+    }
+
+    #[test]
     fn wrong_usage_is_refused_as_the_original_refuses_it() {
         for wrong in [
             &[][..],
+            &["2proc", "-B"],
+            &["-b", "4096 ", "2proc"],
+            &["-p", "65536", "2proc"],
             &["3proc"],
             &["-s", "2proc"],
             &["-i", "udp", "2proc"],

@@ -1,27 +1,36 @@
-//! The edition of 2020 and after: iterations, getrusage, JSON.
+//! The edition of autumn 2021 to October 2023: iterations, getrusage, text, JSON or XML.
 
+use clap::Arg;
+use ipcperf_engine::handling::FirstTouch;
 use ipcperf_engine::{Repeat, Role, RoleUsage};
-use serde::Serialize;
 
 use super::asked::{Asked, Edition};
 use super::configuration::Configuration;
 use super::counted::{Counts, counted};
-use super::datum::{Field, Fields, kilobytes_per_second, seconds};
-use crate::dropin::carried::Carrier;
+use super::datum::{Field, Fields, kilobytes_per_second};
+use super::emitter::Emitter;
+use super::style::Style;
+use crate::dropin::carried::{Carrier, MOST_PHASES};
 use crate::dropin::ended::Ended;
 use crate::dropin::typed::{count, flag, has, number, usage as usage_of};
-use crate::dropin::{Call, say};
+use crate::dropin::{Call, say_piece};
 
 const EDITION: Edition = Edition {
-    usage: "[-Bgjqsv] [-b buffersize] [-i pipe|local|tcp] [-n iterations] [-p tcp_port] \
-        [-P arch|dcache|instr|tlbmem] [-t totalsize] 1thread|2thread|2proc|describe",
+    usage: "[--libxo=text|json|xml[,pretty]] [-Bgjqsv] [-b buffersize] [-i pipe|local|tcp] [-n iterations] \
+        [-p tcp_port] [-P none|arch|dcache|instr|tlbmem] [-t totalsize] 1thread|2thread|2proc|describe",
     words: &[DESCRIBE],
-    sets: &["arch", "dcache", "instr", "tlbmem"],
+    sets: &["none", "arch", "dcache", "instr", "tlbmem"],
+    first_touch: FirstTouch::AfterFork,
     flags: || {
         vec![
             flag("g", "Print what getrusage(2) counts").short_alias('r'),
-            flag("j", "Print JSON"),
+            flag("j", "Print JSON, a line for each value"),
             count("n", "iterations", "How often it is measured, in one pair of parties [1]"),
+            // Taken out before the others are read.
+            Arg::new("libxo")
+                .long("libxo")
+                .value_name("options")
+                .help("Print text, JSON or XML [text]"),
         ]
     },
 };
@@ -36,42 +45,60 @@ pub(super) fn usage(name: &str) -> String {
 
 /// Measures as often as was asked, or describes the machine.
 pub(super) fn run(call: &Call<'_>) -> Result<(), Ended> {
-    let asked = EDITION.asked(call)?;
-    let iterations = iterations(&asked);
+    let (style, arguments) = Style::taken_out(call)?;
+    let asked = EDITION.asked(&Call { name: call.name, arguments: &arguments })?;
+    let iterations = number(&asked.typed, "n").unwrap_or(1);
     let is_described = asked.mode() == DESCRIBE;
-    let samples = if is_described { None } else { Some(samples(call.name, &asked, iterations)?) };
-    if has(&asked.typed, "q") {
-        return Ok(());
+    let mut emitter = Emitter::new(if has(&asked.typed, "j") { Style::JSON } else { style });
+    if is_described || has(&asked.typed, "v") {
+        Configuration::of(&asked, iterations).emit(&mut emitter);
     }
-    let configuration =
-        (is_described || has(&asked.typed, "v")).then(|| Configuration::of(&asked, iterations));
-    say(&if has(&asked.typed, "j") {
-        json(configuration.as_ref(), samples.as_deref())
-    } else {
-        text(configuration.as_ref(), samples.as_deref())
+    if !is_described {
+        emitter.open_list("benchmark_samples");
+        let each = |samples: &[Fields]| {
+            samples.iter().for_each(|datum| emitter.instance("datum", datum));
+            say_unless_quiet(&asked, &emitter.take())
+        };
+        samples(call.name, &asked, iterations, each)?;
+        emitter.close_list();
+    }
+    say_unless_quiet(&asked, &emitter.finish())
+}
+
+fn say_unless_quiet(asked: &Asked, piece: &str) -> Result<(), Ended> {
+    if has(&asked.typed, "q") { Ok(()) } else { say_piece(piece) }
+}
+
+/// Calls `each` with what iterations came to, as those of a pair of peers end.
+fn samples(
+    name: &str,
+    asked: &Asked,
+    iterations: u64,
+    mut each: impl FnMut(&[Fields]) -> Result<(), Ended>,
+) -> Result<(), Ended> {
+    let mut carrier = Carrier::ready(name)?;
+    let Some(set) = asked.set() else {
+        return batches(iterations).try_for_each(|count| {
+            let measured = carrier.measure(&asked.spec(count)?)?;
+            let datum = |repeat: &Repeat| datum(asked, repeat, None);
+            each(&measured.repeats.iter().map(datum).collect::<Vec<_>>())
+        });
+    };
+    let spec = asked.spec(1)?;
+    (0..iterations).try_for_each(|_| {
+        let (measured, counts) = counted(&mut carrier, name, &spec, set)?;
+        let datum = |repeat: &Repeat| datum(asked, repeat, Some((set.name, &counts)));
+        each(&measured.repeats.iter().map(datum).collect::<Vec<_>>())
     })
 }
 
-fn iterations(asked: &Asked) -> u32 {
-    number(&asked.typed, "n").map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX))
-}
-
-/// What each iteration came to.
-fn samples(name: &str, asked: &Asked, iterations: u32) -> Result<Vec<Fields>, Ended> {
-    let mut carrier = Carrier::ready(name)?;
-    let Some(set) = asked.set() else {
-        let measured = carrier.measure(&asked.spec(iterations)?)?;
-        let datum = |repeat: &Repeat| datum(asked, repeat, None);
-        return Ok(measured.repeats.iter().map(datum).collect());
-    };
-    let spec = asked.spec(1)?;
-    let mut samples = Vec::new();
-    for _ in 0..iterations {
-        let (measured, counts) = counted(&mut carrier, name, &spec, set)?;
-        let repeats = measured.repeats.iter();
-        samples.extend(repeats.map(|repeat| datum(asked, repeat, Some((set.name, &counts)))));
-    }
-    Ok(samples)
+/// How many of `iterations` each pair of peers makes: as many as are kept of one run.
+fn batches(iterations: u64) -> impl Iterator<Item = u32> {
+    let most = u64::from(MOST_PHASES);
+    let left = move |done: u64| iterations - done * most;
+    (0..iterations.div_ceil(most)).map(move |done| {
+        left(done).try_into().map_or(MOST_PHASES, |left: u32| left.min(MOST_PHASES))
+    })
 }
 
 fn datum(asked: &Asked, repeat: &Repeat, counts: Option<(&str, &Counts)>) -> Fields {
@@ -98,8 +125,8 @@ fn usage_fields(repeat: &Repeat) -> Vec<Field> {
         of_role.and_then(|usage| usage.calls).unwrap_or(repeat.messages)
     };
     vec![
-        Field::number("stime", seconds(sum(|usage| usage.system_ns)), 6, " seconds"),
-        Field::number("utime", seconds(sum(|usage| usage.user_ns)), 6, " seconds"),
+        Field::microseconds("stime", sum(|usage| usage.system_ns), " seconds"),
+        Field::microseconds("utime", sum(|usage| usage.user_ns), " seconds"),
         Field::count("msgsnd", calls(Role::Sender), " messages"),
         Field::count("msgrcv", calls(Role::Receiver), " messages"),
         Field::count("nvcsw", sum(|usage| usage.voluntary_switches), " voluntary context switches"),
@@ -135,26 +162,6 @@ fn counters(set: &str, counts: &Counts) -> Vec<Field> {
         _ => {}
     }
     fields
-}
-
-fn text(configuration: Option<&Configuration>, samples: Option<&[Fields]>) -> String {
-    let described = configuration.map_or_else(String::new, Configuration::text);
-    let measured = samples.unwrap_or_default().iter().map(|datum| datum.text("datum:"));
-    described + &measured.collect::<String>()
-}
-
-/// All that is printed as JSON.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    configuration: Option<&'a Configuration>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    benchmark_samples: Option<&'a [Fields]>,
-}
-
-fn json(configuration: Option<&Configuration>, samples: Option<&[Fields]>) -> String {
-    let document = Document { configuration, benchmark_samples: samples };
-    serde_json::to_string_pretty(&document).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -196,22 +203,35 @@ mod tests {
     #[test]
     fn an_iteration_is_a_datum() {
         let asked = asked(&["-Bg", "2thread"]);
-        assert_eq!(text(None, Some(&[datum(&asked, &repeat(), None)])), TEXT);
+        assert_eq!(datum(&asked, &repeat(), None).text("datum:"), TEXT);
     }
 
     #[test]
-    fn json_has_the_keys_of_the_text_with_numbers() {
+    fn json_has_the_originals_types() {
         let asked = asked(&["-Bgj", "2thread"]);
-        let document = json(None, Some(&[datum(&asked, &repeat(), None)]));
-        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
-        let datum = document["benchmark_samples"][0].as_object().unwrap();
-        assert_eq!(document.as_object().unwrap().len(), 1);
-        for line in TEXT.lines().skip(1) {
-            let (key, value) = line.trim().split_once(": ").unwrap();
-            let value: f64 = value.split(' ').next().unwrap().parse().unwrap();
-            let found = datum[key].as_f64().unwrap();
-            assert!((found - value).abs() < 1e-12, "{key}: {found}, {value}");
-        }
+        let mut emitter = Emitter::new(Style::JSON);
+        emitter.open_list("benchmark_samples");
+        emitter.instance("datum", &datum(&asked, &repeat(), None));
+        emitter.close_list();
+        let document: serde_json::Value = serde_json::from_str(&emitter.finish()).unwrap();
+        let wanted = serde_json::json!({"benchmark_samples": [{
+            "bandwidth": 2_048_000.0, "time": "0.008000000", "stime": "0.006000", "utime": "0.002000",
+            "msgsnd": 128, "msgrcv": 128, "nvcsw": 4, "nivcsw": 2,
+        }]});
+        assert_eq!(document, wanted);
+    }
+
+    #[test]
+    fn more_iterations_than_one_pair_makes_are_made_by_several() {
+        assert_eq!(batches(1).collect::<Vec<_>>(), [1]);
+        let several = u64::from(MOST_PHASES) * 2 + 7;
+        assert_eq!(batches(several).collect::<Vec<_>>(), [MOST_PHASES, MOST_PHASES, 7]);
+        assert_eq!(batches(1 << 40).next(), Some(MOST_PHASES));
+    }
+
+    #[test]
+    fn counting_nothing_is_a_set_too() {
+        assert!(asked(&["-P", "none", "2thread"]).set().is_none());
     }
 
     #[test]

@@ -1,0 +1,97 @@
+//! CPU time, and the kernel's estimate of how much of it was spent in the kernel.
+//!
+//! The CPU clock of a thread and its `schedstat` are exact. The split into user and system time is not: at each tick of
+//! its timer the kernel notes in which of the two it interrupted the thread, and scales the exact sum by what it noted
+//! since the thread began (`cputime_adjust`). A run of 16 ms has four ticks at 250 Hz.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::placement::read_list;
+
+/// Where the user and system time of a run's roles come from. Their sum is exact in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UserSystemSplit {
+    /// Estimated from the kernel's ticks: of a short run, all may be counted as one of the two.
+    Sampled,
+    /// Measured at each entry into the kernel, as on CPUs that are isolated with `nohz_full`.
+    Measured,
+}
+
+impl UserSystemSplit {
+    /// That of a run on `cpus`; `None` where the scheduler chose them.
+    #[must_use]
+    pub fn on(cpus: Option<[u32; 2]>) -> Self {
+        let isolated = read_list(Path::new("/sys/devices/system/cpu/nohz_full"));
+        Self::among(&isolated.unwrap_or_default(), cpus)
+    }
+
+    fn among(isolated: &BTreeSet<u32>, cpus: Option<[u32; 2]>) -> Self {
+        match cpus {
+            Some(cpus) if cpus.iter().all(|cpu| isolated.contains(cpu)) => Self::Measured,
+            _ => Self::Sampled,
+        }
+    }
+}
+
+/// User and system time, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Times {
+    pub(super) user_ns: u64,
+    pub(super) system_ns: u64,
+}
+
+impl Times {
+    /// What was used from `self` to `end`.
+    pub(super) fn until(self, end: Self) -> Self {
+        Self {
+            user_ns: end.user_ns.saturating_sub(self.user_ns),
+            system_ns: end.system_ns.saturating_sub(self.system_ns),
+        }
+    }
+
+    /// `cpu_ns`, split as the kernel split what it counted from `self` to `end`; where it counted nothing in between, as
+    /// it split all before `end`. What it has never sampled is user time, as it is to the kernel.
+    pub(super) fn scaled(self, end: Self, cpu_ns: u64) -> Self {
+        let between = self.until(end);
+        let sampled = if between == Self::default() { end } else { between };
+        let all_ns = u128::from(sampled.user_ns) + u128::from(sampled.system_ns);
+        let system_ns = u128::from(cpu_ns) * u128::from(sampled.system_ns) / all_ns.max(1);
+        // A share of `cpu_ns`.
+        let system_ns = u64::try_from(system_ns).unwrap_or(cpu_ns);
+        Self { user_ns: cpu_ns - system_ns, system_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(user_ns: u64, system_ns: u64) -> Times {
+        Times { user_ns, system_ns }
+    }
+
+    #[test]
+    fn the_sum_is_the_clocks_and_the_split_the_kernels() {
+        let scaled = times(100, 100).scaled(times(110, 130), 4_001);
+        assert_eq!(scaled, times(1_001, 3_000));
+        let nothing_between = times(10, 30).scaled(times(10, 30), 400);
+        assert_eq!(nothing_between, times(100, 300));
+        assert_eq!(times(0, 0).scaled(times(0, 0), 7), times(7, 0));
+        let most = times(0, 0).scaled(times(0, u64::MAX), u64::MAX);
+        assert_eq!(most, times(0, u64::MAX));
+    }
+
+    #[test]
+    fn only_isolated_cpus_measure() {
+        let isolated = BTreeSet::from([2, 3]);
+        let on = |cpus| UserSystemSplit::among(&isolated, cpus);
+        assert_eq!(on(Some([2, 3])), UserSystemSplit::Measured);
+        assert_eq!(on(Some([1, 2])), UserSystemSplit::Sampled);
+        assert_eq!(on(None), UserSystemSplit::Sampled);
+    }
+}

@@ -1,0 +1,233 @@
+//! Fields as text, JSON or XML, as libxo lays them out. What is printed is made piece by piece, so that the iterations
+//! of hours are printed as they end.
+
+use serde_json::Value;
+
+use super::datum::{Field, Fields, Shown};
+use super::style::{Format, Layout, Style};
+
+/// Makes the pieces, from the first to the one that [`Emitter::finish`] makes.
+#[derive(Debug)]
+pub(super) struct Emitter {
+    style: Style,
+    out: String,
+    /// Whether anything was put into each of what is open, the outermost first.
+    has_content: Vec<Content>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Nothing,
+    Something,
+}
+
+impl Emitter {
+    /// Nothing was printed so far.
+    pub(super) fn new(style: Style) -> Self {
+        let mut new = Self { style, out: String::new(), has_content: Vec::new() };
+        if style.format == Format::Json {
+            new.open("{");
+        }
+        new
+    }
+
+    /// `fields`, called `name`, below `heading` in text.
+    pub(super) fn container(&mut self, name: &str, heading: &str, fields: &Fields) {
+        match self.style.format {
+            Format::Text => self.out += &fields.text(heading),
+            Format::Json => {
+                self.next();
+                self.open(&format!("{}: {{", quoted(name)));
+                fields.0.iter().for_each(|field| self.json_field(field));
+                self.close("}");
+            }
+            Format::Xml => self.xml_element(name, fields),
+        }
+    }
+
+    /// From now on each [`Emitter::instance`] is one of the list `name`.
+    pub(super) fn open_list(&mut self, name: &str) {
+        if self.style.format == Format::Json {
+            self.next();
+            self.open(&format!("{}: [", quoted(name)));
+        }
+    }
+
+    /// `fields`, one of a list: called `name` in XML, and below `name:` in text.
+    pub(super) fn instance(&mut self, name: &str, fields: &Fields) {
+        match self.style.format {
+            Format::Text => self.out += &fields.text(&format!("{name}:")),
+            Format::Json => self.json_instance(fields),
+            Format::Xml => self.xml_element(name, fields),
+        }
+    }
+
+    /// The list is over.
+    pub(super) fn close_list(&mut self) {
+        if self.style.format == Format::Json {
+            self.close("]");
+        }
+    }
+
+    /// What was made since this was last asked.
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.out)
+    }
+
+    /// The last piece.
+    pub(super) fn finish(mut self) -> String {
+        match (self.style.format, self.style.layout) {
+            (Format::Json, _) => {
+                self.close("}");
+                self.out.push('\n');
+            }
+            (Format::Xml, Layout::Compact) => self.out.push('\n'),
+            (Format::Xml, Layout::Pretty) | (Format::Text, _) => {}
+        }
+        self.out
+    }
+
+    fn json_instance(&mut self, fields: &Fields) {
+        self.next();
+        self.open("{");
+        fields.0.iter().for_each(|field| self.json_field(field));
+        self.close("}");
+    }
+
+    fn json_field(&mut self, field: &Field) {
+        let name = quoted(&field.name);
+        let colon = if self.style.layout == Layout::Pretty { ": " } else { ":" };
+        self.next();
+        match &field.value {
+            Shown::Number(text) => self.out += &format!("{name}{colon}{text}"),
+            Shown::Word(text) => self.out += &format!("{name}{colon}{}", quoted(text)),
+            Shown::List(one, all) => {
+                self.open(&format!("{name}: ["));
+                for &number in all {
+                    self.json_instance(&Fields(vec![Field::count(one, number, "")]));
+                }
+                self.close("]");
+            }
+        }
+    }
+
+    fn open(&mut self, text: &str) {
+        self.out += text;
+        self.has_content.push(Content::Nothing);
+    }
+
+    /// What comes is the next of what is open.
+    fn next(&mut self) {
+        let before = self.has_content.last_mut();
+        let before = before.map(|content| std::mem::replace(content, Content::Something));
+        let comma = if before == Some(Content::Something) { "," } else { "" };
+        match (self.style.layout, comma) {
+            (Layout::Pretty, _) => self.out += &format!("{comma}\n{}", self.indent()),
+            (Layout::Compact, "") => {}
+            // Objects and lists are set off, values are not.
+            (Layout::Compact, _) if self.out.ends_with(['}', ']']) || self.out.is_empty() => {
+                self.out += ", ";
+            }
+            (Layout::Compact, _) => self.out.push(','),
+        }
+    }
+
+    fn close(&mut self, text: &str) {
+        let content = self.has_content.pop();
+        if self.style.layout == Layout::Pretty && content == Some(Content::Something) {
+            self.out += &format!("\n{}", self.indent());
+        }
+        self.out += text;
+    }
+
+    fn indent(&self) -> String {
+        "  ".repeat(self.has_content.len())
+    }
+
+    fn xml_element(&mut self, name: &str, fields: &Fields) {
+        let (indent, end) = match self.style.layout {
+            Layout::Compact => ("", ""),
+            Layout::Pretty => ("  ", "\n"),
+        };
+        self.out += &format!("<{name}>{end}");
+        for field in &fields.0 {
+            let name = &field.name;
+            match &field.value {
+                Shown::Number(text) | Shown::Word(text) => {
+                    self.out += &format!("{indent}<{name}>{}</{name}>{end}", escaped(text));
+                }
+                Shown::List(one, all) => {
+                    for number in all {
+                        let field = format!("{indent}{indent}<{one}>{number}</{one}>{end}");
+                        self.out += &format!("{indent}<{one}>{end}{field}{indent}</{one}>{end}");
+                    }
+                }
+            }
+        }
+        self.out += &format!("</{name}>{end}");
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A configuration and two iterations, printed as `style` says.
+    fn printed(format: Format, layout: Layout) -> String {
+        let list =
+            Field { name: "sizes".to_owned(), value: Shown::List("size", vec![4, 8]), unit: "" };
+        let configuration = Fields(vec![Field::word("model", "A\"<b"), list]);
+        let datum = |ns| {
+            Fields(vec![Field::number("rate", 1.5, 2, " KB"), Field::seconds("time", ns, " s")])
+        };
+        let mut emitter = Emitter::new(Style { format, layout });
+        let mut all = String::new();
+        emitter.container("host", "Host:", &configuration);
+        emitter.open_list("samples");
+        for ns in [1, 2] {
+            all += &emitter.take();
+            emitter.instance("datum", &datum(ns));
+        }
+        emitter.close_list();
+        all + &emitter.finish()
+    }
+
+    #[test]
+    fn text_has_headings_and_units() {
+        let datum = |ns| format!("datum:\n  rate: 1.50 KB\n  time: 0.00000000{ns} s\n");
+        let wanted = format!("Host:\n  model: A\"<b\n  sizes: 4, 8\n{}{}", datum(1), datum(2));
+        assert_eq!(printed(Format::Text, Layout::Pretty), wanted);
+    }
+
+    #[test]
+    fn json_is_that_of_libxo_in_one_line_and_in_many() {
+        let compact = printed(Format::Json, Layout::Compact);
+        let wanted = "{\"host\": {\"model\":\"A\\\"<b\",\"sizes\": [{\"size\":4}, {\"size\":8}]}, \"samples\": \
+                      [{\"rate\":1.50,\"time\":\"0.000000001\"}, {\"rate\":1.50,\"time\":\"0.000000002\"}]}\n";
+        assert_eq!(compact, wanted);
+        let pretty = printed(Format::Json, Layout::Pretty);
+        let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(parse(&pretty), parse(&compact));
+        assert!(pretty.starts_with("{\n  \"host\": {\n    \"model\": \"A\\\"<b\",\n    \"sizes\": [\n      {\n        \"size\": 4\n"));
+        assert!(pretty.ends_with("      \"time\": \"0.000000002\"\n    }\n  ]\n}\n"), "{pretty}");
+    }
+
+    #[test]
+    fn xml_has_an_element_for_each_and_none_for_lists() {
+        let compact = printed(Format::Xml, Layout::Compact);
+        let wanted = "<host><model>A\"&lt;b</model><size><size>4</size></size><size><size>8</size></size></host>\
+                      <datum><rate>1.50</rate><time>0.000000001</time></datum>\
+                      <datum><rate>1.50</rate><time>0.000000002</time></datum>\n";
+        assert_eq!(compact, wanted);
+        let pretty = printed(Format::Xml, Layout::Pretty);
+        assert!(pretty.contains("<datum>\n  <rate>1.50</rate>\n"), "{pretty}");
+    }
+}

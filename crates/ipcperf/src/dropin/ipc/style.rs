@@ -1,0 +1,137 @@
+//! How an edition that prints with libxo is asked to print: `-j`, and `--libxo` in its three forms
+//! ([xo_options(7)](https://man.freebsd.org/xo_options/7)), which may stand anywhere and are taken out of the
+//! arguments before any others are read.
+
+use std::ffi::OsString;
+
+use crate::dropin::Call;
+use crate::dropin::ended::{EX_USAGE, Ended};
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Format {
+    #[default]
+    Text,
+    Json,
+    Xml,
+}
+
+/// How JSON and XML are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// All in one line.
+    #[default]
+    Compact,
+    /// A line for each value, indented by two.
+    Pretty,
+}
+
+/// What is printed, and how it is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Style {
+    pub(super) format: Format,
+    pub(super) layout: Layout,
+}
+
+const FLAG: &str = "--libxo";
+/// The words that are known, and the letters of the brief form.
+const WORDS: [(&str, char); 4] = [("json", 'J'), ("pretty", 'P'), ("text", 'T'), ("xml", 'X')];
+
+impl Style {
+    /// What `-j` asks for.
+    pub(super) const JSON: Self = Self { format: Format::Json, layout: Layout::Pretty };
+
+    /// What the arguments of `call` ask for, and the others of them.
+    ///
+    /// # Errors
+    /// Wrong usage: an option that libxo has and this has not, or none has.
+    pub(super) fn taken_out(call: &Call<'_>) -> Result<(Self, Vec<OsString>), Ended> {
+        let (mut style, mut others) = (Self::default(), Vec::new());
+        let mut words = call.arguments.iter();
+        while let Some(word) = words.next() {
+            let Some(rest) = word.to_str().and_then(|word| word.strip_prefix(FLAG)) else {
+                others.push(word.clone());
+                continue;
+            };
+            let options = match rest {
+                "" => words.next().map(|word| word.to_string_lossy().into_owned()),
+                _ => Some(rest.strip_prefix('=').unwrap_or(rest).to_owned()),
+            };
+            let options = options.unwrap_or_default();
+            let asked: Result<Vec<&str>, String> = match options.strip_prefix(':') {
+                Some(letters) => letters.chars().map(of_letter).collect(),
+                None => options.split(',').map(known).collect(),
+            };
+            let unknown = |option: String| unknown(call.name, &option);
+            asked.map_err(unknown)?.into_iter().for_each(|word| style.set(word));
+        }
+        Ok((style, others))
+    }
+
+    fn set(&mut self, word: &str) {
+        match word {
+            "json" => self.format = Format::Json,
+            "xml" => self.format = Format::Xml,
+            "text" => self.format = Format::Text,
+            _ => self.layout = Layout::Pretty,
+        }
+    }
+}
+
+fn known(word: &str) -> Result<&'static str, String> {
+    let found = WORDS.iter().find(|(known, _)| *known == word);
+    found.map(|(known, _)| *known).ok_or_else(|| word.to_owned())
+}
+
+fn of_letter(letter: char) -> Result<&'static str, String> {
+    let found = WORDS.iter().find(|(_, known)| *known == letter);
+    found.map(|(word, _)| *word).ok_or_else(|| letter.to_string())
+}
+
+fn unknown(name: &str, option: &str) -> Ended {
+    let known = WORDS.map(|(word, letter)| format!("{word} ({letter})")).join(", ");
+    let words = format!("{name}: --libxo: no option `{option}` here; there are {known}");
+    Ended { code: EX_USAGE, words }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(words: &str) -> Result<(Style, Vec<OsString>), Ended> {
+        let arguments: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+        Style::taken_out(&Call { name: "ipc", arguments: &arguments })
+    }
+
+    #[test]
+    fn options_of_libxo_are_taken_out_wherever_they_stand() {
+        let compact = Style { format: Format::Json, layout: Layout::Compact };
+        for (words, style) in [
+            ("-B 2proc", Style::default()),
+            ("--libxo json -B 2proc", compact),
+            ("-B --libxo=json,pretty 2proc", Style::JSON),
+            ("-B 2proc --libxo:JP", Style::JSON),
+            ("--libxo=xml -B 2proc", Style { format: Format::Xml, ..compact }),
+            ("--libxo=json -B --libxo text 2proc", Style::default()),
+        ] {
+            let (taken, others) = taken(words).unwrap();
+            assert_eq!(taken, style, "{words}");
+            assert_eq!(others, ["-B", "2proc"], "{words}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_here_is_refused_by_its_name() {
+        for (words, named) in
+            [("--libxo=html 2proc", "`html`"), ("--libxo:W 2proc", "`W`"), ("--libxo", "``")]
+        {
+            let ended = taken(words).unwrap_err();
+            assert_eq!(ended.code, 64, "{words}");
+            assert!(
+                ended.words.contains(named) && ended.words.contains("xml (X)"),
+                "{}",
+                ended.words
+            );
+        }
+    }
+}
