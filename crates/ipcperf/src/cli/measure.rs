@@ -1,6 +1,6 @@
 //! `ipcperf survey`, `ipcperf run` and `ipcperf plan`: from what was asked to what is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use ipcperf_engine::TouchCheck;
@@ -17,6 +17,7 @@ use super::show::{heading, page, study_tables};
 use super::study;
 use crate::error::{Ending, Error};
 use crate::export::JSON;
+use crate::hypothesis::decided_cases;
 use crate::machine::{Environment, Severity, Warning, warnings};
 use crate::output::{
     Progress, Visibility, closing_words, plan_table, print, print_json, print_with, tell,
@@ -47,7 +48,7 @@ impl<'a> Measuring<'a> {
     const fn effort(self) -> Effort {
         match self {
             Self::Survey(SurveyLength::Full) => Effort::Thorough,
-            Self::Study(_, Length::Full) => Effort::Thorough,
+            Self::Study(_, Length::Full | Length::AsPublished) => Effort::Thorough,
             Self::Survey(SurveyLength::Quick) | Self::Study(..) | Self::Cases | Self::Trace => {
                 Effort::Brief
             }
@@ -158,7 +159,11 @@ pub(super) fn carry_out(
         tell_what_distorts(&header.environment);
     }
     let mut progress = Progress::over(plan.runs(), form.visibility());
-    let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress)?;
+    let decided = |seen: &Outcome, repetitions| match measuring.study() {
+        Some(study) => decided_cases(study, &results_of(&header, seen), repetitions),
+        None => HashSet::new(),
+    };
+    let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress, &decided)?;
     let ending = outcome.ending;
     let file = measured(header, outcome, writer.path());
     exports.write(&file, form)?;
@@ -167,8 +172,17 @@ pub(super) fn carry_out(
 
 /// What was measured, as a reader of the file at `path` would have it.
 pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summarised {
+    Summarised::of(path, results(header, outcome))
+}
+
+/// What was measured so far, as a reader of its file would have it.
+pub(super) fn results_of(header: &Header, outcome: &Outcome) -> Results {
+    results(header.clone(), outcome.clone())
+}
+
+fn results(header: Header, outcome: Outcome) -> Results {
     let end = if outcome.ending == Ending::Interrupted { End::Open } else { End::Closed };
-    let results = Results {
+    Results {
         header,
         samples: outcome.samples,
         observations: outcome.observations,
@@ -178,8 +192,7 @@ pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summari
         warnings: Vec::new(),
         end_warnings: Vec::new(),
         condition: Condition::default(),
-    };
-    Summarised::of(path, results)
+    }
 }
 
 /// What is printed of an outcome.

@@ -1,17 +1,21 @@
 //! `ipcperf resume`: goes on with a results file.
 
+use std::collections::HashSet;
+
 use ipcperf_engine::placement::Topology;
 
 use super::arguments::ResumeArguments;
 use super::export::Exports;
-use super::measure::{measured, present, topology};
+use super::measure::{measured, present, results_of, topology};
 use crate::error::{Ending, Error};
+use crate::hypothesis::decided_cases;
 use crate::machine::{Environment, NoiseDetection, noise_detection};
 use crate::output::{Progress, tell};
-use crate::plan::Plan;
+use crate::plan::{Enough, Plan};
 use crate::printable::printable_line;
 use crate::results::{Header, Results, Writer};
 use crate::runner::{self, Before, Outcome, Retry};
+use crate::study::Study;
 
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
@@ -40,13 +44,33 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
         writer.go_on(&results)?;
         let left = plan.runs().saturating_sub(results.samples.len() as u64);
         let mut progress = Progress::over(left, form.visibility());
-        runner::run(&plan, before(results, retry), &mut writer, &mut progress)?
+        let study = study_of(&header, &plan).map_err(refuse)?;
+        let decided = |seen: &Outcome, repetitions| match &study {
+            Some(study) => decided_cases(study, &results_of(&header, seen), repetitions),
+            None => HashSet::new(),
+        };
+        runner::run(&plan, before(results, retry), &mut writer, &mut progress, &decided)?
     };
     let ending = outcome.ending;
     let measured = measured(header, outcome, writer.path());
     present(&measured, ending, form)?;
     exports.write(&measured, form)?;
     Ok(ending)
+}
+
+/// The study whose claims decide how often cases are repeated, where they do.
+///
+/// # Errors
+/// In words, that the file does not hold the study, or one that cannot be read.
+fn study_of(header: &Header, plan: &Plan) -> Result<Option<Study>, String> {
+    if !matches!(plan.enough, Enough::UntilDecided(_)) {
+        return Ok(None);
+    }
+    let unknown =
+        |_| "it repeats cases until claims are decided, and its study cannot be read: measure anew";
+    let text = header.study_text.as_deref().unwrap_or_default();
+    let study = Study::read(text).map_err(unknown)?.only(&header.study_only);
+    study.map(Some).map_err(|error| error.to_string())
 }
 
 fn before(results: Results, retry: Retry) -> Before {

@@ -93,9 +93,10 @@ fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
 /// The part of a study that was asked for, how long it is, and its plan.
 fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
     let study = Study::find(&asked.study)?.only(&asked.only)?;
-    let length = length(asked.quick);
+    let length = if asked.as_published { Length::AsPublished } else { length(asked.quick) };
     permit(&study, &asked.study, asked.custom)?;
     let plan = study.plan(length, &topology()?)?;
+    let plan = if asked.until_decided { plan.until_decided()? } else { plan };
     Ok((study, length, plan))
 }
 

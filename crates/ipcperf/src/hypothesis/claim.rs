@@ -93,6 +93,11 @@ impl Claim {
         self.values.number("level").unwrap_or(0.05)
     }
 
+    /// The same claim, judged at another level.
+    pub(super) fn at_level(&self, level: f64) -> Self {
+        Self { values: self.values.with_number("level", level), ..self.clone() }
+    }
+
     /// The share of its parts that must hold.
     pub(crate) fn need(&self) -> f64 {
         self.values.number("need").unwrap_or(1.0)

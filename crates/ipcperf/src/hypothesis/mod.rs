@@ -25,6 +25,7 @@ mod ratio_within;
 mod rises;
 mod rises_then_falls;
 mod same_shape;
+mod sequential;
 mod share_at_least;
 mod shown;
 mod sides;
@@ -35,6 +36,7 @@ pub(crate) use cells::Cells;
 pub(crate) use claim::{Claim, check_cases};
 pub(crate) use evidence::{Estimate, Part};
 pub(crate) use line::{Line, Point, lines};
+pub(crate) use sequential::decided_cases;
 pub(crate) use shown::{Shown, shown};
 pub(crate) use verdict::{Correction, Found, Judged, Verdict, judge};
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::claim::Claim;
+use super::sequential::{self, AtLook};
 use super::{Cells, Part};
 use crate::results::Results;
 use crate::study::Study;
@@ -78,6 +79,20 @@ pub(crate) struct Judged<'a> {
     pub(crate) found: Found,
     /// By the document's own test, where the study names it.
     pub(crate) beside: Option<Found>,
+    /// At which look it came to that, where it was judged while it was measured.
+    pub(crate) at_look: Option<AtLook>,
+}
+
+impl<'a> Judged<'a> {
+    /// `claim`, judged on `cells` by `rules`: those of its own, or the same at another level.
+    pub(super) fn by(claim: &'a Claim, rules: &Claim, cells: &Cells<'_>) -> Self {
+        Self {
+            claim,
+            found: Found::by(rules, cells),
+            beside: rules.beside().map(|beside| Found::by(&beside, cells)),
+            at_look: None,
+        }
+    }
 }
 
 impl Found {
@@ -134,15 +149,13 @@ fn combined(parts: &[Part], need: f64) -> Verdict {
     Verdict::Inconclusive { repetitions: repetitions.filter(|&n| n > 0) }
 }
 
-/// Judges every claim of `study` on `results`.
+/// Judges every claim of `study` on `results`; where these were measured until claims were decided, look by look.
 pub(crate) fn judge<'a>(study: &'a Study, results: &Results) -> Vec<Judged<'a>> {
+    if let Some(looks) = &results.header.plan.until_decided {
+        return sequential::judge(study, results, looks);
+    }
     let cells = Cells::of(results);
-    let judge = |claim: &'a Claim| Judged {
-        claim,
-        found: Found::by(claim, &cells),
-        beside: claim.beside().map(|beside| Found::by(&beside, &cells)),
-    };
-    study.hypotheses.iter().map(judge).collect()
+    study.hypotheses.iter().map(|claim| Judged::by(claim, claim, &cells)).collect()
 }
 
 #[cfg(test)]

@@ -46,9 +46,10 @@ pub(crate) fn unfinished(results: &Results) -> Option<String> {
         ));
     }
     let last = results.samples.iter().map(|sample| sample.run.block).max();
-    let planned = match results.header.plan.until_ci {
-        Some(_) => String::new(),
-        None => format!(" of {}", results.header.plan.repetitions),
+    let plan = &results.header.plan;
+    let planned = match (plan.until_ci, &plan.until_decided) {
+        (None, None) => format!(" of {}", plan.repetitions),
+        _ => String::new(),
     };
     Some(format!(
         "Not finished: the command was ended in repetition {}{planned}. What is here is of what was measured \

@@ -63,7 +63,7 @@ fn closing(plan: &Plan) -> String {
     let (cases, blocks, runs) = (plan.cases.len(), plan.whole_blocks(), plan.runs());
     let (time, seed) = (units::duration(plan.estimate()), plan.seed);
     let counts = format!("{cases} cases, {blocks} blocks (the first is set aside), {runs} runs");
-    match plan.enough {
+    match &plan.enough {
         Enough::Repetitions(_) => format!("{counts}, about {time}; seed {seed}"),
         Enough::UntilCi(precision) => format!(
             "{counts} or more, until each median is known to {}: at least {time}, at most {} \
@@ -72,5 +72,20 @@ fn closing(plan: &Plan) -> String {
             precision.most_repetitions,
             units::duration(precision.most_time()),
         ),
+        Enough::UntilDecided(looks) => format!(
+            "{counts} or more, until each claim is decided: at least {time}, at most {} repetitions of a case; \
+             claims are judged after {} repetitions; seed {seed}",
+            looks.last(),
+            ascending(&looks.at_repetitions),
+        ),
+    }
+}
+
+/// `10, 15 and 30`.
+fn ascending(numbers: &[u32]) -> String {
+    let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => words.concat(),
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn verdicts_json(judged: &[Judged<'_>]) -> Value {
             "id": one.claim.id, "claim": one.claim.claim, "test": one.claim.test.name,
             "verdict": one.found.verdict.word(), "evidence": one.found,
             "published": one.claim.published(),
+            "at_look": one.at_look,
             "beside": one.beside.as_ref().map(|found| {
                 json!({ "verdict": found.verdict.word(), "evidence": found })
             }),
@@ -38,6 +39,8 @@ fn one(judged: &Judged<'_>) -> String {
     if let Some(beside) = &judged.beside {
         parts.push(format!("  as the document judged: {}", beside.verdict.words()));
     }
+    let at_look = judged.at_look.as_ref().map(|at| at.words(&judged.found.verdict));
+    parts.extend(at_look.map(|words| fit(&format!("  {words}"), columns())));
     parts.extend(claim.published().map(|found| format!("  published: {found}")));
     parts.extend(evidence(&judged.found));
     parts.extend(judged.found.told.iter().map(|told| fit(&format!("  {told}"), columns())));

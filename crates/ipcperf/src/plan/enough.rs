@@ -1,11 +1,12 @@
-//! When a case has been measured often enough: after so many repetitions, or once its median is
-//! known well enough.
+//! When a case has been measured often enough: after so many repetitions, once its median is known well enough, or
+//! once what is claimed of it is decided.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Looks;
 use crate::error::Error;
 
 /// Kept repetitions where none are asked for.
@@ -19,12 +20,14 @@ const MOST_SECONDS: f64 = 60.0;
 const LONGEST_S: f64 = 604_800.0;
 
 /// When a case has been measured often enough.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Enough {
     /// After so many repetitions, beside the one that is set aside.
     Repetitions(u32),
     /// Once the median is known to a share of itself, or a cap is reached.
     UntilCi(Precision),
+    /// Once the claims of its study that need it are decided.
+    UntilDecided(Looks),
 }
 
 /// How well medians are to be known, and when to give up.
@@ -68,18 +71,20 @@ impl Enough {
     }
 
     /// Repetitions that every case gets, whatever they show.
-    pub(crate) fn least_repetitions(self) -> u32 {
+    pub(crate) fn least_repetitions(&self) -> u32 {
         match self {
-            Self::Repetitions(repetitions) => repetitions,
+            Self::Repetitions(repetitions) => *repetitions,
             Self::UntilCi(precision) => precision.least_repetitions,
+            Self::UntilDecided(looks) => looks.first(),
         }
     }
 
     /// Repetitions that no case goes beyond.
-    pub(crate) fn most_repetitions(self) -> u32 {
+    pub(crate) fn most_repetitions(&self) -> u32 {
         match self {
-            Self::Repetitions(repetitions) => repetitions,
+            Self::Repetitions(repetitions) => *repetitions,
             Self::UntilCi(precision) => precision.most_repetitions,
+            Self::UntilDecided(looks) => looks.last(),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod cell;
 mod enough;
 mod handling;
+mod looks;
 mod matrix;
 mod name;
 mod order;
@@ -19,6 +20,7 @@ pub(crate) use cell::obstacle;
 pub(crate) use cell::{Case, Cause, Refused};
 pub(crate) use enough::{Enough, Precision};
 pub(crate) use handling::TypedHandling;
+pub(crate) use looks::Looks;
 pub(crate) use matrix::MOST_CELLS;
 pub(crate) use name::{CHOSEN, MESSAGES, NameParts, TOTAL, TWIN, WATCHED};
 pub(crate) use order::block_order;
@@ -112,7 +114,7 @@ impl Plan {
             refused,
             unavailable,
             unwatched,
-            enough: request.enough,
+            enough: request.enough.clone(),
             attempts: request.attempts,
             seed: request.seed,
             deadline: request.deadline,
@@ -138,6 +140,20 @@ impl Plan {
             absent.chain(missing.iter().map(|refused| refused.reason.clone())).collect();
         reasons.dedup();
         Err(Error::NothingRuns(reasons.join("; ")))
+    }
+
+    /// The same plan, its cases repeated until the claims that need them are decided, but no more often.
+    ///
+    /// # Errors
+    /// Usage where it repeats until medians are known.
+    pub(crate) fn until_decided(mut self) -> Result<Self, Error> {
+        let Enough::Repetitions(most) = self.enough else {
+            return Err(Error::usage(
+                "--until-decided: the study repeats its cases until_ci; leave one of the two out",
+            ));
+        };
+        self.enough = Enough::UntilDecided(Looks::up_to(most));
+        Ok(self)
     }
 
     /// Blocks: the one set aside and one for each repetition; with `--until-ci`, the most.

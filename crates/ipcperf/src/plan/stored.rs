@@ -168,9 +168,10 @@ impl Enough {
     ///
     /// # Errors
     /// Usage, as [`Enough::parse`] has it.
-    fn check(self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), Error> {
         match self {
-            Self::Repetitions(count) => Self::parse(Some(count), None, None, None).map(drop),
+            Self::UntilDecided(looks) => looks.check(),
+            Self::Repetitions(count) => Self::parse(Some(*count), None, None, None).map(drop),
             Self::UntilCi(precision) => {
                 let percent = Some(precision.half_width * 100.0);
                 let (most, most_s) = (Some(precision.most_repetitions), Some(precision.most_s));

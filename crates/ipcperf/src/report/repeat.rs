@@ -29,7 +29,7 @@ fn of_file(file: &Summarised) -> Markup {
         p { "With ipcperf " (program.version) (commit) ":" }
         pre { code { (command(header)) } }
         p {
-            "Seed " (header.seed) " shuffled the blocks" @if header.plan.until_ci.is_none() {
+            "Seed " (header.seed) " shuffled the blocks" @if header.plan.until_ci.is_none() && header.plan.until_decided.is_none() {
                 "; " (header.plan.repetitions) " repetitions of " (header.plan.cases.len()) " cases were kept"
             } "."
         }

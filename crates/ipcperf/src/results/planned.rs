@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::CaseIdentity;
-use crate::plan::{Case, Enough, Extent, NameParts, Plan, Precision, Watched};
+use crate::plan::{Case, Enough, Extent, Looks, NameParts, Plan, Precision, Watched};
 
 /// Everything that was to be run, and what was not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,10 @@ pub(crate) struct PlanRecord {
     /// How well medians are to be known, where that decides when to stop.
     #[serde(default)]
     pub(crate) until_ci: Option<Precision>,
+    /// When the claims of the study are judged while it is measured, where that decides when to stop: `repetitions`
+    /// is then the number at the first look.
+    #[serde(default)]
+    pub(crate) until_decided: Option<Looks>,
     /// Runs made for one repetition at most, until one is undisturbed.
     #[serde(default = "one")]
     pub(crate) attempts: u32,
@@ -110,8 +114,12 @@ impl PlanRecord {
         Self {
             repetitions: plan.enough.least_repetitions(),
             until_ci: match plan.enough {
-                Enough::Repetitions(_) => None,
                 Enough::UntilCi(precision) => Some(precision),
+                Enough::Repetitions(_) | Enough::UntilDecided(_) => None,
+            },
+            until_decided: match &plan.enough {
+                Enough::UntilDecided(looks) => Some(looks.clone()),
+                Enough::Repetitions(_) | Enough::UntilCi(_) => None,
             },
             attempts: plan.attempts,
             deadline_s: plan.deadline.as_secs_f64(),
@@ -146,12 +154,23 @@ impl PlanRecord {
             refused: Vec::new(),
             unavailable: Vec::new(),
             unwatched: Vec::new(),
-            enough: self.until_ci.map_or(Enough::Repetitions(self.repetitions), Enough::UntilCi),
+            enough: self.enough(),
             attempts: self.attempts,
             seed,
             deadline: Duration::try_from_secs_f64(self.deadline_s)
                 .map_err(|error| format!("deadline_s: {error}"))?,
         })
+    }
+}
+
+impl PlanRecord {
+    /// When a case has been measured often enough.
+    fn enough(&self) -> Enough {
+        match (self.until_ci, &self.until_decided) {
+            (Some(precision), _) => Enough::UntilCi(precision),
+            (None, Some(looks)) => Enough::UntilDecided(looks.clone()),
+            (None, None) => Enough::Repetitions(self.repetitions),
+        }
     }
 }
 

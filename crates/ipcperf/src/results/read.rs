@@ -284,6 +284,7 @@ mod tests {
         let plan = PlanRecord {
             repetitions: 0,
             until_ci: None,
+            until_decided: None,
             attempts: 1,
             specs: Vec::new(),
             deadline_s: 10.0,

@@ -15,6 +15,7 @@ mod serve;
 mod told;
 mod watch;
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 pub(crate) use alone::{Alone, Stopped};
@@ -37,7 +38,7 @@ use police::{Police, Repeat};
 use precision::Goal;
 
 /// What came of a plan.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) samples: Vec<Sample>,
     pub(crate) observations: Vec<ObservationRecord>,
@@ -84,8 +85,12 @@ struct Campaign<'a> {
     classes: Classes,
     ledger: Ledger,
     goal: Goal,
+    decided: Decided<'a>,
     outcome: Outcome,
 }
+
+/// The cases of which nothing is open, by what was measured up to so many kept repetitions.
+pub(crate) type Decided<'a> = &'a dyn Fn(&Outcome, u32) -> HashSet<String>;
 
 /// What is done after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +103,8 @@ enum Next {
     Stop,
 }
 
-/// Carries out what of `plan` is not in `before`, appending each result to `writer`.
+/// Carries out what of `plan` is not in `before`, appending each result to `writer`; where it goes on until claims are
+/// decided, `decided` says which cases are.
 ///
 /// # Errors
 /// That results cannot be written, or that no worker can be watched at all. Runs that fail are
@@ -108,6 +114,7 @@ pub(crate) fn run(
     before: Before,
     writer: &mut Writer,
     progress: &mut Progress,
+    decided: Decided<'_>,
 ) -> Result<Outcome, Error> {
     let (start, before_ns) = (Instant::now(), before.elapsed_ns);
     let alone = Alone::ready()?;
@@ -119,7 +126,8 @@ pub(crate) fn run(
         police: Police::of(plan, &before.samples),
         classes: Classes::of(&before.samples),
         ledger: Ledger::of(&before.samples, &before.failures, before.retry),
-        goal: Goal::of(plan.enough),
+        goal: Goal::of(plan.enough.clone()),
+        decided,
         outcome: Outcome::of(before),
     };
     let ran = campaign.blocks();
@@ -132,6 +140,9 @@ impl Campaign<'_> {
             if self.block(block)? == Next::Stop {
                 self.outcome.ending = Ending::Interrupted;
                 return Ok(());
+            }
+            if self.goal.looks_after(block) {
+                self.goal.leave((self.decided)(&self.outcome, block));
             }
             let goal = &mut self.goal;
             let due = |case: &Case| goal.wants(case, block + 1, self.ledger.figures(case));

@@ -1,6 +1,6 @@
-//! With `--until-ci`: whether a case is known well enough.
+//! With `--until-ci` and `--until-decided`: whether a case is known well enough.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use ipcperf_stats::{Bootstrap, median};
@@ -14,6 +14,8 @@ pub(super) struct Goal {
     start: Instant,
     /// Each look is another chance to be wrong, so they come at growing distances.
     looks: HashMap<String, Looks>,
+    /// Cases that no open claim needs.
+    decided: HashSet<String>,
 }
 
 /// How a case has looked so far.
@@ -30,13 +32,26 @@ const GOOD_LOOKS: u32 = 2;
 
 impl Goal {
     pub(super) fn of(enough: Enough) -> Self {
-        Self { enough, start: Instant::now(), looks: HashMap::new() }
+        let (looks, decided) = (HashMap::new(), HashSet::new());
+        Self { enough, start: Instant::now(), looks, decided }
+    }
+
+    /// Whether the claims of the study are judged after so many kept `repetitions`.
+    pub(super) fn looks_after(&self, repetitions: u32) -> bool {
+        matches!(&self.enough, Enough::UntilDecided(looks) if looks.at_repetitions.contains(&repetitions))
+    }
+
+    /// Lets `cases` be, as what is claimed of them is decided.
+    pub(super) fn leave(&mut self, cases: HashSet<String>) {
+        self.decided = cases;
     }
 
     /// Whether `case`, whose figures so far are `figures`, is due in `block`.
     pub(super) fn wants(&mut self, case: &Case, block: u32, figures: &[f64]) -> bool {
-        let Enough::UntilCi(precision) = self.enough else {
-            return true;
+        let precision = match &self.enough {
+            Enough::Repetitions(_) => return true,
+            Enough::UntilDecided(_) => return !self.decided.contains(&case.id),
+            Enough::UntilCi(precision) => *precision,
         };
         if block <= precision.least_repetitions {
             return true;

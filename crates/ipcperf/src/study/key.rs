@@ -24,6 +24,9 @@ pub(crate) enum Need {
     Optional(&'static str),
 }
 
+/// A range as wide as this is there to keep sums finite, and bounds nothing that anyone would write.
+const UNBOUNDED: f64 = 1e300;
+
 /// What a key may be given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Takes {
@@ -76,9 +79,8 @@ impl Takes {
             Self::Name => "a name of letters, digits and -_.".to_owned(),
             Self::Levels => "a level or a list of levels, as the flag of ipcperf run".to_owned(),
             Self::Whole(least, most) => format!("a whole number of {least} to {most}"),
-            Self::Number(least, most) if most == f64::MAX => {
-                format!("a number of at least {least}")
-            }
+            Self::Number(least, f64::MAX) => format!("a number of at least {least}"),
+            Self::Number(least, most) if most - least >= UNBOUNDED => "a number".to_owned(),
             Self::Number(least, most) => format!("a number of {least} to {most}"),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Bytes => "a size such as \"64KiB\"".to_owned(),

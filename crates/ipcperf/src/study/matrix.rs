@@ -26,6 +26,19 @@ pub(crate) enum Length {
     Full,
     /// Every second level of long factors, at most ten repetitions, shorter counts.
     Quick,
+    /// All of it, with the counts of the publication where these would take hours.
+    AsPublished,
+}
+
+impl Length {
+    /// The key of a matrix under which stands what is otherwise at this length.
+    const fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Full => None,
+            Self::Quick => Some("quick"),
+            Self::AsPublished => Some("as_published"),
+        }
+    }
 }
 
 /// One matrix.
@@ -107,12 +120,21 @@ impl Matrix {
         true
     }
 
+    /// What its keys were given, with what is otherwise at `length`.
+    fn values_at(&self, length: Length) -> Values {
+        let other = length.key().and_then(|key| self.values.table(key));
+        other.map_or_else(|| self.values.clone(), |other| self.values.with(other))
+    }
+
+    /// The tables of what is otherwise at some length.
+    fn others(&self) -> impl Iterator<Item = (Length, &Values)> {
+        let lengths = [Length::Quick, Length::AsPublished].into_iter();
+        lengths.filter_map(|length| Some((length, self.values.table(length.key()?)?)))
+    }
+
     /// Its levels as words of a request, of those keys that `takes` says.
     fn words(&self, length: Length) -> BTreeMap<&'static str, String> {
-        let values = match (length, self.values.table("quick")) {
-            (Length::Quick, Some(quick)) => self.values.with(quick),
-            _ => self.values.clone(),
-        };
+        let values = self.values_at(length);
         let words = WORDS.into_iter().map(|key| Some((key, values.levels(key)?.join(","))));
         words.flatten().collect()
     }
@@ -133,19 +155,14 @@ impl Matrix {
 
     /// The custom mechanisms that it names, by their whole paths.
     pub(super) fn custom_mechanisms(&self) -> BTreeSet<String> {
-        let quick = self.values.table("quick");
-        let tables = std::iter::once(&self.values).chain(quick);
+        let tables = std::iter::once(&self.values).chain(self.others().map(|(_, other)| other));
         let levels = tables.filter_map(|values| values.levels("mechanism")).flatten();
         let words = levels.flat_map(|level| level.split(','));
         words.filter_map(|word| custom_name(word.trim())).collect()
     }
 
     fn messages(&self, length: Length) -> Option<u64> {
-        let quick = self.values.table("quick").and_then(|quick| quick.whole("messages"));
-        match length {
-            Length::Quick if quick.is_some() => quick,
-            Length::Quick | Length::Full => self.values.whole("messages"),
-        }
+        self.values_at(length).whole("messages")
     }
 
     /// Every second size where there are many, and at most ten repetitions.
@@ -170,7 +187,9 @@ impl Matrix {
             return;
         }
         let right = self.check_words(mistakes);
-        self.check_quick(&right, mistakes);
+        for (length, other) in self.others() {
+            self.check_other((length, other), &right, mistakes);
+        }
         self.check_amount(mistakes);
         if !right.contains_key("mechanism") || !right.contains_key("buffer") {
             return;
@@ -218,30 +237,32 @@ impl Matrix {
         right
     }
 
-    /// The same of what `--quick` has instead.
-    fn check_quick(&self, right: &BTreeMap<&'static str, String>, mistakes: &mut Mistakes) {
-        let Some(quick) = self.values.table("quick") else { return };
-        let given = WORDS.into_iter().filter_map(|key| Some((key, quick.levels(key)?.join(","))));
+    /// The same of what another length has instead.
+    fn check_other(
+        &self,
+        (length, other): (Length, &Values),
+        right: &BTreeMap<&'static str, String>,
+        mistakes: &mut Mistakes,
+    ) {
+        let given = WORDS.into_iter().filter_map(|key| Some((key, other.levels(key)?.join(","))));
         for (key, words) in given {
             let mut tried = right.clone();
             tried.insert(key, words);
-            if let Err(error) = parse(&tried, &[], self.messages(Length::Quick), &Values::default())
-            {
-                let (line, path) = quick.place_of(key);
+            if let Err(error) = parse(&tried, &[], self.messages(length), &Values::default()) {
+                let (line, path) = other.place_of(key);
                 tell((line, &path), &error, mistakes);
             }
         }
-        let total = quick.levels("total").or_else(|| self.values.levels("total"));
-        if quick.whole("messages").is_some() && total.is_some() {
-            let (line, path) = quick.place_of("messages");
-            mistakes.add((line, &path), "it stands beside total", "give quick a total instead");
+        let total = other.levels("total").or_else(|| self.values.levels("total"));
+        if other.whole("messages").is_some() && total.is_some() {
+            let (line, path) = other.place_of("messages");
+            mistakes.add((line, &path), "it stands beside total", "give it a total instead");
         }
     }
 
     /// Whether its cells can be counted at all: what has millions is a slip, and would take an age to look at.
     fn is_small_enough(&self, mistakes: &mut Mistakes) -> bool {
-        let quick = self.values.table("quick");
-        let tables = std::iter::once(&self.values).chain(quick);
+        let tables = std::iter::once(&self.values).chain(self.others().map(|(_, other)| other));
         let keys = tables.flat_map(|values| {
             WORDS.into_iter().filter_map(move |key| Some((values, key, values.levels(key)?)))
         });

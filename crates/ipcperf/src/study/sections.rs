@@ -216,15 +216,22 @@ const MATRIX_KEYS: &[Key] = &[
     optional("event", Takes::Levels, "\"cpu-clock\"", "usual", "by what the profile samples"),
     optional(
         "quick",
-        Takes::Table(QUICK),
+        Takes::Table(OTHER_LENGTH),
         "{ messages = 20000 }",
         "every second size",
         "what --quick has instead",
     ),
+    optional(
+        "as_published",
+        Takes::Table(OTHER_LENGTH),
+        "{ messages = 1000000 }",
+        "as in full",
+        "what --as-published has instead: counts that take hours",
+    ),
 ];
 
-/// What `--quick` may have instead.
-const QUICK: &[Key] = &[
+/// What `--quick` and `--as-published` may have instead.
+const OTHER_LENGTH: &[Key] = &[
     optional(
         "buffer",
         Takes::Levels,

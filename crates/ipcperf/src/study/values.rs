@@ -187,6 +187,14 @@ impl Values {
         both.given.extend(over.given.clone());
         both
     }
+
+    /// These, with `number` in place of what `key` was given.
+    pub(crate) fn with_number(&self, key: &'static str, number: f64) -> Self {
+        let mut both = self.clone();
+        let (line, value) = (both.place_of(key).0, Value::Number(number));
+        both.given.insert(key, Given { line, value });
+        both
+    }
 }
 
 /// Whether `entry` is the table of another judgement, which takes who knows the test to read.

@@ -91,6 +91,7 @@ pub(crate) mod tests {
         let plan = PlanRecord {
             repetitions: 11,
             until_ci: None,
+            until_decided: None,
             attempts: 1,
             deadline_s: 10.0,
             cases,

@@ -79,6 +79,13 @@ pub(in crate::cli) struct StudyPart {
     /// Every second level of long factors, at most ten repetitions, shorter counts
     #[arg(long)]
     pub(in crate::cli) quick: bool,
+    /// Stop repeating cases once the claims that need them are decided: they are judged after a third, a half, two
+    /// thirds and all of the repetitions, each time at a share of their level
+    #[arg(long)]
+    pub(in crate::cli) until_decided: bool,
+    /// Counts as in the publication, where the study has shorter ones for its full length
+    #[arg(long, conflicts_with = "quick")]
+    pub(in crate::cli) as_published: bool,
     /// Only this hypothesis, and what it needs; may be given several times
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) only: Vec<String>,

@@ -1,0 +1,107 @@
+//! Claims judged while they are measured: at each look at a share of the level, until they are decided.
+//!
+//! ```text
+//! Results up to a look -> each open claim at its share of the level -> decided?
+//!                                                                        |
+//!                              cases that no open claim needs  <---------+
+//! ```
+//!
+//! The same looks are judged again whenever the file is, so that nothing need be stored of them.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::{Cells, Claim, Judged, Verdict};
+use crate::plan::Looks;
+use crate::results::Results;
+use crate::study::Study;
+
+/// Where a claim that was judged at several looks came to its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct AtLook {
+    /// Which of the looks, from 1 on.
+    pub(crate) look: usize,
+    /// How many there may be.
+    pub(crate) looks: usize,
+    /// Kept repetitions of each case that were looked at.
+    pub(crate) repetitions: u32,
+    /// The level of the test at each look.
+    pub(crate) level: f64,
+}
+
+impl AtLook {
+    /// It in words.
+    pub(crate) fn words(&self, verdict: &Verdict) -> String {
+        let Self { look, looks, repetitions, level } = self;
+        let how = match verdict {
+            Verdict::Inconclusive { .. } => "not decided",
+            _ => "decided",
+        };
+        format!(
+            "{how} after {repetitions} repetitions: look {look} of {looks}, each at the level {level:.4}"
+        )
+    }
+}
+
+/// Every claim of `study`, judged at those of `looks` that `results` reach, up to the one that decides it.
+pub(super) fn judge<'a>(study: &'a Study, results: &Results, looks: &Looks) -> Vec<Judged<'a>> {
+    let mut judged: Vec<Option<Judged<'a>>> = study.hypotheses.iter().map(|_| None).collect();
+    for (place, seen) in reached(results, looks) {
+        let cells = Cells::of(&seen);
+        for (claim, before) in study.hypotheses.iter().zip(&mut judged) {
+            if before.as_ref().is_none_or(is_open) {
+                *before = Some(at_look(claim, &cells, looks, place));
+            }
+        }
+    }
+    // Where none is reached there is as good as nothing, and each test says so by itself.
+    let cells = Cells::of(results);
+    let all = study.hypotheses.iter().zip(judged);
+    all.map(|(claim, found)| found.unwrap_or_else(|| Judged::by(claim, claim, &cells))).collect()
+}
+
+fn at_look<'a>(claim: &'a Claim, cells: &Cells<'_>, looks: &Looks, place: usize) -> Judged<'a> {
+    let level = looks.level(claim.level());
+    let at_look = AtLook {
+        look: place + 1,
+        looks: looks.at_repetitions.len(),
+        repetitions: looks.at_repetitions[place],
+        level,
+    };
+    Judged { at_look: Some(at_look), ..Judged::by(claim, &claim.at_level(level), cells) }
+}
+
+fn is_open(judged: &Judged<'_>) -> bool {
+    matches!(judged.found.verdict, Verdict::Inconclusive { .. })
+}
+
+/// The looks that `results` reach, each with what was measured by then.
+fn reached<'r>(results: &'r Results, looks: &'r Looks) -> impl Iterator<Item = (usize, Results)> {
+    let last = results.samples.iter().map(|sample| sample.run.block).max().unwrap_or(0);
+    let reached = looks.at_repetitions.iter().enumerate().filter(move |(_, at)| **at <= last);
+    reached.map(|(place, &at)| (place, up_to(results, at)))
+}
+
+/// What of `results` was measured in the first `blocks`, and the one that is excluded.
+fn up_to(results: &Results, blocks: u32) -> Results {
+    let samples: Vec<_> =
+        results.samples.iter().filter(|one| one.run.block <= blocks).cloned().collect();
+    let runs: HashSet<&str> = samples.iter().map(|one| one.run.run_id.as_str()).collect();
+    let seen = results.observations.iter().filter(|one| runs.contains(one.run_id.as_str()));
+    let observations = seen.cloned().collect();
+    let failures = results.failures.iter().filter(|one| one.run.block <= blocks).cloned().collect();
+    Results { samples, observations, failures, ..results.clone() }
+}
+
+/// The cases of `results` that no open claim of `study` needs, by what was measured up to so many `repetitions`.
+pub(crate) fn decided_cases(study: &Study, results: &Results, repetitions: u32) -> HashSet<String> {
+    let seen = up_to(results, repetitions);
+    let judged = super::judge(study, &seen);
+    let open = judged.iter().filter(|one| is_open(one)).map(|one| one.claim);
+    let needed: Vec<_> = open.flat_map(Claim::selections).collect();
+    let cells = Cells::of(&seen);
+    let is_needed = |sample| needed.iter().any(|selection| cells.means(selection, sample));
+    let decided = seen.samples.iter().filter(|sample| !is_needed(sample));
+    decided.map(|sample| sample.run.case.case_id.clone()).collect()
+}
