@@ -83,8 +83,16 @@ fn standardized(of: Studentized, error: f64, share: f64) -> Result<Standardized,
     Ok(Standardized { g: unit * t, interval, degrees })
 }
 
-/// Hedges' J.
+/// From so many degrees of freedom on the series is good to the last digit, where logarithms of the gamma
+/// function, which grow with them, lose more and more.
+const MANY_DEGREES: f64 = 200.0;
+
+/// Hedges' J; for many degrees of freedom by its asymptotic series.
 fn unbiasing(degrees: f64) -> f64 {
+    if degrees >= MANY_DEGREES {
+        let terms = [483.0 / 8192.0, 59.0 / 2048.0, -9.0 / 128.0, -7.0 / 32.0, -3.0 / 4.0, 1.0];
+        return terms.iter().fold(0.0, |sum, term| sum / degrees + term);
+    }
     let half = degrees / 2.0;
     (ln_gamma(half) - ln_gamma(half - 0.5)).exp() / half.sqrt()
 }
@@ -101,4 +109,25 @@ fn noncentrality(t: f64, degrees: f64, tail: f64) -> f64 {
         beyond *= 2.0;
     }
     crossing(t - reach, t + beyond, over)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// mpmath 1.4.1, 40 digits.
+    #[test]
+    fn the_correction_is_good_for_few_and_for_many() {
+        for (degrees, j) in [
+            (50.0, 0.984_911_942_294_572_6),
+            (199.0, 0.996_225_739_101_434),
+            (200.0, 0.996_244_522_479_126_6),
+            (1000.0, 0.999_249_781_179_716_4),
+            (1e6, 0.999_999_249_999_781_2),
+            (1e8, 0.999_999_992_5),
+        ] {
+            let ours = unbiasing(degrees);
+            assert!((ours / j - 1.0).abs() < 1e-13, "{degrees}: {ours:e}, not {j:e}");
+        }
+    }
 }
