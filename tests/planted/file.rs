@@ -115,13 +115,13 @@ fn write_run(text: &mut String, run: Run, number: usize, (fields, alike): (&Fiel
         _ if fields.is_disturbed => "\"disturbed\"",
         _ => "null",
     };
-    let _ = write!(
+    let _ = writeln!(
         text,
         "{{\"kind\":\"sample\",\"run_id\":\"{block}.{number}.1\",\"block\":{block},\
          \"repetition\":{block},\"case_id\":\"{}\",\"mechanism\":\"{mechanism}\",\
          \"buffer_bytes\":{},\"kernel_buffer\":\"{buffer}\",\"set_aside\":{set_aside},{}{alike}\
          {{\"kind\":\"observation\",\"instrument\":\"rusage\",\"role\":\"sender\",\
-         \"run_id\":\"{block}.{number}.1\"{}}}\n",
+         \"run_id\":\"{block}.{number}.1\"{}}}",
         case_id(mechanism, line, level),
         size(level),
         fields.sample,

@@ -56,7 +56,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 pub(crate) fn from_mean(values: &[f64]) -> Vec<f64> {
     let values = Scale::of(&[values]).all(values);
     let moments = Moments::of(&values);
-    values.iter().map(|&value| moments.from_mean(value)).collect()
+    values.iter().map(|&value| moments.distance_of(value)).collect()
 }
 
 /// The sum of values with what rounding takes from it put back at the end (Neumaier 1974,
@@ -118,7 +118,7 @@ impl Moments {
     }
 
     /// `value` less the mean.
-    pub(crate) fn from_mean(&self, value: f64) -> f64 {
+    pub(crate) fn distance_of(&self, value: f64) -> f64 {
         (value - self.mean) - self.rest
     }
 }

@@ -81,7 +81,7 @@ const fn on_first(line: usize, one: f64, other: f64) -> f64 {
     if line == 0 { one } else { other }
 }
 
-/// The bulk of a null: what may not be said and how often at most, what is true, and its keys.
+/// A null, of what may not be said and how often at most, and of what is true and the keys that claim it.
 const fn null(
     test: &'static str,
     (wrong, nominal): (Wrong, f64),
@@ -239,13 +239,13 @@ pub(super) const NULLS: [Null; 24] = [
         "slope",
         ONE_END,
         ("one slope lies on the bound, the others clearly within", "below = -0.1\n"),
-        |line, level| on_first(line, -0.1, -1.0) * LN_2 * f64::from(level as u32),
+        |line, level| on_first(line, -0.1, -1.0) * LEVEL_LOGS[level],
     ),
     null(
         "slope",
         ONE_END_REJECTS,
         ("all slopes lie on the bound", "below = -0.1\n"),
-        |_, level| -0.1 * LN_2 * f64::from(level as u32),
+        |_, level| -0.1 * LEVEL_LOGS[level],
     ),
     null(
         "share-at-least",
@@ -261,5 +261,7 @@ pub(super) const NULLS: [Null; 24] = [
     ),
 ];
 
+/// The logarithms of the levels over the smallest.
+const LEVEL_LOGS: [f64; LEVELS] = [0.0, LN_2, 2.0 * LN_2, 3.0 * LN_2];
 /// A line that clearly rises.
 const RISING: [f64; LEVELS] = [-3.0 * CLEAR, -2.0 * CLEAR, -CLEAR, 0.0];
