@@ -259,6 +259,16 @@ fn means_of_a_block_keep_their_digits_and_large_ones_their_shape() {
     assert!((shape.medians()[0].unwrap() - 1.2 / 1.1).abs() < 1e-12);
 }
 
+#[test]
+fn a_level_line_has_no_slope_at_all() {
+    for k in 1..100 {
+        let levels = (0..7).map(|level| 2_f64.powi(level)).collect();
+        let block = vec![Some(f64::from(k) / 7.0); 7];
+        let slope = Curve::new(levels, vec![block; 6]).unwrap().slope(&Bootstrap::default());
+        assert_eq!(slope.unwrap().median, 0.0, "{k} / 7");
+    }
+}
+
 /// By hand: of the 184,756 ways to part 20 values one has all of the first above, and one below.
 #[test]
 fn sets_of_more_than_eight_have_the_exact_distribution() {
