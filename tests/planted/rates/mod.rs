@@ -4,7 +4,7 @@
 //!
 //! `IPCPERF_ERROR_RATES=1000 IPCPERF_WRITE_DOCS=1 cargo test --release -p ipcperf --test planted rates` judges so
 //! many claims of each kind under each condition, and writes `docs/error-rates.md`. Without the number a few claims
-//! with independent blocks are judged, and no page is written.
+//! over six lines with 30 independent blocks are judged, and no page is written.
 
 mod noise;
 mod nulls;
@@ -38,8 +38,8 @@ const NOISE: f64 = 0.02;
 const BETWEEN_BLOCKS: f64 = 0.06;
 /// The level of all tests.
 const LEVEL: f64 = 0.05;
-/// How many standard errors beyond its bar a rate may lie: by chance one of 4,000 does.
-const ALLOWED: f64 = 3.5;
+/// The probability with which any of all rates may lie above its bar by chance, if all are as high as it allows.
+const BY_CHANCE: f64 = 0.05;
 
 /// What claims are judged under.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +54,8 @@ struct Rate {
     condition: Condition,
     sets: usize,
     wrong: [usize; NULLS.len()],
+    /// The probability below which a count is no chance.
+    by_chance: f64,
 }
 
 fn conditions(noises: &[Noise], lines: &[usize], blocks: &[u32]) -> Vec<Condition> {
@@ -191,7 +193,9 @@ fn rates(conditions: &[Condition], sets: usize) -> Vec<Rate> {
         }
     });
     let counts = counts.into_inner().expect("counts");
-    let rate = |(&condition, wrong)| Rate { condition, sets: files * SETS_IN_A_FILE, wrong };
+    let by_chance = BY_CHANCE / float(conditions.len() * NULLS.len());
+    let sets = files * SETS_IN_A_FILE;
+    let rate = |(&condition, wrong)| Rate { condition, sets, wrong, by_chance };
     conditions.iter().zip(counts).map(rate).collect()
 }
 
@@ -209,9 +213,8 @@ impl Rate {
 
     /// Whether so many are wrong as its bar and chance allow.
     fn is_well(&self, place: usize) -> bool {
-        let (sets, wrong) = (float(self.sets), float(self.wrong[place]));
-        self.bar(&NULLS[place])
-            .is_none_or(|bar| wrong <= bar * sets + ALLOWED * (bar * (1.0 - bar) * sets).sqrt())
+        let wrong = self.wrong[place];
+        self.bar(&NULLS[place]).is_none_or(|bar| at_least(wrong, self.sets, bar) >= self.by_chance)
     }
 
     /// What is above its bar, in words.
@@ -226,6 +229,18 @@ impl Rate {
     }
 }
 
+/// The probability of `count` or more of `all`, each of which comes with `chance`: the binomial distribution.
+fn at_least(count: usize, all: usize, chance: f64) -> f64 {
+    let mut log = float(all) * (1.0 - chance).ln();
+    let odds = (chance / (1.0 - chance)).ln();
+    let mut below = 0.0;
+    for k in 0..count {
+        below += log.exp();
+        log += odds + (float(all - k) / float(k + 1)).ln();
+    }
+    1.0 - below
+}
+
 #[allow(clippy::cast_precision_loss, reason = "a number of claims")]
 fn float(count: usize) -> f64 {
     count as f64
@@ -237,7 +252,7 @@ fn rates_of_wrong_verdicts_are_within_their_bars() {
         std::env::var(SETS).ok().map(|sets| sets.parse().expect("a number of claims"));
     let rates = match sets {
         Some(sets) => rates(&conditions(&NOISES, &LINES, &BLOCKS), sets),
-        None => rates(&conditions(&NOISES[..1], &[1, 6], &[10]), FEW_SETS),
+        None => rates(&conditions(&NOISES[..1], &LINES[2..], &BLOCKS[2..]), FEW_SETS),
     };
     let page = page::page(&rates);
     println!("{page}");
@@ -247,6 +262,14 @@ fn rates_of_wrong_verdicts_are_within_their_bars() {
     }
     let faults: Vec<String> = rates.iter().flat_map(Rate::faults).collect();
     assert!(faults.is_empty(), "{} of the rates:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// By hand: of two, both with probability 0.01, either with 0.19.
+#[test]
+fn a_count_has_its_binomial_probability() {
+    for (count, probability) in [(0, 1.0), (1, 0.19), (2, 0.01)] {
+        assert!((at_least(count, 2, 0.1) - probability).abs() < 1e-12, "{count}");
+    }
 }
 
 /// A test of hypotheses that is new has no rates until it has nulls.
