@@ -18,7 +18,7 @@ pub(crate) struct Estimate {
 impl Estimate {
     /// Describes `values`, in any order. `None` for none, or where one is no number.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
-        let middle = quartiles(values)?;
+        let middle = quartiles(values).ok()?;
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         Some(Self {

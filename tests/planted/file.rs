@@ -4,21 +4,136 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::laboratory::Laboratory;
-use crate::truths::{Rate, Setting, Truth, bytes};
 
-const MECHANISMS: [&str; 2] = ["pipe", "unix-stream"];
-/// How far blocks lie apart, in units of the noise within them: what a block has in common is more.
-const BETWEEN_BLOCKS: f64 = 3.0;
-/// One kept sample in so many is set aside, in every other file with thirty repetitions.
-const DISTURBED: f64 = 0.03;
+/// The two sides of a comparison.
+pub(crate) const MECHANISMS: [&str; 2] = ["pipe", "unix-stream"];
 /// What a value is that is as large as the others.
 const UNIT: f64 = 1e9;
+
+/// A results file to be made: of every mechanism `lines` lines over `levels` sizes of buffers.
+pub(crate) struct Design<'a> {
+    /// The study, as TOML.
+    pub(crate) study: &'a str,
+    /// Lines of each mechanism, which differ in the kernel's buffer.
+    pub(crate) lines: usize,
+    pub(crate) levels: usize,
+    /// Kept repetitions; one more comes first.
+    pub(crate) blocks: u32,
+}
+
+/// A run, by its place in the design.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// 0 for the first, which does not count.
+    pub(crate) block: u32,
+    /// The mechanism.
+    pub(crate) side: usize,
+    pub(crate) line: usize,
+    pub(crate) level: usize,
+}
+
+/// What is made up of a run.
+#[derive(Default)]
+pub(crate) struct Fields {
+    /// Fields of the sample, each with a comma behind it.
+    pub(crate) sample: String,
+    /// Fields of what an instrument saw of it, each with a comma before it.
+    pub(crate) seen: String,
+    pub(crate) is_disturbed: bool,
+}
+
+impl Fields {
+    /// A number that an instrument saw, given as a logarithm.
+    pub(crate) fn see(&mut self, name: &str, log: f64) {
+        let _ = write!(self.seen, ",\"{name}\":{}", whole(log));
+    }
+}
+
+/// The value of a logarithm.
+pub(crate) fn whole(log: f64) -> f64 {
+    (UNIT * log.exp()).round()
+}
+
+/// A number that an instrument would have told, as a metric of a study.
+pub(crate) fn seen(name: &str) -> String {
+    format!("{{ instrument = \"rusage\", field = \"{name}\" }}")
+}
+
+/// The size of buffer of a level.
+pub(crate) fn size(level: usize) -> u64 {
+    512 << level
+}
+
+/// What was asked of the kernel's buffer, as a study has it and as results have it.
+pub(crate) fn kernel_buffer(line: usize) -> String {
+    if line == 0 { "default".to_owned() } else { (4096 * line).to_string() }
+}
+
+fn case_id(mechanism: &str, line: usize, level: usize) -> String {
+    let plain = format!("{mechanism}/stream/2proc/same/{}", size(level));
+    if line == 0 { plain } else { format!("{plain}/kernel-buffer={}", kernel_buffer(line)) }
+}
+
+/// The results file of `design`, each run with what `fill` makes up for it.
+pub(crate) fn results(design: &Design<'_>, mut fill: impl FnMut(Run) -> Fields) -> String {
+    let mut text = header(design).to_string() + "\n";
+    let alike = alike();
+    let mut samples = 0;
+    for block in 0..=design.blocks {
+        for side in 0..MECHANISMS.len() {
+            for (line, level) in lines_and_levels(design) {
+                let run = Run { block, side, line, level };
+                write_run(&mut text, run, samples, (&fill(run), &alike));
+                samples += 1;
+            }
+        }
+    }
+    let footer = json!({
+        "kind": "footer", "complete": true, "samples": samples, "failures": 0, "probe_effects": [],
+        "elapsed_ns": 1_000_000_000, "ended": "2026-01-01T00:00:00Z"
+    });
+    text + &footer.to_string() + "\n"
+}
+
+fn lines_and_levels(design: &Design<'_>) -> impl Iterator<Item = (usize, usize)> {
+    let levels = design.levels;
+    (0..design.lines).flat_map(move |line| (0..levels).map(move |level| (line, level)))
+}
+
+/// A sample and what an instrument saw of it.
+fn write_run(text: &mut String, run: Run, number: usize, (fields, alike): (&Fields, &str)) {
+    let Run { block, side, line, level } = run;
+    let (mechanism, buffer) = (MECHANISMS[side], kernel_buffer(line));
+    let set_aside = match block {
+        0 => "\"first\"",
+        _ if fields.is_disturbed => "\"disturbed\"",
+        _ => "null",
+    };
+    let _ = writeln!(
+        text,
+        "{{\"kind\":\"sample\",\"run_id\":\"{block}.{number}.1\",\"block\":{block},\
+         \"repetition\":{block},\"case_id\":\"{}\",\"mechanism\":\"{mechanism}\",\
+         \"buffer_bytes\":{},\"kernel_buffer\":\"{buffer}\",\"set_aside\":{set_aside},{}{alike}\
+         {{\"kind\":\"observation\",\"instrument\":\"rusage\",\"role\":\"sender\",\
+         \"run_id\":\"{block}.{number}.1\"{}}}",
+        case_id(mechanism, line, level),
+        size(level),
+        fields.sample,
+        fields.seen,
+    );
+}
+
+/// Box and Muller 1958.
+pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
 
 /// A header and a sample that the command wrote.
 struct Template {
@@ -42,147 +157,6 @@ fn template() -> &'static Template {
     })
 }
 
-/// The name by which a claim is known: its place among the truths.
-pub(crate) fn id(place: usize) -> String {
-    format!("T{place}")
-}
-
-/// The study whose claims are `truths`.
-fn study(setting: Setting, truths: &[Truth]) -> String {
-    let mut text = format!(
-        "name = \"planted\"\ntitle = \"Planted\"\nquestion = \"What was planted?\"\n\n[sampling]\n\
-         repetitions = {}\n\n[[matrix]]\nmechanism = [\"pipe\", \"unix-stream\"]\n\
-         instrument = \"rusage\"\n\
-         buffer = \"{}..{}\"\n",
-        setting.repetitions,
-        bytes(0.0),
-        size(setting.levels - 1),
-    );
-    for (place, truth) in truths.iter().enumerate() {
-        let metric = match truth.rate {
-            Some(Rate::Bandwidth) => "\"bandwidth\"".to_owned(),
-            Some(Rate::RoundTrips) => "\"round_trips_per_s\"".to_owned(),
-            None => seen('t', place),
-        };
-        let _ = write!(
-            text,
-            "\n[[hypothesis]]\nid = \"{}\"\nclaim = \"Planted.\"\ntest = \"{}\"\nmetric = {metric}\n{}",
-            id(place),
-            truth.test,
-            truth.keys,
-        );
-        if truth.test == "share-at-least" {
-            let _ = writeln!(text, "of = {}", seen('w', place));
-        }
-    }
-    text
-}
-
-/// The metric of a claim that is about no rate: a number that an instrument would have told.
-fn seen(letter: char, place: usize) -> String {
-    format!("{{ instrument = \"rusage\", field = \"{letter}{place}\" }}")
-}
-
-fn size(level: usize) -> u64 {
-    512 << level
-}
-
-fn case_id(mechanism: &str, level: usize) -> String {
-    format!("{mechanism}/stream/2proc/same/{}", size(level))
-}
-
-/// The results file of `setting` that was measured for `truths`.
-pub(crate) fn results(setting: Setting, truths: &[Truth]) -> String {
-    let mut random = ChaCha8Rng::seed_from_u64(0x5eed_0000 + setting.place as u64);
-    let mut text = header(setting, truths).to_string() + "\n";
-    let alike = alike();
-    let mut samples = 0;
-    for block in 0..=setting.repetitions {
-        let factors: Vec<f64> =
-            truths.iter().map(|_| BETWEEN_BLOCKS * setting.noise * normal(&mut random)).collect();
-        for (line, mechanism) in MECHANISMS.iter().enumerate() {
-            for level in 0..setting.levels {
-                let set_aside = set_aside(setting, block, &mut random);
-                let _ = write!(
-                    text,
-                    "{{\"kind\":\"sample\",\"run_id\":\"{block}.{samples}.1\",\"block\":{block},\
-                     \"repetition\":{block},\"case_id\":\"{}\",\"mechanism\":\"{mechanism}\",\
-                     \"buffer_bytes\":{},\"set_aside\":{set_aside},",
-                    case_id(mechanism, level),
-                    size(level),
-                );
-                let mut seen = format!(
-                    "{{\"kind\":\"observation\",\"instrument\":\"rusage\",\"role\":\"sender\",\
-                     \"run_id\":\"{block}.{samples}.1\""
-                );
-                for (place, truth) in truths.iter().enumerate() {
-                    let noise = setting.noise * normal(&mut random);
-                    let log = [&truth.first, &truth.second][line][level];
-                    let value = factors[place] + noise;
-                    // A part has its block in common with its whole, and each noise of its own.
-                    if truth.test == "share-at-least" {
-                        let whole = factors[place] + setting.noise * normal(&mut random);
-                        let _ = write!(seen, ",\"w{place}\":{}", (UNIT * whole.exp()).round());
-                        write_value(
-                            [&mut text, &mut seen],
-                            (place, truth),
-                            value,
-                            log + 0.5_f64.ln(),
-                        );
-                    } else {
-                        write_value([&mut text, &mut seen], (place, truth), value, log);
-                    }
-                }
-                text += &alike;
-                text += &seen;
-                text += "}\n";
-                samples += 1;
-            }
-        }
-    }
-    let footer = json!({
-        "kind": "footer", "complete": true, "samples": samples, "failures": 0, "probe_effects": [],
-        "elapsed_ns": 1_000_000_000, "ended": "2026-01-01T00:00:00Z"
-    });
-    text + &footer.to_string() + "\n"
-}
-
-/// One value of a truth, in its sample or in what was seen of it: `log` is that of its median, and `noise` how
-/// far off this one is.
-fn write_value(
-    [text, seen]: [&mut String; 2],
-    (place, truth): (usize, &Truth),
-    noise: f64,
-    log: f64,
-) {
-    let whole = |log: f64| (UNIT * log.exp()).round();
-    let _ = match truth.rate {
-        Some(Rate::Bandwidth) => {
-            write!(text, "\"bandwidth_bytes_per_s\":{},", whole(noise + log))
-        }
-        // Trips each second are 1e9 over this.
-        Some(Rate::RoundTrips) => {
-            write!(text, "\"round_trip_ns_mean\":{:?},", 1e3 * (-noise - log).exp())
-        }
-        None => write!(seen, ",\"t{place}\":{}", whole(noise + log)),
-    };
-}
-
-fn set_aside(setting: Setting, block: u32, random: &mut ChaCha8Rng) -> &'static str {
-    let is_disturbed = setting.repetitions >= 30 && setting.place % 4 > 1;
-    match block {
-        0 => "\"first\"",
-        _ if is_disturbed && random.random::<f64>() < DISTURBED => "\"disturbed\"",
-        _ => "null",
-    }
-}
-
-/// Box and Muller 1958.
-fn normal(random: &mut ChaCha8Rng) -> f64 {
-    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
-    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
-}
-
 /// What all samples have in common, up to the end of the line.
 fn alike() -> String {
     let own = [
@@ -193,6 +167,7 @@ fn alike() -> String {
         "case_id",
         "mechanism",
         "buffer_bytes",
+        "kernel_buffer",
         "set_aside",
         "round_trip_ns_mean",
         "bandwidth_bytes_per_s",
@@ -204,26 +179,30 @@ fn alike() -> String {
     format!("{}\n", rest.trim_start_matches('{'))
 }
 
-fn header(setting: Setting, truths: &[Truth]) -> Value {
+fn header(design: &Design<'_>) -> Value {
     let mut header = template().header.clone();
-    let study = study(setting, truths);
-    let hash = Sha256::digest(study.as_bytes());
+    let hash = Sha256::digest(design.study.as_bytes());
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let plan = &mut header["plan"];
     let spec = plan["specs"][0].clone();
-    let cases = MECHANISMS.iter().flat_map(|one| (0..setting.levels).map(move |at| (*one, at)));
+    let cases = MECHANISMS
+        .iter()
+        .flat_map(|one| lines_and_levels(design).map(move |(line, level)| (*one, line, level)));
     let (ids, specs): (Vec<Value>, Vec<Value>) = cases
-        .map(|(mechanism, level)| {
+        .map(|(mechanism, line, level)| {
             let mut spec = spec.clone();
             spec["matrices"] = json!(["1"]);
             spec["spec"]["mechanism"] = json!(mechanism);
             spec["spec"]["buffer_bytes"] = json!(size(level));
-            (json!(case_id(mechanism, level)), spec)
+            if line > 0 {
+                spec["spec"]["kernel_buffer"] = json!({ "bytes": 4096 * line });
+            }
+            (json!(case_id(mechanism, line, level)), spec)
         })
         .unzip();
-    plan["repetitions"] = json!(setting.repetitions);
+    plan["repetitions"] = json!(design.blocks);
     (plan["cases"], plan["specs"]) = (Value::Array(ids), Value::Array(specs));
     header["study"] = json!("planted");
-    (header["study_hash"], header["study_text"]) = (json!(hash), json!(study));
+    (header["study_hash"], header["study_text"]) = (json!(hash), json!(design.study));
     header
 }

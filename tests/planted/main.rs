@@ -5,6 +5,8 @@
 //! `IPCPERF_WRITE_DOCS=1` writes what came out into `docs/planted.md`, which is else only compared.
 
 mod file;
+mod made;
+mod rates;
 mod tally;
 mod truths;
 
@@ -21,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use laboratory::Laboratory;
 use serde_json::Value;
 use tally::Tally;
-use truths::{Setting, Truth, truths};
+use truths::{Setting, truths};
 
 const FILES: usize = 200;
 const THREADS: usize = 4;
@@ -36,10 +38,10 @@ fn setting(place: usize) -> Setting {
     }
 }
 
-/// What the command says of the file with `truths`.
-fn judged(laboratory: &Laboratory, setting: Setting, truths: &[Truth]) -> Vec<Value> {
-    let path = laboratory.path(&format!("{}.jsonl", setting.place));
-    std::fs::write(&path, file::results(setting, truths)).expect("a results file");
+/// What the command says of a results file of this name and text.
+fn judged(laboratory: &Laboratory, name: &str, text: &str) -> Vec<Value> {
+    let path = laboratory.path(&format!("{name}.jsonl"));
+    std::fs::write(&path, text).expect("a results file");
     let mut command = laboratory.command("study judge --json");
     command.arg(&path);
     let finished = laboratory.finish(command);
@@ -62,7 +64,8 @@ fn planted_truths_are_found_and_nothing_else() {
                     }
                     let setting = setting(place);
                     let truths = truths(setting);
-                    let verdicts = judged(&laboratory, setting, &truths);
+                    let text = made::results(setting, &truths);
+                    let verdicts = judged(&laboratory, &place.to_string(), &text);
                     assert_eq!(verdicts.len(), truths.len());
                     tally.lock().expect("a tally").add(setting, &truths, &verdicts);
                 }

@@ -19,6 +19,8 @@ const CURVE_SETS: u32 = 1_000;
 /// A few at the ends of an interval suffice to see what it holds.
 const CURVE_RESAMPLES: u32 = 400;
 const COUNTS: [usize; 3] = [10, 30, 100];
+/// Of medians, for which figures have intervals from six values on.
+const MEDIAN_COUNTS: [usize; 6] = [6, 7, 8, 10, 30, 100];
 const BLOCKS: [usize; 2] = [10, 30];
 
 fn main() {
@@ -49,16 +51,16 @@ fn print_rows<T: Sync>(rows: &[T], line: impl Fn(&T) -> String + Sync) {
     }
 }
 
-fn of_known(line: impl Fn(&Known, usize) -> String + Sync) {
+fn of_known(counts: &[usize], line: impl Fn(&Known, usize) -> String + Sync) {
     for known in &KNOWN {
-        print_rows(&COUNTS, |&n| format!("{} | {n} | {}", known.name, line(known, n)));
+        print_rows(counts, |&n| format!("{} | {n} | {}", known.name, line(known, n)));
     }
 }
 
 fn medians() {
     println!("| values | n | order statistics | percentile bootstrap |\n|---|---|---|---|");
     let bootstrap = Bootstrap { resamples: 1000, ..Bootstrap::default() };
-    of_known(|known, n| {
+    of_known(&MEDIAN_COUNTS, |known, n| {
         let order = of_values(SETS, n, known, known.median, |v| bootstrap.median(v));
         let percentile = of_values(SETS, n, known, known.median, |values| {
             bootstrap.percentile(values, |drawn| median(drawn).unwrap_or(f64::NAN))
@@ -71,7 +73,7 @@ fn means() {
     print!("{}", include_str!("coverage/means.md"));
     println!("| values | n | Student's t | percentile bootstrap | BCa |\n|---|---|---|---|---|");
     let bootstrap = Bootstrap { resamples: 1000, ..Bootstrap::default() };
-    of_known(|known, n| {
+    of_known(&COUNTS, |known, n| {
         let percentile =
             of_values(SETS, n, known, known.mean, |values| bootstrap.percentile(values, mean));
         let bca = of_values(SETS, n, known, known.mean, |values| bootstrap.bca(values, mean));

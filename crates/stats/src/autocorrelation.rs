@@ -3,6 +3,7 @@
 
 use crate::{
     curve::NoAnswer,
+    moments,
     normal::{normal_cdf, normal_quantile},
 };
 
@@ -57,20 +58,15 @@ pub fn autocorrelation(series: &[f64], lags: usize) -> Result<Autocorrelation, N
     Ok(Autocorrelation { bound, ljung_box: ljung_box(&by_lag, n), by_lag })
 }
 
-/// The distances from the mean, in units of the greatest, so that no square leaves the range.
+/// The distances from the mean, in a unit in which no square leaves the range.
 fn from_mean(series: &[f64]) -> Result<Vec<f64>, NoAnswer> {
-    #[allow(clippy::cast_precision_loss, reason = "a number of values")]
-    let mean = series.iter().sum::<f64>() / series.len() as f64;
-    let away: Vec<f64> = series.iter().map(|value| value - mean).collect();
-    if away.iter().any(|value| !value.is_finite()) {
+    if series.iter().any(|value| !value.is_finite()) {
         return Err(NoAnswer::NotFinite);
     }
-    // The mean of equal values may miss them by their last bit.
     if series.iter().all(|value| *value == series[0]) {
         return Err(NoAnswer::NoVariation);
     }
-    let most = away.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-    Ok(away.iter().map(|value| value / most).collect())
+    Ok(moments::from_mean(series))
 }
 
 fn ljung_box(by_lag: &[f64], n: f64) -> LjungBox {

@@ -16,8 +16,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
+    moments::from_mean,
     normal::{normal_cdf, normal_quantile},
-    quantile::{ascending, quantile},
+    quantile::{ascending, interpolate, quantile},
 };
 
 /// How intervals are made: how often values are resampled, what share of intervals is to hold the
@@ -91,8 +92,7 @@ impl Bootstrap {
         between(resampled, moved(tail), moved(1.0 - tail))
     }
 
-    /// An interval for the median, without resampling: it is exact for small samples, where the
-    /// bootstrap's percentile interval is not.
+    /// An interval for the median, interpolated between order statistics, without resampling.
     ///
     /// Each value lies below the true median with probability 1/2, so that the number below it is
     /// binomial, and so is known the probability that two order statistics enclose it. The interval
@@ -101,6 +101,11 @@ impl Bootstrap {
     /// Statistics*, Statistics and Probability Letters 4). Resamples and seed play no part. It was
     /// preferred to the percentile interval of the median, which in the simulations above holds the
     /// truth in 86 to 93 of 100 for n of 6 to 10, and in 93 to 94 for 20 and 40.
+    ///
+    /// The pairs are exact; the interpolation between them is not. It supposes that there are values near
+    /// the median. Where that is in a gap between two modes of equal weight, the interval holds it as often
+    /// as one of the two pairs does: at a nominal 95 % in 97 of 100 for n = 6, 88 for 7, 93 for 8, and 90
+    /// for 10 (`docs/coverage.md`).
     ///
     /// `None` for values that are not finite, a `level` outside 0 to 1, and where even the smallest
     /// and the largest value together enclose the median less often than `level`: for 95 %, of fewer
@@ -113,7 +118,7 @@ impl Bootstrap {
         let n = sorted.len();
         let inner = (outer.rank + 1).min(n.div_ceil(2));
         let share = inward(&outer, n, self.level);
-        let at = |outer: f64, inner: f64| outer + share * (inner - outer);
+        let at = |outer: f64, inner: f64| interpolate(outer, inner, share);
         Some(Interval {
             low: at(sorted[outer.rank - 1], sorted[inner - 1]),
             high: at(sorted[n - outer.rank], sorted[n - inner]),
@@ -192,12 +197,11 @@ fn left_out(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
 /// The acceleration `a` of Efron (1987): a sixth of the skewness of the statistic's jackknife
 /// values. 0 where leaving a value out changes nothing.
 fn acceleration(left_out: &[f64]) -> Option<f64> {
-    #[allow(clippy::cast_precision_loss, reason = "a number of values")]
-    let mean = left_out.iter().sum::<f64>() / left_out.len() as f64;
-    if !mean.is_finite() {
+    if left_out.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    let power = |k| left_out.iter().map(|value| (mean - value).powi(k)).sum::<f64>();
+    let away = from_mean(left_out);
+    let power = |k| away.iter().map(|away| (-away).powi(k)).sum::<f64>();
     let squares = power(2);
     Some(if squares == 0.0 { 0.0 } else { power(3) / (6.0 * squares.powf(1.5)) })
 }

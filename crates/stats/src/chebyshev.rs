@@ -48,7 +48,8 @@ pub fn chebyshev_of_sample(deviations: f64, n: usize) -> Result<f64, Degenerate>
     }
     let n = count(n);
     let inside = (n - 1.0) / (deviations * deviations) + 1.0;
-    Ok((((n + 1.0) / n * inside).floor() / (n + 1.0)).min(1.0))
+    // In this order what is a whole number is one.
+    Ok((((n + 1.0) * inside / n).floor() / (n + 1.0)).min(1.0))
 }
 
 /// Where the quantile `p` of a distribution of this mean and standard deviation lies, in their unit:

@@ -3,7 +3,7 @@
 use crate::{
     bootstrap::Interval,
     degenerate::{Degenerate, enough, finite, in_range, level},
-    moments::{Moments, Scale, count},
+    moments::{Moments, Scale, count, mean},
     quantile::{ascending, quantile},
     spread::median_absolute_deviation,
     student::critical,
@@ -41,6 +41,9 @@ pub struct Description {
     pub median_absolute_deviation: f64,
 }
 
+/// e to the power of this fits into a double, and to the power of its negative.
+const MOST_EXPONENT: f64 = 700.0;
+
 /// What there is to say about `values`.
 ///
 /// # Errors
@@ -55,7 +58,7 @@ pub fn describe(values: &[f64]) -> Result<Description, Degenerate> {
     let at = |p: f64| quantile(&sorted, p).ok_or(Degenerate::NotFinite);
     let (q1, q3) = (at(0.25)?, at(0.75)?);
     let scale = Scale::of(&[values]);
-    let moments = Moments::about(&scale.all(values), 0.0);
+    let moments = Moments::of(&scale.all(values));
     let deviation = (values.len() > 1).then(|| moments.variance().sqrt());
     let variation = deviation.map(|deviation| deviation / moments.mean);
     Ok(Description {
@@ -88,10 +91,10 @@ pub fn mean_interval(values: &[f64], share: f64) -> Result<Interval, Degenerate>
     enough(values, 2)?;
     finite(values)?;
     let scale = Scale::of(&[values]);
-    let moments = Moments::about(&scale.all(values), 0.0);
-    let reach = (moments.variance() / moments.n).sqrt() * critical(tail, count(values.len() - 1));
-    let end = |at: f64| in_range(scale.up(at));
-    Ok(Interval { low: end(moments.mean - reach)?, high: end(moments.mean + reach)? })
+    let moments = Moments::of(&scale.all(values));
+    let reach = moments.error() * critical(tail, count(values.len() - 1));
+    let less = |reach: f64| in_range(scale.up(moments.above(reach)));
+    Ok(Interval { low: less(reach)?, high: less(-reach)? })
 }
 
 /// The geometric mean of `values`, the exponential of the mean of their logarithms, in their unit.
@@ -101,20 +104,33 @@ pub fn mean_interval(values: &[f64], share: f64) -> Result<Interval, Degenerate>
 /// No values, one that is not finite, or one that is 0 or below.
 pub fn geometric_mean(values: &[f64]) -> Result<f64, Degenerate> {
     enough(values, 1)?;
-    let logarithms = logarithms(values)?;
+    positive(values)?;
     // About the first, so that equal values give themselves.
-    let first = logarithms[0];
-    let sum: f64 = logarithms.iter().map(|logarithm| logarithm - first).sum();
-    in_range(values[0] * (sum / count(values.len())).exp())
+    let first = values[0];
+    let ratios: Vec<f64> = values.iter().map(|&value| log_ratio(value, first)).collect();
+    in_range(times_exp(first, mean(&ratios)))
 }
 
-/// The natural logarithms of `values`.
-pub(crate) fn logarithms(values: &[f64]) -> Result<Vec<f64>, Degenerate> {
-    finite(values)?;
-    if values.iter().any(|&value| value <= 0.0) {
-        return Err(Degenerate::NotPositive);
+/// `value` times e to the power of `logarithm`, in steps each of which fits into a double if the result does.
+fn times_exp(value: f64, logarithm: f64) -> f64 {
+    if logarithm.abs() < MOST_EXPONENT {
+        return value * logarithm.exp();
     }
-    Ok(values.iter().map(|value| value.ln()).collect())
+    let quarter = (logarithm / 4.0).exp();
+    value * quarter * quarter * quarter * quarter
+}
+
+/// Nothing, or why `values` have no logarithms.
+pub(crate) fn positive(values: &[f64]) -> Result<(), Degenerate> {
+    finite(values)?;
+    values.iter().all(|&value| value > 0.0).then_some(()).ok_or(Degenerate::NotPositive)
+}
+
+/// The natural logarithm of `first` over `second`, both above 0 and finite. Of values that are all but equal
+/// it has as many digits as their difference, where a difference of logarithms has none.
+pub(crate) fn log_ratio(first: f64, second: f64) -> f64 {
+    let apart = (first - second) / second;
+    if apart.abs() <= 0.5 { apart.ln_1p() } else { first.ln() - second.ln() }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! Annals of Statistics 13): how far the distribution of the values is, at the least, from any
 //! distribution with one mode, and how often uniform values, the hardest of those, stray as far.
 
-use crate::quantile::ascending;
+use crate::{moments::scaled, quantile::ascending};
 
 /// What the dip test says of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub fn dip_test(values: &[f64]) -> Option<Dip> {
     if values.len() < FEWEST {
         return None;
     }
-    let steps = steps(&ascending(values)?);
+    let steps = steps(&scaled(&ascending(values)?)?);
     #[allow(clippy::cast_precision_loss, reason = "a number of values")]
     let n = values.len() as f64;
     let statistic = twice_dip(&steps) / (2.0 * n);

@@ -11,18 +11,18 @@ use crate::{
 /// Psychological Bulletin 114): the share of pairs in which the value of `first` is the greater, less the
 /// share in which that of `second` is. 1 where all of `first` lie above all of `second`, 0 where neither
 /// tends to. It is `2 U / (n m) - 1` of the Mann-Whitney U of `first`. `None` where either has no values,
-/// or one is not a number.
+/// or one is not finite.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "counts of pairs, good to 53 bits")]
 pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Option<f64> {
     if first.is_empty() || second.is_empty() {
         return None;
     }
-    let mut sorted = second.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    if first.iter().chain(second).any(|value| value.is_nan()) {
+    if first.iter().chain(second).any(|value| !value.is_finite()) {
         return None;
     }
+    let mut sorted = second.to_vec();
+    sorted.sort_by(f64::total_cmp);
     let dominance = |value: &f64| {
         let below = sorted.partition_point(|other| other < value);
         let above = sorted.len() - sorted.partition_point(|other| other <= value);

@@ -1,7 +1,5 @@
 //! How many standard deviations two means lie apart, corrected for few values: Hedges' g.
 
-use statrs::function::gamma::ln_gamma;
-
 use crate::{
     bootstrap::Interval,
     degenerate::{Degenerate, enough, in_range, level},
@@ -83,10 +81,20 @@ fn standardized(of: Studentized, error: f64, share: f64) -> Result<Standardized,
     Ok(Standardized { g: unit * t, interval, degrees })
 }
 
-/// Hedges' J.
+/// From so many degrees of freedom on the asymptotic series of J is good to the last digit.
+const MANY_DEGREES: f64 = 200.0;
+
+/// Hedges' J: by its series, which for few degrees of freedom is reached by `Γ(x + 1) = x Γ(x)`. Logarithms of
+/// the gamma function would lose digits, the more the more degrees there are.
 fn unbiasing(degrees: f64) -> f64 {
-    let half = degrees / 2.0;
-    (ln_gamma(half) - ln_gamma(half - 0.5)).exp() / half.sqrt()
+    let (mut many, mut ratio) = (degrees, 1.0);
+    while many < MANY_DEGREES {
+        ratio *= (many - 1.0) / many;
+        many += 2.0;
+    }
+    let terms = [483.0 / 8192.0, 59.0 / 2048.0, -9.0 / 128.0, -7.0 / 32.0, -3.0 / 4.0, 1.0];
+    let series = terms.iter().fold(0.0, |sum, term| sum / many + term);
+    ratio * (many / degrees).sqrt() * series
 }
 
 /// The noncentrality at which `t` is exceeded with probability `tail`.
@@ -101,4 +109,26 @@ fn noncentrality(t: f64, degrees: f64, tail: f64) -> f64 {
         beyond *= 2.0;
     }
     crossing(t - reach, t + beyond, over)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// mpmath 1.4.1, 40 digits.
+    #[test]
+    fn the_correction_is_good_for_few_and_for_many() {
+        for (degrees, j) in [
+            (2.0, 0.564_189_583_547_756_3),
+            (50.0, 0.984_911_942_295_572_6),
+            (199.0, 0.996_225_623_024_817_2),
+            (200.0, 0.996_244_522_479_126_6),
+            (1000.0, 0.999_249_781_179_716_4),
+            (1e6, 0.999_999_249_999_781_2),
+            (1e8, 0.999_999_992_5),
+        ] {
+            let ours = unbiasing(degrees);
+            assert!((ours / j - 1.0).abs() < 1e-13, "{degrees}: {ours:e}, not {j:e}");
+        }
+    }
 }

@@ -2,6 +2,8 @@
 //! Packages*, The American Statistician 50). Type 7, linear interpolation between order statistics,
 //! is what R, `NumPy` and `SciPy` compute by default, and what is meant where no type is named.
 
+use crate::degenerate::{Degenerate, enough, finite};
+
 /// How a quantile is read off a finite number of values, numbered as Hyndman and Fan (1996) do.
 ///
 /// The types differ in the position, counted from 1, that a probability `p` has among `n` ascending
@@ -41,7 +43,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
 }
 
 /// The quantile `p` of `sorted`, which ascends, of the type `kind`. `None` for no values or a `p`
-/// outside 0 to 1.
+/// outside 0 to 1, and between two infinities that differ.
 #[must_use]
 #[allow(
     clippy::cast_precision_loss,
@@ -58,11 +60,18 @@ pub fn quantile_of_type(sorted: &[f64], p: f64, kind: QuantileType) -> Option<f6
     let below = position.floor() as usize;
     let above = (below + 1).min(last);
     let fraction = position - below as f64;
-    // Between a value and itself there is nothing to interpolate, and between infinities no number.
+    // Between a value and itself, which may be infinite, there is nothing to interpolate.
     if fraction == 0.0 || sorted[below] == sorted[above] {
         return Some(sorted[below]);
     }
-    Some(sorted[below] + fraction * (sorted[above] - sorted[below]))
+    Some(interpolate(sorted[below], sorted[above], fraction)).filter(|value| !value.is_nan())
+}
+
+/// The place `share` of the way from one value to the other, which may lie farther apart than the largest
+/// double.
+pub(crate) fn interpolate(from: f64, to: f64, share: f64) -> f64 {
+    let apart = to - from;
+    if apart.is_finite() { from + share * apart } else { (1.0 - share) * from + share * to }
 }
 
 /// Where, counted from 0, the quantile `p` lies among `n` values; outside them at the ends of some
@@ -77,20 +86,18 @@ fn position(n: f64, p: f64, kind: QuantileType) -> f64 {
     }
 }
 
-/// Median and quartiles of `values` in any order, of type 7. `None` for no values or where one is
-/// NaN.
-#[must_use]
-pub fn quartiles(values: &[f64]) -> Option<Quartiles> {
-    if values.iter().any(|value| value.is_nan()) {
-        return None;
-    }
+/// Median and quartiles of `values` in any order, of type 7.
+///
+/// # Errors
+///
+/// No values, or one that is not finite.
+pub fn quartiles(values: &[f64]) -> Result<Quartiles, Degenerate> {
+    enough(values, 1)?;
+    finite(values)?;
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    Some(Quartiles {
-        q1: quantile(&sorted, 0.25)?,
-        median: quantile(&sorted, 0.5)?,
-        q3: quantile(&sorted, 0.75)?,
-    })
+    let at = |p: f64| quantile(&sorted, p).ok_or(Degenerate::NotFinite);
+    Ok(Quartiles { q1: at(0.25)?, median: at(0.5)?, q3: at(0.75)? })
 }
 
 /// `values` in ascending order. `None` for no values or where one is not finite.
@@ -112,8 +119,8 @@ mod tests {
     #[test]
     fn no_values_have_no_quantile() {
         assert_eq!(quantile(&[], 0.5), None);
-        assert_eq!(quartiles(&[]), None);
-        assert_eq!(quartiles(&[1.0, f64::NAN]), None);
+        assert_eq!(quartiles(&[]), Err(Degenerate::TooFew { given: 0, needed: 1 }));
+        assert_eq!(quartiles(&[1.0, f64::NAN]), Err(Degenerate::NotFinite));
         assert_eq!(quantile(&[1.0], 1.5), None);
     }
 

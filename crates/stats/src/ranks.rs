@@ -63,19 +63,21 @@ pub(crate) fn sums_of_choices(weights: &[usize], take: usize) -> Vec<f64> {
     let total: usize = weights.iter().sum();
     let mut taken = vec![vec![0.0; total + 1]; take + 1];
     taken[0][0] = 1.0;
+    let mut reach = 0;
     for (seen, &weight) in weights.iter().enumerate() {
         let left = count(weights.len() - seen);
+        reach += weight;
         for already in (0..=take.min(seen)).rev() {
             // That the next is among those taken, where `already` are.
             let chance = count(take - already) / left;
             let (fewer, more) = taken.split_at_mut(already + 1);
             let here = &mut fewer[already];
             if let Some(next) = more.first_mut() {
-                for sum in weight..=total {
-                    next[sum] += chance * here[sum - weight];
+                for (next, here) in next[weight..=reach].iter_mut().zip(&*here) {
+                    *next += chance * here;
                 }
             }
-            here.iter_mut().for_each(|p| *p *= 1.0 - chance);
+            here[..=reach].iter_mut().for_each(|p| *p *= 1.0 - chance);
         }
     }
     taken.swap_remove(take)

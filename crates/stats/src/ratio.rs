@@ -1,9 +1,8 @@
 //! How many times one quantity is another.
 
 use crate::{
-    bootstrap::Interval,
-    degenerate::{Degenerate, enough, in_range, level, pairs},
-    description::logarithms,
+    degenerate::{Degenerate, enough, level, pairs},
+    description::{log_ratio, positive},
     moments::{Moments, Two, count},
     spread::median,
     student::{Studentized, critical, of_unequal},
@@ -14,8 +13,10 @@ use crate::{
 pub struct Ratio {
     /// First over second.
     pub ratio: f64,
-    /// Where it lies at the level asked for.
-    pub interval: Interval,
+    /// The lower end of its interval at the level asked for. `None` where it does not fit into a double.
+    pub low: Option<f64>,
+    /// The upper end. `None` where it does not fit into a double: of two pairs that differ much it may not.
+    pub high: Option<f64>,
 }
 
 /// The ratio of the geometric means of pairs, `first` over `second`, which is the geometric mean of their
@@ -28,11 +29,13 @@ pub struct Ratio {
 /// or a result that does not fit into a double.
 pub fn paired_ratio(first: &[f64], second: &[f64], share: f64) -> Result<Ratio, Degenerate> {
     let tail = (1.0 - level(share)?) / 2.0;
-    let differences = paired_logarithms(first, second)?;
-    enough(&differences, 2)?;
-    let moments = Moments::about(&differences, 0.0);
-    let error = (moments.variance() / moments.n).sqrt();
-    around(moments.mean, error * critical(tail, count(differences.len() - 1)))
+    pairs(first, second)?;
+    positive(first)?;
+    positive(second)?;
+    enough(first, 2)?;
+    let ratios = first.iter().zip(second).map(|(&first, &second)| log_ratio(first, second));
+    let moments = Moments::of(&ratios.collect::<Vec<f64>>());
+    around(moments.mean, moments.error() * critical(tail, count(first.len() - 1)))
 }
 
 /// The ratio of the geometric means of independent sets, `first` over `second`. The interval is that of
@@ -50,7 +53,13 @@ pub fn ratio_of_geometric_means(
     let tail = (1.0 - level(share)?) / 2.0;
     enough(first, 2)?;
     enough(second, 2)?;
-    let (first, second) = (logarithms(first)?, logarithms(second)?);
+    positive(first)?;
+    positive(second)?;
+    // Of all values over one of them, which cancels.
+    let over = |values: &[f64]| -> Vec<f64> {
+        values.iter().map(|&value| log_ratio(value, first[0])).collect()
+    };
+    let (first, second) = (over(first), over(second));
     let Studentized { apart, error, degrees, .. } = of_unequal(&Two::as_they_are(&first, &second))?;
     around(apart, error * critical(tail, degrees))
 }
@@ -69,18 +78,17 @@ pub fn ratio_of_medians(first: &[f64], second: &[f64]) -> Result<f64, Degenerate
     if first <= 0.0 || second <= 0.0 {
         return Err(Degenerate::NotPositive);
     }
-    in_range(first / second)
+    representable(first / second)
 }
 
-fn paired_logarithms(first: &[f64], second: &[f64]) -> Result<Vec<f64>, Degenerate> {
-    pairs(first, second)?;
-    let (first, second) = (logarithms(first)?, logarithms(second)?);
-    Ok(first.iter().zip(second).map(|(a, b)| a - b).collect())
+/// `ratio`, or that no double but 0 or infinity is near it.
+fn representable(ratio: f64) -> Result<f64, Degenerate> {
+    (ratio > 0.0 && ratio.is_finite()).then_some(ratio).ok_or(Degenerate::OutOfRange)
 }
 
-/// From logarithms back to ratios.
+/// From logarithms back to ratios. A lower end too small for a double is 0, which it is above.
 fn around(middle: f64, reach: f64) -> Result<Ratio, Degenerate> {
-    let ratio = |logarithm: f64| in_range(logarithm.exp());
-    let interval = Interval { low: ratio(middle - reach)?, high: ratio(middle + reach)? };
-    Ok(Ratio { ratio: ratio(middle)?, interval })
+    let end = |logarithm: f64| Some(logarithm.exp()).filter(|end| end.is_finite());
+    let (low, high) = (end(middle - reach), end(middle + reach));
+    Ok(Ratio { ratio: representable(middle.exp())?, low, high })
 }

@@ -26,19 +26,19 @@ pub(crate) fn middle(values: &mut [f64]) -> Option<f64> {
     quantile(&[middle, next], 0.5)
 }
 
-/// The distance between the quartiles of `values`, of type 7, in their unit. `None` for no values or
-/// where one is not finite.
+/// The distance between the quartiles of `values`, of type 7, in their unit. `None` for no values,
+/// where one is not finite, or where it does not fit into a double.
 ///
 /// Divided by 1.349 it estimates the standard deviation of normal values.
 #[must_use]
 pub fn interquartile_range(values: &[f64]) -> Option<f64> {
     let sorted = ascending(values)?;
-    Some(quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?)
+    Some(quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?).filter(|range| range.is_finite())
 }
 
 /// The median of the distances of `values` from their median (MAD; Hampel 1974, *The Influence Curve
-/// and Its Role in Robust Estimation*, JASA 69), in their unit. `None` for no values or where one is
-/// not finite.
+/// and Its Role in Robust Estimation*, JASA 69), in their unit. `None` for no values, where one is
+/// not finite, or where a distance does not fit into a double.
 ///
 /// It is not scaled: times 1.4826 it estimates the standard deviation of normal values.
 #[must_use]

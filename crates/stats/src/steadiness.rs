@@ -2,6 +2,7 @@
 //! still drifts.
 
 use crate::{
+    moments::{from_mean, mean, scaled},
     normal::{normal_cdf, normal_quantile},
     spread::{median, median_absolute_deviation},
     trend::{Trend, trend},
@@ -59,9 +60,9 @@ const LEAST_DEVIATION: f64 = 0.001;
 /// median of 0.
 #[must_use]
 pub fn is_steady(series: &[f64]) -> Option<Steadiness> {
-    let trend = trend(series)?;
+    let (series, trend) = (scaled(series)?, trend(series)?);
     let plain = normal_quantile(trend.p_value / 2.0);
-    let p_value = 2.0 * normal_cdf(plain / widening(&without_trend(series, &trend)?));
+    let p_value = 2.0 * normal_cdf(plain / widening(&without_trend(&series, &trend)?));
     let change = trend.change;
     let drifts = p_value < UNLIKELY && change.abs() >= WORTH_NAMING;
     Some(if drifts { Steadiness::Drifting { change, p_value } } else { Steadiness::Steady })
@@ -86,6 +87,7 @@ fn without_trend(series: &[f64], trend: &Trend) -> Option<Vec<f64>> {
 /// alone is left out if it lies six standard deviations and 2 % away.
 #[must_use]
 pub fn warm_up(series: &[f64]) -> Option<usize> {
+    let series = &scaled(series)?;
     let level = Level::of(series)?;
     let clipped: Vec<f64> = series.iter().map(|&value| level.clip(value)).collect();
     let cut = least_error(&clipped);
@@ -113,7 +115,7 @@ struct Level {
 
 impl Level {
     fn of(series: &[f64]) -> Option<Self> {
-        if series.len() < FEWEST || series.iter().any(|value| !value.is_finite()) {
+        if series.len() < FEWEST {
             return None;
         }
         let second_half = &series[series.len() / 2..];
@@ -161,18 +163,13 @@ fn successive(series: &[f64]) -> Option<f64> {
     Some(median(&differences)? / std::f64::consts::SQRT_2)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a number of measurements")]
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 /// The factor by which correlation from one measurement to the next, taken for a first-order
 /// autoregression, widens the standard error of a mean. At least 1, and 1 for a correlation that is
 /// common by chance.
 fn widening(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    let away = from_mean(values);
+    let squares: f64 = away.iter().map(|away| away * away).sum();
+    let products: f64 = away.windows(2).map(|pair| pair[0] * pair[1]).sum();
     #[allow(clippy::cast_precision_loss, reason = "a number of measurements")]
     let by_chance = 1.0 / (values.len() as f64).sqrt();
     let correlation = if squares > 0.0 {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{normal::normal_cdf, spread::median};
+use crate::{moments::scaled, normal::normal_cdf, spread::median};
 
 /// Fewer measurements show no trend that the normal approximation could judge.
 const FEWEST: usize = 8;
@@ -27,10 +27,11 @@ pub struct Trend {
 /// without correction for continuity, and the slope of Theil (1950) and Sen (1968, JASA 63).
 ///
 /// More than 250 measurements are taken as medians of equal blocks. `None` for fewer than eight,
-/// where one is not finite, or where their median is 0.
+/// where one is not finite, where their median is 0, or so near it that the change does not fit into a
+/// double.
 #[must_use]
 pub fn trend(series: &[f64]) -> Option<Trend> {
-    let blocks = blocks(series)?;
+    let blocks = scaled(&blocks(series)?)?;
     let middle = median(&blocks)?;
     if blocks.len() < FEWEST || middle == 0.0 {
         return None;
@@ -38,11 +39,9 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
     let concordance = concordance(&blocks);
     #[allow(clippy::cast_precision_loss, reason = "a number of blocks")]
     let n = blocks.len() as f64;
-    Some(Trend {
-        tau: concordance.tau(n),
-        p_value: concordance.p_value(n),
-        change: slope(&blocks)? * (n - 1.0) / middle.abs(),
-    })
+    let change = slope(&blocks)? * (n - 1.0) / middle.abs();
+    let trend = Trend { tau: concordance.tau(n), p_value: concordance.p_value(n), change };
+    change.is_finite().then_some(trend)
 }
 
 fn blocks(series: &[f64]) -> Option<Vec<f64>> {

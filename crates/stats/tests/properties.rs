@@ -149,7 +149,8 @@ proptest! {
             let ratios =
                 [paired_ratio(&a[..n], &b[..n], level), ratio_of_geometric_means(&a, &b, level)];
             for ratio in ratios.into_iter().flatten() {
-                holds(ratio.interval, ratio.ratio)?;
+                let (low, high) = (ratio.low.unwrap_or(0.0), ratio.high.unwrap_or(f64::MAX));
+                holds(Interval { low, high }, ratio.ratio)?;
             }
             if let Ok(Interval { low, high }) = cliffs_delta_interval(&a, &b, level) {
                 prop_assert!(-1.0 <= low && low <= high && high <= 1.0, "{low} {high}");

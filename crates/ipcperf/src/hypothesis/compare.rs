@@ -162,13 +162,12 @@ impl Sides {
             ratio_of_geometric_means(&self.first, &self.second, level)
         };
         let ratio = ratio.ok()?;
-        let ends = Some(ratio.interval);
-        let ends = ends.filter(|ends| ends.high > ends.low || self.n(statistic) >= FEWEST_ALIKE);
+        let is_known = ratio.high != ratio.low || self.n(statistic) >= FEWEST_ALIKE;
         Some(Estimate {
             name: "ratio".to_owned(),
             value: ratio.ratio,
-            low: ends.map(|ends| ends.low),
-            high: ends.map(|ends| ends.high),
+            low: ratio.low.filter(|_| is_known),
+            high: ratio.high.filter(|_| is_known),
             level,
             unit: String::new(),
         })

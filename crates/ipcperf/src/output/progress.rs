@@ -67,17 +67,20 @@ impl Progress {
     }
 
     fn message(&self, case: &Case, figures: &[f64]) -> String {
-        let median = quartiles(figures).map_or_else(String::new, |quartiles| {
-            let figure = match case.spec.workload {
-                Kind::Stream if !moves_nothing(&case.spec.mechanism) => {
-                    units::bandwidth(quartiles.median)
-                }
-                Kind::Stream | Kind::RoundTrip | Kind::RequestReply => {
-                    units::time(quartiles.median)
-                }
-            };
-            format!("{figure} median, ")
-        });
+        let median = quartiles(figures).map_or_else(
+            |_| String::new(),
+            |quartiles| {
+                let figure = match case.spec.workload {
+                    Kind::Stream if !moves_nothing(&case.spec.mechanism) => {
+                        units::bandwidth(quartiles.median)
+                    }
+                    Kind::Stream | Kind::RoundTrip | Kind::RequestReply => {
+                        units::time(quartiles.median)
+                    }
+                };
+                format!("{figure} median, ")
+            },
+        );
         format!("{}{median}{}", self.left(), case.id)
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct Spread {
 impl Spread {
     /// That of the values of kept repetitions; `None` where there are none.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
-        let quartiles = quartiles(values)?;
+        let quartiles = quartiles(values).ok()?;
         Some(Self { median: quartiles.median, q1: quartiles.q1, q3: quartiles.q3, n: values.len() })
     }
 

@@ -6,6 +6,7 @@
 use super::{Curve, LevelValue, NoAnswer, enough_levels, line::Point, paired};
 use crate::{
     bootstrap::Bootstrap,
+    description::log_ratio,
     quantile::{QuantileType, quantile_of_type},
 };
 
@@ -112,10 +113,12 @@ pub fn crossing(
 /// The logarithms of first over second by block and level.
 pub(super) fn log_ratios(first: &Curve, second: &Curve) -> Result<Curve, NoAnswer> {
     let (first, second) = paired(first, second)?;
-    let (first, second) = (first.logs()?, second.logs()?);
-    let less = |(one, other): (&Option<f64>, &Option<f64>)| Some((*one)? - (*other)?);
+    // Checks every value.
+    first.logs()?;
+    second.logs()?;
+    let over = |(one, other): (&Option<f64>, &Option<f64>)| Some(log_ratio((*one)?, (*other)?));
     let by_block = first.blocks.iter().zip(&second.blocks);
-    let blocks = by_block.map(|(ours, theirs)| ours.iter().zip(theirs).map(less).collect());
+    let blocks = by_block.map(|(ours, theirs)| ours.iter().zip(theirs).map(over).collect());
     Ok(Curve { blocks: blocks.collect(), levels: second.levels })
 }
 

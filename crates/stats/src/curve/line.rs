@@ -45,6 +45,11 @@ impl Line {
 /// The point of the mean x and the mean y. `None` for no points.
 #[allow(clippy::cast_precision_loss, reason = "a number of levels")]
 pub(super) fn middle(points: &[Point]) -> Option<Point> {
-    let mean = |of: fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
-    (!points.is_empty()).then(|| Point { x: mean(|p| p.x), y: mean(|p| p.y) })
+    let first = *points.first()?;
+    // From the first, so that a level line has a slope of 0, not of nearly 0.
+    let mean = |of: fn(&Point) -> f64| {
+        let from_first = points.iter().map(|point| of(point) - of(&first));
+        of(&first) + from_first.sum::<f64>() / points.len() as f64
+    };
+    Some(Point { x: mean(|p| p.x), y: mean(|p| p.y) })
 }

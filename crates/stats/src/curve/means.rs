@@ -3,6 +3,7 @@
 //! Not to Lie with Statistics*, Communications of the ACM 29).
 
 use super::{Curve, NoAnswer, paired};
+use crate::description::geometric_mean;
 
 /// The geometric means of two curves in one block, over the levels that both have there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,12 +26,14 @@ pub struct PairedMeans {
 /// Where the curves share no level or no block has a pair, and where a paired value is not above 0.
 pub fn geometric_means(first: &Curve, second: &Curve) -> Result<Vec<PairedMeans>, NoAnswer> {
     let (first, second) = paired(first, second)?;
-    let (first, second) = (first.logs()?, second.logs()?);
+    // Checks every value.
+    first.logs()?;
+    second.logs()?;
     let by_block = first.blocks.iter().zip(&second.blocks).enumerate();
     let means: Vec<PairedMeans> = by_block
         .filter_map(|(block, (ours, theirs))| {
             let levels = ours.iter().flatten().count();
-            let (first, second) = (mean(ours)?.exp(), mean(theirs)?.exp());
+            let (first, second) = (mean(ours)?, mean(theirs)?);
             Some(PairedMeans { block, levels, first, second })
         })
         .collect();
@@ -49,18 +52,16 @@ impl Curve {
     /// Where a value is not above 0.
     pub fn geometric_means(&self) -> Result<Vec<Option<f64>>, NoAnswer> {
         let whole = |block: &Vec<Option<f64>>| block.iter().all(Option::is_some);
-        let logs = self.logs()?;
-        let means = logs.blocks.iter().map(|b| Some(mean(b).filter(|_| whole(b))?.exp()));
+        // Checks every value.
+        self.logs()?;
+        let means = self.blocks.iter().map(|block| mean(block).filter(|_| whole(block)));
         Ok(means.collect())
     }
 }
 
-/// The mean of what there is.
+/// The geometric mean of what there is.
 fn mean(values: &[Option<f64>]) -> Option<f64> {
-    let present: Vec<f64> = values.iter().flatten().copied().collect();
-    #[allow(clippy::cast_precision_loss, reason = "a number of levels")]
-    let count = present.len() as f64;
-    (!present.is_empty()).then(|| present.iter().sum::<f64>() / count)
+    geometric_mean(&values.iter().flatten().copied().collect::<Vec<f64>>()).ok()
 }
 
 #[cfg(test)]

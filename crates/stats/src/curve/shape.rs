@@ -1,8 +1,9 @@
 //! The shape of a curve, its height left aside: every block divided by its own mean over levels.
 
-use super::{Curve, NoAnswer, answer::finite, paired};
+use super::{Curve, NoAnswer, paired};
 use crate::{
     bootstrap::{Bootstrap, Interval},
+    moments::{Scale, mean},
     spread::median,
 };
 
@@ -29,7 +30,7 @@ impl Curve {
     ///
     /// # Errors
     ///
-    /// Where a value is not above 0, or a mean is beyond what a double holds.
+    /// Where a value is not above 0, or too small beside the mean for a double.
     pub fn shape(&self) -> Result<Self, NoAnswer> {
         // Checks every value.
         self.logs()?;
@@ -81,10 +82,10 @@ fn over_mean(block: &[Option<f64>]) -> Result<Vec<Option<f64>>, NoAnswer> {
     if present.len() < 2 {
         return Ok(vec![None; block.len()]);
     }
-    #[allow(clippy::cast_precision_loss, reason = "a number of levels")]
-    let mean = finite(present.iter().sum::<f64>() / present.len() as f64)?;
+    let scale = Scale::of(&[&present]);
+    let mean = mean(&scale.all(&present));
     let over = |value: f64| {
-        let over = finite(value / mean)?;
+        let over = scale.down(value) / mean;
         // Beside a mean of 10^308 the smallest values are 0.
         if over > 0.0 { Ok(over) } else { Err(NoAnswer::NotFinite) }
     };

@@ -3,6 +3,7 @@
 use super::{Curve, NoAnswer, line::Line};
 use crate::{
     bootstrap::{Bootstrap, Interval},
+    moments::mean,
     spread::median,
 };
 
@@ -50,11 +51,6 @@ impl Curve {
             mean_interval: bootstrap.bca(&slopes, mean),
         })
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "a number of blocks")]
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use crate::normal::normal_cdf;
 const CUT: f64 = 70.0;
 /// Up to here the normal part changes slowly enough along s.
 const NEAR: f64 = 50.0;
-/// A step, over the narrowest feature of the integrand.
-const STEP: f64 = 0.2;
+/// A step, over the narrowest feature of the integrand: at 0.4 the rule is good to 4e-13, at 0.6 to 6e-9.
+const STEP: f64 = 0.4;
 
 /// A noncentral t distribution.
 #[derive(Clone, Copy)]

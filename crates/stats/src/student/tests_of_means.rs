@@ -96,10 +96,8 @@ pub fn welch_t(
 
 fn of_mean(values: &[f64], mean: f64) -> Result<Studentized, Degenerate> {
     enough(values, 2)?;
-    // From a value, not from `mean`, beside which the spread may vanish.
-    let moments = Moments::about(values, values[0]);
-    let apart = values[0] - mean + moments.mean;
-    let error = (moments.variance() / moments.n).sqrt();
+    let moments = Moments::of(values);
+    let (apart, error) = (moments.above(mean), moments.error());
     spread(Studentized { apart, error, degrees: moments.n - 1.0, n: values.len() })
 }
 

@@ -3,9 +3,10 @@
 use ipcperf_stats::{
     Alternative, Degenerate, Design, Equivalence, Interval, KendallMethod, Method, Ratio,
     Standardized, Tested, Variances, Zeros, benjamini_hochberg, cliffs_delta,
-    cliffs_delta_interval, describe, equivalence, hedges_g, holm, kendall, mann_whitney, needed_n,
-    one_sample_t, paired_equivalence, paired_hedges_g, paired_ratio, paired_t, power,
-    ratio_of_geometric_means, spearman, student_t, welch_t, wilcoxon, wilcoxon_equivalence,
+    cliffs_delta_interval, describe, equivalence, hedges_g, holm, kendall, mann_whitney,
+    mean_interval, needed_n, one_sample_t, paired_equivalence, paired_hedges_g, paired_ratio,
+    paired_t, power, ratio_of_geometric_means, spearman, student_t, welch_t, wilcoxon,
+    wilcoxon_equivalence,
 };
 
 use crate::Case;
@@ -76,6 +77,10 @@ fn of_one(case: &Case, values: &[f64]) -> Answer {
             same(wilcoxon_equivalence(values, case.bounds(), Zeros::Drop, Method::Auto))
         }
         "description" => description(values),
+        "mean-interval" => {
+            let interval = mean_interval(values, case.number(0))?;
+            Ok(all([interval.low, interval.high]))
+        }
         "holm" => adjusted(holm(values)),
         "benjamini-hochberg" => adjusted(benjamini_hochberg(values)),
         other => panic!("nothing called {other}"),
@@ -143,7 +148,7 @@ fn standardized(answer: Result<Standardized, Degenerate>) -> Answer {
 }
 
 fn ratio(answer: Result<Ratio, Degenerate>) -> Answer {
-    answer.map(|Ratio { ratio, interval }| all([ratio, interval.low, interval.high]))
+    answer.map(|Ratio { ratio, low, high }| vec![Some(ratio), low, high])
 }
 
 fn adjusted(answer: Result<Vec<f64>, Degenerate>) -> Answer {

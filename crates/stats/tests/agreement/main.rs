@@ -115,7 +115,8 @@ fn what_scipy_cannot_say_is_an_error_with_a_reason() {
     assert!(degenerate >= 100, "{degenerate} degenerate inputs");
 }
 
-/// What SciPy says of these is off by more than 1e-9, so that it is held against mpmath alone.
+/// What SciPy says of these is off by more than 1e-9, so that it is held against mpmath alone: tails far out, and
+/// spreads of sets that lie far apart or from 0.
 #[test]
 fn where_scipy_is_coarser_is_known() {
     let mut coarser: Vec<(String, usize)> = Vec::new();
@@ -135,12 +136,13 @@ fn where_scipy_is_coarser_is_known() {
     let coarser: Vec<(&str, usize)> = coarser.iter().map(|(what, n)| (what.as_str(), *n)).collect();
     let known = [
         ("one-sample-t", 6),
-        ("student-t", 6),
-        ("welch-t", 6),
+        ("student-t", 15),
+        ("welch-t", 15),
         ("paired-t", 6),
         ("wilcoxon", 2),
         ("paired-power", 4),
         ("two-sample-power", 2),
+        ("tost", 8),
     ];
     assert_eq!(coarser, known);
 }

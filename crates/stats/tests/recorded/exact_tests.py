@@ -80,6 +80,33 @@ def exact_independent_t(a, b, equal, alternative):
         return None
 
 
+def t_quantile(tail, df):
+    """The t that is exceeded with probability tail, below one half."""
+    start = mp.mpf(stats.t.isf(float(tail), float(df)))
+    return mp.findroot(lambda t: mp.log(t_upper(t, df) / tail), (start, start * (1 + mp.mpf("1e-6"))))
+
+
+def exact_mean_interval(values, level):
+    values = exactly(values)
+    n = len(values)
+    reach = t_quantile((1 - mp.mpf(level)) / 2, mp.mpf(n - 1)) * mp.sqrt(mpf(squares(values) / (n - 1) / n))
+    return [mpf(mean(values)) - reach, mpf(mean(values)) + reach]
+
+
+def exact_ratio(a, b, paired, level):
+    """Of geometric means, with Student's or Welch's interval on the logarithms."""
+    x, y = ([mp.log(mpf(v)) for v in exactly(values)] for values in (a, b))
+    if paired:
+        d = [p - q for p, q in zip(x, y)]
+        apart, square, df = mean(d), squares(d) / (len(d) - 1) / len(d), mp.mpf(len(d) - 1)
+    else:
+        n, m = len(x), len(y)
+        v, w = squares(x) / (n - 1) / n, squares(y) / (m - 1) / m
+        apart, square, df = mean(x) - mean(y), v + w, (v + w) ** 2 / (v**2 / (n - 1) + w**2 / (m - 1))
+    reach = t_quantile((1 - mp.mpf(level)) / 2, df) * mp.sqrt(square)
+    return [mp.exp(apart), mp.exp(apart - reach), mp.exp(apart + reach)]
+
+
 def doubled_ranks(values):
     return [sum(2 * (w < v) + (w == v) for w in values) + 1 for v in values]
 

@@ -4,6 +4,7 @@
 """
 
 import json
+from fractions import Fraction
 
 import numpy
 import scipy
@@ -46,8 +47,11 @@ def hinge(levels, values):
 
 
 def autocorrelation(series, lags):
-    away = series - series.mean()
-    by_lag = [float((away[k:] * away[:-k]).sum() / (away**2).sum()) for k in range(1, lags + 1)]
+    """By rational numbers: the mean that NumPy has of values far from 0 is off by as much as they differ."""
+    exactly = [Fraction(value) for value in series.tolist()]
+    away = [value - sum(exactly) / len(exactly) for value in exactly]
+    squares = sum(value * value for value in away)
+    by_lag = [float(sum(a * b for a, b in zip(away, away[k:])) / squares) for k in range(1, lags + 1)]
     n = len(series)
     statistic = n * (n + 2) * sum(r**2 / (n - k) for k, r in enumerate(by_lag, 1))
     return {"series": series.tolist(), "lags": lags, "by_lag": by_lag, "statistic": statistic,
@@ -68,6 +72,8 @@ def series():
         noise = random.normal(50, 2, n)
         yield noise, lags
         yield noise + 0.7 * numpy.roll(noise, 1), lags
+    for offset, step in [(1e9, 2.0**-20), (-1e6, 2.0**-30)]:
+        yield offset + numpy.round(random.normal(0, 8, 200)) * step, 4
 
 
 powers = 2.0 ** numpy.arange(9, 21)

@@ -4,8 +4,9 @@
 
 A case has what was called, its values (at most two sets), its options, and what SciPy or statsmodels
 said, in the order that tests/agreement reads; of Hedges' g and Cliff's delta, which neither has with these
-intervals, what the formula comes to. Where that differs from mpmath at 40 digits by more than 1e-11 of
-itself, "exact" holds what mpmath says. Where it is NaN or infinite, or an error was raised, it is null.
+intervals, and of Mann-Whitney's U with ties where the ways to part the values are too many for SciPy, what the
+formula comes to. Where that differs from mpmath at 40 digits by more than 1e-11 of itself, "exact" holds what
+mpmath says. Where it is NaN or infinite, or an error was raised, it is null.
 """
 
 import itertools
@@ -25,7 +26,9 @@ from exact_tests import (
     exact_independent_t,
     exact_kendall,
     exact_mann_whitney,
+    exact_mean_interval,
     exact_mean_t,
+    exact_ratio,
     exact_spearman,
     exact_wilcoxon,
     exactly,
@@ -46,6 +49,9 @@ numpy.seterr(all="ignore")
 random = numpy.random.default_rng(20261121)
 ALTERNATIVES = ["two-sided", "less", "greater"]
 cases = []
+# More ways to part values than these are not asked of SciPy, which goes through them one by one, and of one
+# value through none.
+MOST_PERMUTED = 100_000
 
 
 def number(value):
@@ -85,16 +91,22 @@ def wilcoxon(d, zeros, method, alternative):
 
 
 def mann_whitney(a, b, method, alternative):
+    # Ours is exact wherever it can be; the rule of SciPy's "auto" is another.
+    tied = len({*a, *b}) < len(a) + len(b)
+    used = {"auto": "permutation" if tied else "exact"}.get(method, method)
     how = {
         "corrected": "asymptotic",
         "permutation": stats.PermutationMethod(n_resamples=numpy.inf),
     }
+    exact = exact_mann_whitney(a, b, used, alternative)
     theirs = said(
         lambda: stats.mannwhitneyu(
-            a, b, use_continuity=method != "asymptotic", alternative=alternative, method=how.get(method, method)
+            a, b, use_continuity=used != "asymptotic", alternative=alternative, method=how.get(used, used)
         )
+        if used != "permutation" or 1 < min(len(a), len(b)) and math.comb(len(a) + len(b), len(a)) <= MOST_PERMUTED
+        else exact
     )
-    add("mann-whitney", [a, b], [alternative, method], theirs, exact_mann_whitney(a, b, method, alternative))
+    add("mann-whitney", [a, b], [alternative, method], theirs, exact)
 
 
 def kendall(x, y, method, alternative):
@@ -122,6 +134,12 @@ def description(values):
         m = mpf(mean(v))
         exact = [m, sd, sd / m, mp.exp(sum(mp.log(mpf(x)) for x in v) / len(v)), middle, (high - low) / 2]
     add("description", [values], [], said(call), exact)
+
+
+def mean_interval(values, level):
+    n = len(values)
+    theirs = said(lambda: stats.t.interval(level, n - 1, loc=numpy.mean(values), scale=stats.sem(values)))
+    add("mean-interval", [values], [level], theirs, exact_mean_interval(values, level))
 
 
 def means(a, b, alternative):
@@ -204,8 +222,8 @@ def ratios(a, b, level):
         return numpy.exp(numpy.mean(x) - numpy.mean(y)), numpy.exp(r.low), numpy.exp(r.high)
 
     if len(a) == len(b):
-        add("paired-ratio", [a, b], [level], said(paired))
-    add("ratio", [a, b], [level], said(independent_))
+        add("paired-ratio", [a, b], [level], said(paired), exact_ratio(a, b, True, level))
+    add("ratio", [a, b], [level], said(independent_), exact_ratio(a, b, False, level))
 
 
 def adjusted(p):
@@ -340,10 +358,40 @@ def record_effects():
         needed(effect, 0.05, wanted, alternative)
 
 
+def record_offsets():
+    """Values that differ by little beside what they have in common."""
+    for offset, step in [(1e9, 2.0**-20), (-1e9, 2.0**-20), (2.0**50, 1.0), (1e6, 2.0**-30)]:
+        near = [offset + k % 7 * step for k in range(1, 20)]
+        other = [offset + k % 5 * step for k in range(12)]
+        for alternative in ALTERNATIVES:
+            means(near, other, alternative)
+            means([k * step for k in range(8)], near, alternative)
+        equivalence(near, other, -2 * step, 3 * step)
+        mean_interval(near, 0.95)
+        mean_interval(near[:3], 0.999999)
+        if offset > 0:
+            description(near)
+            ratios(near, near[1:] + near[:1], 0.95)
+            ratios(near, other, 0.9)
+    for n in [2, 3, 10, 30]:
+        mean_interval(draw(n, 20, 5, 2), 0.95)
+    ratios([1.0, 2.0, 1.5], [4.0, 3.0, 5.0], 0.99)
+
+
+def record_exact_ranks():
+    for (n, m), digits, alternative in itertools.product([(9, 9), (10, 10), (12, 30), (60, 50)], [1, 3], ALTERNATIVES):
+        mann_whitney(draw(n, 0.8, 2, digits), draw(m, 0, 2, digits), "auto", alternative)
+    for alternative in ALTERNATIVES:
+        mann_whitney(list(range(10, 20)), list(range(10)), "auto", alternative)
+        mann_whitney([k + 0.5 for k in range(100)], list(range(30, 130)), "auto", alternative)
+
+
 record_means()
 record_ranks()
 record_correlations()
 record_effects()
+record_offsets()
+record_exact_ranks()
 by = f"SciPy {scipy.__version__}, statsmodels {statsmodels.__version__}, mpmath {mp.__version__}"
 lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
 print(f'{{"made_by":"{by}","cases":[\n{lines}\n]}}')
