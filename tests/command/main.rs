@@ -1,6 +1,7 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod broken_studies;
+mod builds;
 mod container;
 mod counted;
 mod custom_mechanisms;
