@@ -37,6 +37,7 @@ mod study;
 mod system_calls;
 mod unreadable;
 mod until_ci;
+mod unwatched_cells;
 mod unwritable;
 mod watched;
 mod whole;

@@ -1,5 +1,6 @@
 //! What was measured, by case: the values that count, by block.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
@@ -82,11 +83,11 @@ impl<'a> Cells<'a> {
 
     /// `selection` with paths as the results have them, wherever they are judged: found from the folder in which
     /// they were measured.
-    fn found(&self, selection: &Selection) -> Selection {
+    fn found<'s>(&self, selection: &'s Selection) -> Cow<'s, Selection> {
         let custom = self.results.header.plan.custom.as_ref();
         match custom.and_then(|custom| custom.folder.as_ref()) {
-            Some(folder) => selection.found_in(Path::new(folder)),
-            None => selection.clone(),
+            Some(folder) => Cow::Owned(selection.found_in(Path::new(folder))),
+            None => Cow::Borrowed(selection),
         }
     }
 
@@ -160,7 +161,8 @@ impl<'a> Cells<'a> {
 
     /// How many runs of what `selections` mean are set aside, by the reason.
     pub(crate) fn set_aside(&self, selections: &[Selection]) -> BTreeMap<&'static str, usize> {
-        let selections: Vec<Selection> = selections.iter().map(|one| self.found(one)).collect();
+        let selections: Vec<Cow<'_, Selection>> =
+            selections.iter().map(|one| self.found(one)).collect();
         let mut counts = BTreeMap::new();
         for sample in &self.results.samples {
             let Some(reason) = sample.set_aside else { continue };

@@ -75,7 +75,11 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
 
 /// What is not known of `selection`, as none of its runs counts: lines along `over`, with a point that has no
 /// values for each level.
-pub(crate) fn lost_lines(cells: &Cells<'_>, selection: &Selection, over: &str) -> Vec<Line<'static>> {
+pub(crate) fn lost_lines(
+    cells: &Cells<'_>,
+    selection: &Selection,
+    over: &str,
+) -> Vec<Line<'static>> {
     let mut lines: BTreeMap<Levels, Vec<Point>> = BTreeMap::new();
     for mut others in cells.lost(selection) {
         let level = others.remove(over).unwrap_or_default();

@@ -235,7 +235,11 @@ mod tests {
         let joined = without_lost(vec![copy.clone()], std::slice::from_ref(&lost));
         let labels: Vec<&str> = joined[0].points.iter().map(|one| one.label.as_str()).collect();
         assert_eq!(labels, ["1 B"]);
-        assert!(joined[0].name.contains("not at 2 B: no run of memfd same counts"), "{}", joined[0].name);
+        assert!(
+            joined[0].name.contains("not at 2 B: no run of memfd same counts"),
+            "{}",
+            joined[0].name
+        );
         let all = Line { points: vec![point("1 B", &[]), point("2 B", &[])], ..lost };
         assert!(without_lost(vec![copy], &[all]).is_empty());
     }

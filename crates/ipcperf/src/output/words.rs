@@ -110,14 +110,14 @@ fn nobody_of(undecided: &Undecided) -> String {
     }
     let looked = |one: &LeftOut| {
         let value = one.looked.map_or_else(String::new, |value| unit(*workload, value));
-        format!("{}, {value}", left_out_words(one))
+        format!("{}, {value} ({})", one.name, why_left_out(one))
     };
     let better = match workload {
         Kind::RoundTrip | Kind::RequestReply => "shorter than the shortest",
         Kind::Stream => "higher than the highest",
     };
     let (looked, best) = (listed(left_out, looked), figure(best, *workload));
-    format!("not known. While disturbed, {looked}, looked {better} that counts: {best}.")
+    format!("not known: {looked}, looked {better} that counts, {best}.")
 }
 
 /// What was left out of a ranking, and why: `shm-ring (9 of 10 runs were disturbed)`.
@@ -282,14 +282,10 @@ mod tests {
         assert!(named.contains(": pipe, "), "{named}");
         assert!(named.contains("; without fifo (9 of 10 runs were disturbed)."), "{named}");
         let unknown = closing(&[("shm-ring", 10, 9), ("pipe", 1_000, 0), ("tcp", 2_000, 0)]);
-        assert!(
-            unknown.contains("not known. While disturbed, shm-ring (9 of 10 runs were"),
-            "{unknown}"
-        );
-        assert!(
-            unknown.contains("looked shorter than the shortest that counts: pipe, "),
-            "{unknown}"
-        );
+        let looked =
+            "(9 of 10 runs were disturbed), looked shorter than the shortest that counts, pipe, ";
+        assert!(unknown.contains(": not known: shm-ring, "), "{unknown}");
+        assert!(unknown.contains(looked), "{unknown}");
         let none = closing(&[("shm-ring", 10, 10), ("pipe", 1_000, 10)]);
         assert!(none.contains("not known, as too few runs count of shm-ring (10 of 10"), "{none}");
     }

@@ -6,7 +6,9 @@ use ipcperf_engine::handling::{Handling, Touch};
 use ipcperf_engine::mechanism::{PayloadFate, find};
 use ipcperf_engine::workload::Kind;
 
-use super::{CaseSummary, Mode, Roof, moves_nothing};
+use super::comparison::{Comparison, Contender, LeftOut, Ranking, Refused, contenders};
+use super::left_out::{nobody, undecided};
+use super::{CaseSummary, moves_nothing};
 
 /// So many of those that are not compared are named; more are counted.
 const MOST_ELSEWHERE: usize = 32;
@@ -16,101 +18,6 @@ const MOST_CLASSES: usize = 16;
 
 /// So many handlings are compared, each for itself; more are left to the tables.
 const MOST_HANDLINGS: usize = 16;
-
-/// What came of comparing the mechanisms at one placement and size.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Comparison {
-    /// Two or more were measured in one class of CPU pair.
-    Ranked(Ranking),
-    /// No two were: nothing can be said of which is better.
-    Refused(Refused),
-    /// What was set aside may be better than all that counts, or nothing counts.
-    Undecided(Undecided),
-}
-
-impl Comparison {
-    /// The size of what was compared.
-    pub(crate) const fn buffer_bytes(&self) -> u64 {
-        match self {
-            Self::Ranked(ranking) => ranking.buffer_bytes,
-            Self::Refused(refused) => refused.buffer_bytes,
-            Self::Undecided(undecided) => undecided.buffer_bytes,
-        }
-    }
-}
-
-/// Why no winner is named: too few repetitions of what may be the best count.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Undecided {
-    pub(crate) workload: Kind,
-    pub(crate) placement: String,
-    /// The class of CPU pair in which the rest was measured.
-    pub(crate) class: Option<String>,
-    pub(crate) buffer_bytes: u64,
-    /// What was done with messages.
-    pub(crate) handling: Handling,
-    /// The best of those that count; `None` where none does.
-    pub(crate) best_counted: Option<Contender>,
-    /// Those that looked better than it, or all that were left out where there is none.
-    pub(crate) left_out: Vec<LeftOut>,
-}
-
-/// One that is not ranked, as fewer than half of its repetitions count.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeftOut {
-    pub(crate) name: String,
-    /// Its runs after the first block.
-    pub(crate) runs: usize,
-    /// Those of them that were disturbed.
-    pub(crate) disturbed: usize,
-    /// Those of them that failed.
-    pub(crate) failed: usize,
-    /// The median of its runs that are set aside, in the unit of what is ranked.
-    pub(crate) looked: Option<f64>,
-}
-
-/// Why mechanisms were not compared.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refused {
-    pub(crate) workload: Kind,
-    pub(crate) placement: String,
-    pub(crate) buffer_bytes: u64,
-    /// What was done with messages.
-    pub(crate) handling: Handling,
-    /// Each with the class in which it was measured.
-    pub(crate) measured: Vec<(String, String)>,
-}
-
-/// The winner of one comparison between two or more, all at the same distance between the CPUs.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ranking {
-    pub(crate) workload: Kind,
-    pub(crate) placement: String,
-    /// The class of CPU pair in which they were measured.
-    pub(crate) class: Option<String>,
-    pub(crate) buffer_bytes: u64,
-    /// What was done with messages.
-    pub(crate) handling: Handling,
-    pub(crate) best: Contender,
-    pub(crate) second: Contender,
-    /// By what factor the best is ahead of the second; `None` where either has several modes.
-    pub(crate) factor: Option<f64>,
-    /// Those that were measured in other classes only, and so are not compared.
-    pub(crate) elsewhere: Vec<String>,
-    /// Those of which too few repetitions count to be ranked, none of which looked better than the best.
-    pub(crate) left_out: Vec<LeftOut>,
-}
-
-/// One of those compared.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Contender {
-    pub(crate) name: String,
-    pub(crate) median: f64,
-    /// Its modes, where there are several.
-    pub(crate) modes: Vec<Mode>,
-    /// What limits it.
-    pub(crate) roof: Option<Roof>,
-}
 
 /// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
 /// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
@@ -246,43 +153,6 @@ fn compare_class(
     Some(undecided(inside[0], Some(best), better))
 }
 
-/// That nothing is compared, where something was left out and at most one case counts.
-fn nobody(counted: &[&CaseSummary], apart: &[&CaseSummary]) -> Option<Comparison> {
-    let (first, rest) = (apart.first()?, counted.len() + apart.len());
-    if rest < 2 || counted.len() > 1 {
-        return None;
-    }
-    let best = contenders(counted).into_iter().next();
-    let left_out = apart.iter().map(|case| LeftOut::of(case)).collect();
-    Some(undecided(counted.first().unwrap_or(first), best, left_out))
-}
-
-fn undecided(
-    example: &CaseSummary,
-    best_counted: Option<Contender>,
-    left_out: Vec<LeftOut>,
-) -> Comparison {
-    Comparison::Undecided(Undecided {
-        workload: example.case.workload,
-        placement: example.case.placement.clone(),
-        class: example.cpu_pair_class.clone().filter(|_| best_counted.is_some()),
-        buffer_bytes: example.case.buffer_bytes,
-        handling: example.case.handling(),
-        best_counted,
-        left_out,
-    })
-}
-
-/// Those of `cases` that have a figure, the best first.
-fn contenders(cases: &[&CaseSummary]) -> Vec<Contender> {
-    let mut ranked: Vec<Contender> = cases.iter().filter_map(|c| Contender::of(c)).collect();
-    ranked.sort_by(|one, other| one.median.total_cmp(&other.median));
-    if cases.first().is_some_and(|case| case.case.workload == Kind::Stream) {
-        ranked.reverse();
-    }
-    ranked
-}
-
 /// Where two or more were measured, but no two of them in one class.
 fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
     let [first, _, ..] = cases else {
@@ -348,33 +218,10 @@ fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {
     })
 }
 
-impl Contender {
-    fn of(case: &CaseSummary) -> Option<Self> {
-        let median = case.main()?.spread().median;
-        Some(Self { name: case.series(), median, modes: case.modes.clone(), roof: case.roof })
-    }
-}
-
-impl LeftOut {
-    /// Why `case` is not ranked.
-    pub(crate) fn of(case: &CaseSummary) -> Self {
-        let CaseSummary { runs, disturbed, failed, .. } = *case;
-        Self { name: case.series(), runs, disturbed, failed, looked: case.set_aside_median }
-    }
-
-    /// Whether its runs that are set aside are better than `best`: then nobody knows who is.
-    pub(crate) fn looked_better(&self, best: &Contender, workload: Kind) -> bool {
-        self.looked.is_some_and(|looked| match workload {
-            Kind::Stream => looked > best.median,
-            Kind::RoundTrip | Kind::RequestReply => looked < best.median,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Sample, SetAside, sample};
+    use crate::results::{Sample, sample};
     use crate::summary::summarise;
 
     fn measured(mechanism: &str, class: &str, elapsed_us: u64) -> Sample {
@@ -458,73 +305,5 @@ mod tests {
         });
         let expected = [(Touch::None, "pipe"), (Touch::Both, "bus-memfd")];
         assert_eq!(told.collect::<Vec<_>>(), expected);
-    }
-
-    /// Ten repetitions of each of `mechanisms`, with the time that one takes, us, and how many are disturbed.
-    fn repeated(mechanisms: &[(&str, u64, u32)]) -> Vec<Sample> {
-        let mut samples = Vec::new();
-        for &(mechanism, elapsed_us, disturbed) in mechanisms {
-            for block in 0..=10 {
-                let mut one = sample(mechanism, Kind::Stream, 64, block, elapsed_us * 1_000);
-                one.cpu_pair_class = Some("46ns".to_owned());
-                if (1..=disturbed).contains(&block) {
-                    one.set_aside = Some(SetAside::Disturbed);
-                    one.cpu_pair_class = None;
-                }
-                samples.push(one);
-            }
-        }
-        samples
-    }
-
-    #[test]
-    fn no_survivor_wins_over_one_that_looked_better_while_it_was_disturbed() {
-        for disturbed in [6, 10] {
-            let samples =
-                repeated(&[("shm-ring", 10, disturbed), ("pipe", 1_000, 0), ("tcp", 2_000, 0)]);
-            let [Comparison::Undecided(undecided)] = &compared(&samples)[..] else {
-                panic!("{:?}", compared(&samples));
-            };
-            let best = undecided.best_counted.as_ref().map(|best| best.name.as_str());
-            assert_eq!((best, undecided.left_out.len()), (Some("pipe"), 1));
-            let LeftOut { name, runs, disturbed: seen, .. } = &undecided.left_out[0];
-            assert_eq!((name.as_str(), *runs, *seen), ("shm-ring", 10, disturbed as usize));
-        }
-    }
-
-    #[test]
-    fn a_ranking_names_what_it_left_out_and_keeps_what_was_disturbed_less_than_half_the_time() {
-        let samples = repeated(&[("pipe", 1_000, 5), ("tcp", 2_000, 0), ("fifo", 3_000, 9)]);
-        let [Comparison::Ranked(ranking)] = &compared(&samples)[..] else {
-            panic!("{:?}", compared(&samples));
-        };
-        assert_eq!((ranking.best.name.as_str(), ranking.second.name.as_str()), ("pipe", "tcp"));
-        let left_out: Vec<&str> = ranking.left_out.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(left_out, ["fifo"]);
-    }
-
-    #[test]
-    fn where_none_is_left_that_is_said() {
-        let samples = repeated(&[("pipe", 1_000, 10), ("tcp", 2_000, 10)]);
-        let [Comparison::Undecided(undecided)] = &compared(&samples)[..] else {
-            panic!("{:?}", compared(&samples));
-        };
-        assert_eq!((&undecided.best_counted, undecided.left_out.len()), (&None, 2));
-    }
-
-    /// The largest size is not passed over because all of it was disturbed.
-    #[test]
-    fn a_size_of_which_nothing_counts_is_not_replaced_by_another() {
-        let mut samples = repeated(&[("pipe", 1_000, 0), ("tcp", 2_000, 0)]);
-        let mut large = repeated(&[("pipe", 1_000, 10), ("tcp", 2_000, 10)]);
-        for one in &mut large {
-            one.run.case.buffer_bytes = 4_096;
-            one.run.case.case_id += "-large";
-        }
-        samples.append(&mut large);
-        let [Comparison::Undecided(undecided)] = &compared(&samples)[..] else {
-            panic!("{:?}", compared(&samples));
-        };
-        assert_eq!(undecided.buffer_bytes, 4_096);
     }
 }

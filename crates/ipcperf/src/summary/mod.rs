@@ -4,26 +4,29 @@
 mod amount;
 mod best;
 mod builds;
+mod comparison;
 mod cost;
 mod counted;
+mod left_out;
 mod modes;
 mod observed;
 mod probe;
 mod roof;
+mod spread;
 mod summarised;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub(crate) use best::{
-    Comparison, Contender, LeftOut, Ranking, Refused, Side, Undecided, advice, comparisons,
-};
+pub(crate) use best::{Side, advice, comparisons};
+pub(crate) use comparison::{Comparison, Contender, LeftOut, Ranking, Refused, Undecided};
 pub(crate) use cost::RoleCost;
 pub(crate) use counted::{CountKind, Counted, What};
 pub(crate) use modes::Mode;
 pub(crate) use observed::{Observed, observed, observed_of};
 pub(crate) use probe::{ProbeEffect, probe_effects};
 pub(crate) use roof::{Bound, Roof, takes_wake_ups};
+pub(crate) use spread::Spread;
 pub(crate) use summarised::Summarised;
 #[cfg(test)]
 pub(crate) use summarised::tests::summarised;
@@ -31,52 +34,12 @@ pub(crate) use summarised::tests::summarised;
 use ipcperf_engine::limits::Limits;
 use ipcperf_engine::mechanism::{Delivery, find};
 use ipcperf_engine::workload::Kind;
-use ipcperf_stats::{Bootstrap, median, quartiles};
+use ipcperf_stats::{Bootstrap, median};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::parallel::map;
 use crate::results::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
-
-/// Fewer repetitions than these have no spread: of one there is none, and two are their own ends.
-const FEWEST_FOR_SPREAD: usize = 3;
-
-/// Median and quartiles over the kept repetitions of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Spread {
-    pub(crate) median: f64,
-    /// The lower quartile; null below three repetitions.
-    pub(crate) q1: Option<f64>,
-    /// The upper quartile; null below three repetitions.
-    pub(crate) q3: Option<f64>,
-    /// Kept repetitions.
-    pub(crate) n: usize,
-}
-
-impl Spread {
-    /// That of the values of kept repetitions; `None` where there are none.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
-        let quartiles = quartiles(values)?;
-        let has_spread = values.len() >= FEWEST_FOR_SPREAD;
-        Some(Self {
-            median: quartiles.median,
-            q1: has_spread.then_some(quartiles.q1),
-            q3: has_spread.then_some(quartiles.q3),
-            n: values.len(),
-        })
-    }
-
-    /// The quartiles, where there are enough repetitions for a spread.
-    pub(crate) fn middle_half(&self) -> Option<[f64; 2]> {
-        Some([self.q1?, self.q3?])
-    }
-
-    /// The interquartile range as a share of the median, where there are enough repetitions for a spread.
-    pub(crate) fn relative_iqr(&self) -> Option<f64> {
-        let [q1, q3] = self.middle_half()?;
-        Some(if self.median > 0.0 { (q3 - q1) / self.median } else { 0.0 })
-    }
-}
 
 /// What a case came to, in one class of CPU pair.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
