@@ -9,7 +9,7 @@ use crate::plan::{CHOSEN, TWIN, WATCHED, options_prefix, shortest_custom};
 use crate::results::{
     CaseIdentity, ObservationRecord, Results, Sample, SpecRecord, UnwatchedRecord,
 };
-use crate::study::{Levels, Metric, Selection};
+use crate::study::{Levels, Metric, Selection, canonical};
 use crate::summary::was_held_up;
 
 /// A run that counts, and what instruments saw of it.
@@ -292,8 +292,20 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     }
     let options = case.options.iter();
     let prefix = options_prefix(&case.mechanism);
-    levels.extend(options.map(|(name, value)| (format!("{prefix}.{name}"), value.clone())));
+    levels.extend(options.map(|(name, value)| {
+        let factor = format!("{prefix}.{name}");
+        let level = option_level(&factor, value);
+        (factor, level)
+    }));
     levels
+}
+
+/// The level of an option: custom mechanisms get theirs as they were typed, and selections have sizes as bytes.
+fn option_level(factor: &str, value: &str) -> String {
+    match canonical(factor, value).as_slice() {
+        [level] => level.clone(),
+        _ => value.to_owned(),
+    }
 }
 
 /// The level of the factor mechanism: of a custom one with its path in the shortest form.
