@@ -1,6 +1,7 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
 mod broken_studies;
+mod builds;
 mod container;
 mod counted;
 mod custom_mechanisms;
@@ -37,6 +38,7 @@ mod study;
 mod system_calls;
 mod unreadable;
 mod until_ci;
+mod unwatched_cells;
 mod unwritable;
 mod watched;
 mod whole;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// The examples' folder and the header's.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -24,8 +25,14 @@ pub(crate) fn compile(source: &Path, to: &Path, flags: &[&str]) -> Option<()> {
 /// The flags of a shared library.
 pub(crate) const SHARED: [&str; 2] = ["-fPIC", "-shared"];
 
-/// The library of the example `pipes.c`, which other suites may be compiling at the same time.
+/// The library of the example `pipes.c`, compiled by the first test that needs it.
 pub(crate) fn pipes() -> Option<PathBuf> {
+    static PIPES: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PIPES.get_or_init(compiled_pipes).clone()
+}
+
+/// The same, which other suites may be compiling at the same time.
+fn compiled_pipes() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (mine, all) =
         (folder.join(format!("pipes-{}.so", std::process::id())), folder.join("pipes.so"));

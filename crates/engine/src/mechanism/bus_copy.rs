@@ -9,7 +9,7 @@ use super::memfd;
 use super::shm_ring::available;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
-    PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -20,6 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::RungMemory,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

@@ -11,7 +11,7 @@ use super::passing::close;
 use super::shm_ring::available;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
-    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -22,6 +22,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::RungMemory,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::HandedOver,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

@@ -9,7 +9,7 @@ use zbus::zvariant::{Signature, Type};
 use super::dbus::{self, Carrier, LONGEST_ARRAY_BYTES, VIA, errno};
 use super::{
     Boundaries, Delivery, Documentation, Helper, Limit, Mechanism, PayloadFate, PayloadWay,
-    PeerDeath, Setup, Unrelated,
+    PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::Failure;
 
@@ -20,6 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::Yes,

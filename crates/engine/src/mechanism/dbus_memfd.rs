@@ -13,7 +13,7 @@ use super::memfd::{self, Filled};
 use super::shm_ring::available;
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, OptionSpec, OptionValues, PayloadFate,
-    PayloadWay, PeerDeath, Setup, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::Failure;
 
@@ -24,6 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::Yes,

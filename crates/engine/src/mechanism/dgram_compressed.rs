@@ -12,8 +12,8 @@ use super::passing::datagram_pair;
 use super::socket::{set_buffers, unix_limit};
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
-    Unrelated,
+    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
+    Setup, Unrelated,
 };
 use crate::buffer::Buffer;
 use crate::{Failure, Mode, Report, RunSpec, worker};
@@ -25,6 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

@@ -10,7 +10,7 @@ use super::polled::{self, Select, WAIT_SELECT};
 use super::socket::{set_buffers, unix_limit};
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode};
 
@@ -21,6 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

@@ -10,7 +10,7 @@ use super::descriptor::refused;
 use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -21,6 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::RungMemory,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

@@ -19,6 +19,8 @@ pub struct Mechanism {
     pub delivery: Delivery,
     /// Which way the payload takes, and so what bounds it.
     pub way: PayloadWay,
+    /// How a peer waits for the other.
+    pub waits: PeerWait,
     /// What the receiver gets of the payload.
     pub payload: PayloadFate,
     /// What a party learns of the other's death.
@@ -114,6 +116,34 @@ impl PayloadWay {
             Self::RungMemory => "shared memory, told of by a call",
             Self::Reach => "out of the sender's memory",
             Self::Nowhere => "nowhere",
+        }
+    }
+}
+
+/// How a peer waits for the other. On two CPUs this decides what an exchange costs at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerWait {
+    /// It sleeps at once, and the other has to wake it.
+    Sleeps,
+    /// It spins first, or never sleeps: an exchange needs no wake-up.
+    Spins,
+    /// An option decides.
+    Chosen {
+        /// The option.
+        option: &'static str,
+        /// Its values with which a peer spins.
+        spins: &'static [&'static str],
+    },
+}
+
+impl PeerWait {
+    /// The word used in lists.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sleeps => "sleeps",
+            Self::Spins => "spins",
+            Self::Chosen { .. } => "sleeps or spins: an option decides",
         }
     }
 }
@@ -304,11 +334,28 @@ impl Mechanism {
     #[must_use]
     pub fn fate(&self, options: &BTreeMap<String, String>) -> PayloadFate {
         let PayloadFate::Chosen { option, handed_over } = self.payload else { return self.payload };
-        let default = self.options.iter().find(|known| known.name == option).map(|it| it.default);
-        match options.get(option).map(String::as_str).or(default) {
+        match self.value(options, option) {
             Some(value) if value == handed_over => PayloadFate::HandedOver,
             _ => PayloadFate::Copied,
         }
+    }
+
+    /// Whether a peer sleeps at once when it waits, with these options.
+    #[must_use]
+    pub fn sleeps(&self, options: &BTreeMap<String, String>) -> bool {
+        match self.waits {
+            PeerWait::Sleeps => true,
+            PeerWait::Spins => false,
+            PeerWait::Chosen { option, spins } => {
+                self.value(options, option).is_none_or(|value| !spins.contains(&value))
+            }
+        }
+    }
+
+    /// The value of `option`: the one that was set, or its default.
+    fn value<'a>(&self, options: &'a BTreeMap<String, String>, option: &str) -> Option<&'a str> {
+        let default = self.options.iter().find(|known| known.name == option).map(|it| it.default);
+        options.get(option).map(String::as_str).or(default)
     }
 
     /// The first of `options` that cannot be had here; those left out have their defaults.

@@ -6,7 +6,7 @@ use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::pipe::CAPACITY;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -17,6 +17,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,

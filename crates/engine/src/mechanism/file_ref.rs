@@ -11,7 +11,7 @@ use super::passing::{FDS, close, companions, datagram_pair, recv_with, send_with
 use super::polled::{self, Select, WAIT_SELECT};
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, Report, RunSpec};
 
@@ -22,6 +22,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

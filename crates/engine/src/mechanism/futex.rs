@@ -8,7 +8,7 @@ use rustix::thread::futex;
 use super::slot::{Bell, SlotEnd, Spot, ends, memory, memory_available};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, Setup, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -19,6 +19,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),

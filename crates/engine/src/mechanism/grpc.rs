@@ -21,7 +21,8 @@ use super::local::listen_at;
 use super::meeting;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library,
-    Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
+    Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Scratch, Setup,
+    Unrelated,
 };
 use crate::{Failure, Mode, worker};
 use client::Client;
@@ -34,6 +35,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,

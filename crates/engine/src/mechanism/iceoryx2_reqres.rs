@@ -17,7 +17,8 @@ use super::iceoryx::{
     STREAM_PLACES, Side, copied, not_lent, not_sent, unmade,
 };
 use super::{
-    Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, Setup, Unrelated,
+    Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, PeerWait, Setup,
+    Unrelated,
 };
 
 /// What `iceoryx2-reqres` is.
@@ -27,6 +28,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    waits: PeerWait::Spins,
     payload: FATE,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No(OWNERS_ALONE),

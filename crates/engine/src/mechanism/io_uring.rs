@@ -13,7 +13,7 @@ use rustix::process::{Resource, getrlimit};
 use super::socket::{SocketEnd, unix_pair};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Limit, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
 };
 use crate::workload::{Kind, places_bytes};
 use crate::{Failure, Mode, worker};
@@ -27,6 +27,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

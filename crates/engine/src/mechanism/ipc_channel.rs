@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library, Mechanism,
-    Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -18,6 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("the socket that it meets at lies in a folder of its user's alone"),

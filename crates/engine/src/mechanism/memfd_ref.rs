@@ -14,8 +14,8 @@ use super::shm_ring::available;
 use super::socket::flags;
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
-    Unrelated,
+    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
+    Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -26,6 +26,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

@@ -7,7 +7,7 @@ use super::futex::FutexBell;
 use super::slot::{Shared, SlotEnd, ends, memory_bytes};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Scratch, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -18,6 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,

@@ -16,7 +16,8 @@ use super::descriptor::refused;
 use super::shm_ring::available;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup,
+    Unrelated,
 };
 use crate::payload::Way;
 use crate::workload::Kind;
@@ -30,6 +31,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    waits: PeerWait::Chosen { option: "wait", spins: &["fcntl-each", "fcntl-needed"] },
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),

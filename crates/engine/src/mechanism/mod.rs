@@ -74,7 +74,7 @@ use crate::{Failure, RunSpec};
 pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
 pub use facts::{
     Boundaries, Choice, Delivery, Documentation, Helper, Lack, Library, Limit, Mechanism,
-    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Unavailable, Unrelated,
+    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unavailable, Unrelated,
 };
 pub(crate) use own::plain;
 pub use own::{

@@ -7,7 +7,7 @@ use super::sysv::setting;
 use super::tcp::connected;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -18,6 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,

@@ -6,7 +6,7 @@ mod linked;
 
 use super::{
     Boundaries, Delivery, Documentation, Helper, Library, Mechanism, PayloadFate, PayloadWay,
-    PeerDeath, Unavailable, Unrelated,
+    PeerDeath, PeerWait, Unavailable, Unrelated,
 };
 use crate::{Mode, Report, RunSpec};
 
@@ -17,6 +17,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,

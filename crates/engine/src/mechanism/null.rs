@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
-    PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -17,6 +17,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Nothing,
     way: PayloadWay::Nowhere,
+    waits: PeerWait::Spins,
     payload: PayloadFate::Nothing,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("there is nothing to meet at"),

@@ -19,7 +19,7 @@ pub use library::{LibraryFacts, library_facts};
 
 use super::{
     Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadFate, PayloadWay, PeerDeath,
-    Unavailable, Unrelated,
+    PeerWait, Unavailable, Unrelated,
 };
 use crate::{Mode, worker};
 
@@ -63,13 +63,14 @@ pub fn own_mechanism(name: &str) -> Option<(OwnKind, &Path)> {
 }
 
 /// What each has in common with pipes and sockets is not known: the least is claimed, that payload is
-/// copied and that no call is needed for it.
+/// copied, that no call is needed for it, and that nobody has to be woken.
 const PROGRAM: Mechanism = Mechanism {
     name: "exec:PROGRAM",
     about: "a program of one's own",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    waits: PeerWait::Spins,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,

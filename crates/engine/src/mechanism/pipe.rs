@@ -6,7 +6,7 @@ use super::descriptor::{Direction, PipeEnd, join, refused};
 use super::polled::{self, Poll, WAIT};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode};
 
@@ -17,6 +17,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

@@ -9,8 +9,8 @@ use super::descriptor::{PipeEnd, join};
 use super::pipe::{CAPACITY, direction};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Helper,
-    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
-    Unrelated,
+    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
+    Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -21,6 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Lent,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

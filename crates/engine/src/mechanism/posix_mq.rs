@@ -10,7 +10,8 @@ use super::descriptor::refused;
 use super::sysv::{outcome, setting};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable,
+    Unrelated,
 };
 use crate::buffer::Buffer;
 use crate::names::RunNames;
@@ -25,6 +26,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,

@@ -10,7 +10,7 @@ use super::slot::{SlotEnd, ends, memory, memory_available};
 use super::sysv::outcome;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -21,6 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Reach,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("reading another's memory needs his user, or CAP_SYS_PTRACE"),

@@ -9,7 +9,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use super::descriptor::refused;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -20,6 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,

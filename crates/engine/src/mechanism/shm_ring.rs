@@ -10,8 +10,8 @@ use rustix::io::Errno;
 use super::descriptor::refused;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism,
-    Nearness, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup,
-    Unavailable, Unrelated,
+    Nearness, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
+    Setup, Unavailable, Unrelated,
 };
 use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
 use crate::payload::Way;
@@ -25,6 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    waits: PeerWait::Chosen { option: "wait", spins: &["spin-futex", "yield"] },
     payload: PayloadFate::Chosen { option: "api", handed_over: "loan" },
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("its memory is inherited or passed on"),

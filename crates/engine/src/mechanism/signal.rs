@@ -16,7 +16,7 @@ use super::slot::Shared;
 use super::sysv::outcome;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, Report, worker};
 
@@ -27,6 +27,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("only one's own processes may be sent signals, or with CAP_KILL"),

@@ -12,7 +12,7 @@ use rustix::pipe::{
 use super::descriptor::refused;
 use super::{
     Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -23,6 +23,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Nothing,
     way: PayloadWay::Nowhere,
+    waits: PeerWait::Spins,
     payload: PayloadFate::Nothing,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),

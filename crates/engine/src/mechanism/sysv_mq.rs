@@ -6,7 +6,7 @@ use super::descriptor::refused;
 use super::sysv::{self, outcome, outcome_of_object, setting};
 use super::{
     Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::buffer::Buffer;
 use crate::{Failure, Mode, worker};
@@ -18,6 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,

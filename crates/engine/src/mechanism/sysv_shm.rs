@@ -9,7 +9,7 @@ use super::slot::{Shared, SlotEnd, ends, memory_bytes, no_memory};
 use super::sysv;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, Setup, Unrelated,
+    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -20,6 +20,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,

@@ -14,7 +14,7 @@ use super::meeting::{has_address_of, meet};
 use super::socket::{SocketEnd, joined, set_buffers};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unavailable, Unrelated,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -25,6 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,

@@ -10,7 +10,7 @@ use super::socket::{flags, set_buffers};
 use super::tcp::{ANY_PORT, available, loopback};
 use super::{
     Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
 };
 use crate::{Failure, Mode, worker};
 
@@ -21,6 +21,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Lossy,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::Yes,

@@ -7,7 +7,7 @@ use super::meeting::{self, is_of_this_process};
 use super::socket::{SocketEnd, flags, joined};
 use super::{
     Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, Scratch, Setup, Unrelated,
+    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Scratch, Setup, Unrelated,
 };
 use crate::names::of_run;
 use crate::{Failure, FailureKind, Mode, worker};
@@ -19,6 +19,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,

@@ -17,7 +17,8 @@ use super::local::{listen_at, path_in_folder};
 use super::sysv::outcome;
 use super::{
     Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library, Mechanism,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, Setup, Unrelated,
+    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup,
+    Unrelated,
 };
 use crate::{Failure, Mode, Report, RunSpec, worker};
 
@@ -28,6 +29,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Kernel,
+    waits: PeerWait::Sleeps,
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,

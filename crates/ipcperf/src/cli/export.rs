@@ -9,6 +9,7 @@ use super::measure::Form;
 use crate::error::{Ending, Error};
 use crate::export::{Exporter, find};
 use crate::output::print_with;
+use crate::results::Strictness;
 use crate::summary::Summarised;
 
 pub(super) fn export(arguments: &ExportArguments) -> Result<Ending, Error> {
@@ -20,8 +21,7 @@ pub(super) fn export(arguments: &ExportArguments) -> Result<Ending, Error> {
             return Err(Error::usage(format!("{}: {words}", input.display())));
         }
     }
-    let files = arguments.files.iter().map(|path| Summarised::read(path));
-    let files = files.collect::<Result<Vec<_>, Error>>()?;
+    let files = Summarised::read_all(&arguments.files, Strictness::Lenient)?;
     match &arguments.output {
         None => print_with(|out| (exporter.write)(&files, out)),
         Some(path) => write(exporter, &files, path).map(|()| Ending::Done),

@@ -9,6 +9,7 @@ use crate::exhibit::Asked;
 use crate::figure::write_all;
 use crate::output::print;
 use crate::report::Report;
+use crate::results::Strictness;
 use crate::study::Study;
 use crate::summary::Summarised;
 
@@ -19,8 +20,7 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
         return Err(Error::usage(format!("{}: {words}", input.display())));
     }
     check_writable(page)?;
-    let files = arguments.files.iter().map(|path| Summarised::read(path));
-    let files = files.collect::<Result<Vec<_>, Error>>()?;
+    let files = Summarised::read_all(&arguments.files, Strictness::Lenient)?;
     let given = arguments.study.as_deref().map(Study::find).transpose()?;
     print(&write(&files, given, page, arguments.figures.as_deref())?)
 }

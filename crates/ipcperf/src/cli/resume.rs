@@ -13,7 +13,7 @@ use crate::machine::{Environment, NoiseDetection, noise_detection};
 use crate::output::{Progress, tell};
 use crate::plan::{Enough, Plan};
 use crate::printable::printable_line;
-use crate::results::{Header, Results, Writer};
+use crate::results::{CustomRecord, Header, Results, Writer};
 use crate::runner::{self, Before, Outcome, Retry};
 use crate::study::Study;
 
@@ -29,6 +29,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     arguments.custom.permit(&arguments.file, origin, &plan.custom_mechanisms())?;
     same_machine(&header, &plan, &topology()?).map_err(refuse)?;
     same_noise_detection(&header).map_err(refuse)?;
+    header.plan.custom.as_ref().map_or(Ok(()), CustomRecord::check).map_err(refuse)?;
     plan.check_stored().map_err(|error| refuse(error.to_string()))?;
     for warning in results.warnings.iter().cloned().chain(other_version(&header)) {
         let words = format!("ipcperf: warning: {}: {warning}", arguments.file.display());

@@ -14,8 +14,7 @@ use crate::summary::{Summarised, observed, probe_effects};
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
     let strictness = if arguments.strict { Strictness::Strict } else { Strictness::Lenient };
-    let files = arguments.files.iter().map(|path| Summarised::read_with(path, strictness));
-    let files = files.collect::<Result<Vec<_>, Error>>()?;
+    let files = Summarised::read_all(&arguments.files, strictness)?;
     let shown = match arguments.json {
         true => print_with(|out| (JSON.write)(&files, out)),
         false => print(&files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n")),

@@ -141,7 +141,7 @@ impl Placed<'_> {
         Some(Traced {
             x: *x,
             label: label.clone(),
-            spread: Spread { median: drawn, q1: drawn, q3: drawn, n: self.part.n },
+            spread: Spread { median: drawn, q1: None, q3: None, n: self.part.n },
             words: Some(format!("{label}: p = {}{which} (n = {})", p_value(p), self.part.n)),
         })
     }

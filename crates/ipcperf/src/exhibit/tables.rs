@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::measured::{name, set_aside};
 use super::{Source, machines};
-use crate::hypothesis::{Line, Point, lines};
+use crate::hypothesis::{Line, Point, lines, lost_lines};
 use crate::output::{amount, units};
 use crate::results::Sample;
 use crate::study::{Beside, Better, Columned, Metric, Rowed, Selection, Study, StudyTable};
@@ -166,7 +166,9 @@ fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
                 let lines = measured(table, source, cases, metric);
                 Filled::of(column.name.clone(), lines, metric)
             }
-            Columned::Best(places) => best(&column.name, places, &filled),
+            Columned::Best(places) => {
+                known(best(&column.name, places, &filled), places, table, source)
+            }
             Columned::Ratio(one, other) => ratio(&column.name, *one, *other, &filled),
         };
         filled.push(next);
@@ -257,6 +259,24 @@ fn best<'a>(head: &str, places: &[usize], filled: &[Filled<'a>]) -> Filled<'a> {
     Filled { head: head.to_owned(), lines: merged.into_iter().collect(), unit, better }
 }
 
+/// `column`, which is the best of those at `places`, without the rows at which one of these has no run that
+/// counts: the best of the others need not be the best.
+fn known<'a>(
+    mut column: Filled<'a>,
+    places: &[usize],
+    table: &StudyTable,
+    source: &Source<'a>,
+) -> Filled<'a> {
+    for place in places {
+        if let Columned::Cases(cases, _) = &table.columns[*place].of {
+            let lost = lost_lines(&source.cells, cases, table.rows_over());
+            let without = |line| lost.iter().fold(line, Line::without_lost);
+            column.lines = column.lines.into_iter().map(without).collect();
+        }
+    }
+    column
+}
+
 /// The column at `one` over that at `other`: each line over the only one, or over that with which it shares
 /// all but its mechanism.
 fn ratio<'a>(head: &str, one: usize, other: usize, filled: &[Filled<'a>]) -> Filled<'a> {
@@ -302,7 +322,10 @@ impl<'a> Filled<'a> {
             let spread = Spread::of(&point.all())?;
             let value = amount(spread.median, &self.unit);
             Some(match beside {
-                Beside::Iqr => format!("{value} ({})", units::percent(spread.relative_iqr())),
+                Beside::Iqr => format!("{value} ({})", units::spread_or_n(&spread)),
+                Beside::Range if spread.middle_half().is_none() => {
+                    format!("{value} (n = {})", spread.n)
+                }
                 Beside::Range => {
                     let ends = point.values.values().copied();
                     let low = ends.clone().fold(f64::INFINITY, f64::min);

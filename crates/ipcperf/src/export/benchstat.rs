@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use ipcperf_engine::Mode;
 
 use super::Exporter;
+use crate::output::not_ranked;
 use crate::printable::{is_unsafe, printable_line};
 use crate::results::{Header, Sample};
 use crate::summary::{Summarised, ns_per_message};
@@ -19,7 +20,8 @@ pub(super) const EXPORTER: Exporter = Exporter {
               in the number of its CPUs; messages or round trips; `ns/op`, the time of one of them; \
               then what there is of `MB/s`, `p50-ns`, `p99-ns` and `lost-messages`. On two CPUs \
               `cacheline-ns` is the distance between them: figures of different distances are not \
-              comparable, so a case that was measured at several has `/cpus=CLASS` in its name. \
+              comparable, so a case that was measured at several has `/cpus=CLASS` in its name. A case \
+              of which fewer than half of the repetitions count is named in a line that begins with `#`. \
               `benchstat old.txt new.txt` compares two exports.",
     write,
 };
@@ -59,17 +61,28 @@ fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
     }
     let planned = file.results.header.plan.cases.iter();
     for samples in planned.filter_map(|case| cases.get(case.as_str())) {
-        write_case(samples, out)?;
+        write_case(samples, build(file, samples), out)?;
+    }
+    // No line of a benchmark: benchstat passes it over.
+    for line in not_ranked(&file.summaries) {
+        writeln!(out, "# fewer than half of its repetitions count: {}", one_line(&line))?;
     }
     Ok(())
 }
 
-fn write_case(samples: &[&Sample], out: &mut dyn Write) -> io::Result<()> {
+/// Which file the custom mechanism of `samples` is, where another file of its name is written too.
+fn build<'a>(file: &'a Summarised, samples: &[&Sample]) -> Option<&'a str> {
+    let mechanism = &samples.first()?.run.case.mechanism;
+    let summary = file.summaries.iter().find(|summary| summary.case.mechanism == *mechanism)?;
+    Some(summary.build.trim()).filter(|build| !build.is_empty())
+}
+
+fn write_case(samples: &[&Sample], build: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
     let classes: BTreeSet<_> = samples.iter().map(|sample| &sample.cpu_pair_class).collect();
     for sample in samples {
         let class = sample.cpu_pair_class.as_ref().filter(|_| classes.len() > 1);
         if let Some(ns) = sample.round_trip_ns_mean.or_else(|| ns_per_message(sample)) {
-            let (name, messages) = (name(sample, class), sample.messages);
+            let (name, messages) = (name(sample, class, build), sample.messages);
             writeln!(out, "{name} {messages} {ns} ns/op{}", further(sample))?;
         }
     }
@@ -77,7 +90,7 @@ fn write_case(samples: &[&Sample], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The name of a case as Go has it: words, each a key and a value, then the number of CPUs.
-fn name(sample: &Sample, class: Option<&String>) -> String {
+fn name(sample: &Sample, class: Option<&String>, build: Option<&str>) -> String {
     let case = &sample.run.case;
     let mut words = vec![
         ("workload", case.workload.name().to_owned()),
@@ -91,6 +104,7 @@ fn name(sample: &Sample, class: Option<&String>) -> String {
         words.push(("verify", "yes".to_owned()));
     }
     words.extend(class.map(|class| ("cpus", class.clone())));
+    words.extend(build.map(|build| ("file", build.to_owned())));
     let words = words.iter().map(|(key, value)| format!("/{}={}", quoted(key), quoted(value)));
     let words = words.collect::<String>();
     format!("Benchmark{}{words}-{}", quoted(&camel_case(&case.mechanism)), cpus(sample))

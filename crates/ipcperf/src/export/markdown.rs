@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Exporter;
-use crate::output::{Beside, Figures, ROOFS, refusals, sections};
+use crate::output::{Beside, Figures, ROOFS, not_ranked, refusals, sections};
 use crate::printable::is_unsafe;
 use crate::summary::{CaseSummary, Spread, Summarised};
 
@@ -49,6 +49,9 @@ fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
     for refusal in refusals(&file.summaries) {
         writeln!(out, "\n{}", text(&refusal))?;
     }
+    for line in not_ranked(&file.summaries) {
+        writeln!(out, "\nfewer than half of its repetitions count: {}", text(&line))?;
+    }
     write_exact(&file.summaries, out)
 }
 
@@ -85,7 +88,8 @@ fn exact(case: &CaseSummary) -> Option<Vec<String>> {
     let Spread { median, q1, q3, n } = figure.spread();
     let class = case.cpu_pair_class.clone().unwrap_or_default();
     let mut row = vec![case.case.case_id.clone(), class, case.main_figure.to_owned()];
-    row.extend([median, q1, q3].map(|number| number.to_string()));
+    row.push(median.to_string());
+    row.extend([q1, q3].map(|end| end.map(|end| end.to_string()).unwrap_or_default()));
     row.push(n.to_string());
     let ends = case.median_interval.map(|ends| ends.map(|end| end.to_string()));
     row.extend(ends.unwrap_or_default());

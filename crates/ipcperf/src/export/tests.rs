@@ -250,7 +250,9 @@ fn check_markdown(text: &str, files: &[Summarised]) {
         assert_eq!((&cells[0], cells.len()), (&case.case.case_id, 9));
         let ends = case.median_interval.into_iter().flatten();
         #[allow(clippy::cast_precision_loss, reason = "a count")]
-        let wanted = [spread.median, spread.q1, spread.q3, spread.n as f64].into_iter().chain(ends);
+        let half = spread.middle_half().into_iter().flatten();
+        let wanted =
+            std::iter::once(spread.median).chain(half).chain([spread.n as f64]).chain(ends);
         let numbers = cells[3..].iter().filter(|cell| !cell.is_empty());
         assert!(numbers.map(|cell| cell.parse::<f64>().unwrap()).eq(wanted), "{cells:?}");
     }

@@ -109,11 +109,12 @@ impl Value {
     }
 
     fn of_one_mode(quantity: Quantity, spread: &Spread, name: &str, bound: &str) -> Self {
-        let Spread { median, q1, q3, n } = *spread;
-        let [middle, low, high] = [median, q1, q3].map(|value| quantity.words(value));
-        let words = format!("{name}{middle}{bound} (middle half {low} to {high}, n = {n})");
+        let (median, half) = (spread.median, spread.middle_half());
+        let middle = quantity.words(median);
+        let n = units::middle_half(spread, |value| quantity.words(value));
+        let words = format!("{name}{middle}{bound} ({n})");
         let mark = Mark { value: median, trust: Trust::Counted, words };
-        Self { middle: Some(median), half: Some([q1, q3]), marks: vec![mark] }
+        Self { middle: Some(median), half, marks: vec![mark] }
     }
 
     /// What was seen of a case that the machine held up each time: no line passes through it.

@@ -176,6 +176,7 @@ fn share_of_limit(case: &CaseSummary) -> Option<Spread> {
         true => roof.share * value / spread.median,
         false => roof.share * spread.median / value,
     };
-    let (one, other) = (share(spread.q1), share(spread.q3));
-    Some(Spread { median: roof.share, q1: one.min(other), q3: one.max(other), n: spread.n })
+    let ends = spread.middle_half().map(|half| half.map(share));
+    let [q1, q3] = [f64::min, f64::max].map(|end| ends.map(|[one, other]| end(one, other)));
+    Some(Spread { median: roof.share, q1, q3, n: spread.n })
 }

@@ -10,7 +10,7 @@ use super::chart::Content;
 use super::description::{Description, Reference};
 use super::group::Group;
 use super::layout::Layout;
-use crate::summary::{CaseSummary, Summarised};
+use crate::summary::{CaseSummary, Summarised, takes_wake_ups};
 
 /// A line that no series makes, in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +23,14 @@ const WHOLE: &str = "the limit";
 const OF_MEMORY: &str = "limit through shared memory";
 const OF_KERNEL: &str = "limit through the kernel";
 const OF_REACH: &str = "limit out of the sender's memory";
+const OF_SLEEP: &str = "limit of peers that sleep";
 
 /// SVG's `stroke-dasharray` for the guide of that name.
 pub(super) fn guide_dashes(name: &str) -> &'static str {
     match name {
         OF_MEMORY => "2 2",
         OF_REACH => "5 2 1 2",
+        OF_SLEEP => "8 3",
         _ => "5 3",
     }
 }
@@ -57,7 +59,7 @@ pub(super) fn guides(
     guides
 }
 
-/// What the machine cannot beat at each size, by the way a payload takes.
+/// What the machine cannot beat at each size, by how the peers wait and the way a payload takes.
 fn limits(group: &Group) -> Vec<Guide> {
     limits_of(&group.cases)
 }
@@ -96,6 +98,7 @@ fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
 #[allow(clippy::cast_precision_loss, reason = "a rate for a picture")]
 fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
     let name = match find(&case.case.mechanism)?.way {
+        _ if takes_wake_ups(&case.case) => OF_SLEEP,
         // What is told of by a call has the kernel's limit.
         PayloadWay::Kernel | PayloadWay::RungMemory => OF_KERNEL,
         PayloadWay::Reach => OF_REACH,

@@ -6,6 +6,7 @@ use super::description::{Band, Statistic};
 use super::finding::Finding;
 use super::quantity::Quantity;
 use super::reference::{Guide, caches_on, limits_of};
+use crate::output::units;
 use crate::summary::{CaseSummary, Spread, Summarised};
 
 /// Rows of a panel; what is beyond is left to the tables.
@@ -103,9 +104,10 @@ impl Plot<'_> {
     fn curve(&self, trace: &Trace, series: usize) -> Curve {
         let mut curve = Curve { series, ..Curve::default() };
         for point in &trace.points {
-            let Spread { median, q1, q3, .. } = point.spread;
+            let median = point.spread.median;
+            let [low, high] = point.spread.middle_half().unwrap_or([median; 2]);
             curve.line.push([point.x, median]);
-            curve.band.push([point.x, q1, q3]);
+            curve.band.push([point.x, low, high]);
             curve.points.push(self.point((point.x, median), trace, point));
         }
         curve
@@ -117,9 +119,9 @@ impl Plot<'_> {
         for point in trace.points.iter().take(MOST_ROWS.saturating_sub(rows.len())) {
             #[allow(clippy::cast_precision_loss, reason = "rows are few")]
             let row = rows.len() as f64;
-            let Spread { median, q1, q3, .. } = point.spread;
-            curve.whiskers.push([q1, row, q3, row]);
-            curve.points.push(self.point((median, row), trace, point));
+            let half = point.spread.middle_half();
+            curve.whiskers.extend(half.map(|[low, high]| [low, row, high, row]));
+            curve.points.push(self.point((point.spread.median, row), trace, point));
             rows.push(row_name(trace, point));
         }
         curve
@@ -127,10 +129,9 @@ impl Plot<'_> {
 
     fn point(&self, (x, y): (f64, f64), trace: &Trace, point: &Traced) -> Point {
         let words = point.words.clone().unwrap_or_else(|| {
-            let Spread { median, q1, q3, n } = point.spread;
-            let [median, low, high] = [median, q1, q3].map(|value| self.y.words(value));
-            let name = row_name(trace, point);
-            format!("{name}: {median} (middle half {low} to {high}, n = {n})")
+            let (name, spread) = (row_name(trace, point), &point.spread);
+            let half = units::middle_half(spread, |value| self.y.words(value));
+            format!("{name}: {} ({half})", self.y.words(spread.median))
         });
         Point { x, y, weight: 1.0, trust: Trust::Counted, words }
     }

@@ -1,11 +1,15 @@
 //! What was measured, by case: the values that count, by block.
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use super::claim::EVENTS;
-use crate::plan::{CHOSEN, TWIN, WATCHED};
-use crate::results::{CaseIdentity, ObservationRecord, Results, Sample, SpecRecord};
-use crate::study::{Levels, Metric, Selection};
+use crate::plan::{CHOSEN, TWIN, WATCHED, options_prefix, shortest_custom};
+use crate::results::{
+    CaseIdentity, ObservationRecord, Results, Sample, SpecRecord, UnwatchedRecord,
+};
+use crate::study::{Levels, Metric, Selection, canonical};
 use crate::summary::was_held_up;
 
 /// A run that counts, and what instruments saw of it.
@@ -72,8 +76,19 @@ impl<'a> Cells<'a> {
     /// The cells that `selection` means: of CPU pairs those of the class that most runs of their placement
     /// are in. Whatever is selected, the class is the same, for what is compared must be equally far apart.
     pub(crate) fn select(&self, selection: &Selection) -> Vec<&Cell<'a>> {
+        let selection = self.found(selection);
         let meant = self.cells.iter().filter(|cell| selection.holds(&cell.levels, &cell.matrices));
         meant.filter(|cell| cell.class.is_none() || self.is_of_most(cell)).collect()
+    }
+
+    /// `selection` with paths as the results have them, wherever they are judged: found from the folder in which
+    /// they were measured.
+    fn found<'s>(&self, selection: &'s Selection) -> Cow<'s, Selection> {
+        let custom = self.results.header.plan.custom.as_ref();
+        match custom.and_then(|custom| custom.folder.as_ref()) {
+            Some(folder) => Cow::Owned(selection.found_in(Path::new(folder))),
+            None => Cow::Borrowed(selection),
+        }
     }
 
     fn is_of_most(&self, cell: &Cell<'_>) -> bool {
@@ -104,16 +119,18 @@ impl<'a> Cells<'a> {
 
     fn reasons(&self, selection: &Selection, instrument: Option<&str>) -> Option<String> {
         let plan = &self.results.header.plan;
+        let selection = &self.found(selection);
         let mut reasons: Vec<String> = Vec::new();
         for absent in &plan.unavailable {
-            if selection.allows("mechanism", &absent.mechanism) {
+            if selection.allows("mechanism", &mechanism_level(&absent.mechanism)) {
                 reasons
                     .push(format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
             }
         }
         for missing in &plan.unwatched {
             let is_needed = instrument == Some(missing.instrument.as_str())
-                || selection.names("instrument", &missing.instrument);
+                || selection.names("instrument", &missing.instrument)
+                || self.is_left_out(selection, missing);
             if is_needed {
                 reasons.push(format!(
                     "{}: {} ({})",
@@ -125,15 +142,27 @@ impl<'a> Cells<'a> {
         let refused = refused.filter(|one| selection.would_hold(&levels(&one.case, &[])));
         reasons.extend(refused.map(|one| format!("{}: {}", one.case.case_id, one.reason)).take(1));
         reasons.extend(self.held_up(selection));
-        let is_planned = || self.results.samples.iter().any(|one| self.means(selection, one));
+        let is_planned = || self.results.samples.iter().any(|one| self.holds(selection, one));
         if reasons.is_empty() && self.results.header.quick && !is_planned() {
             reasons.push("a quick look leaves it out (measure without --quick)".to_owned());
         }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
+    /// Whether `selection` means cells that nobody could have watched, and so were not run.
+    fn is_left_out(&self, selection: &Selection, missing: &UnwatchedRecord) -> bool {
+        let is_named = |matrix: &String| selection.names("matrix", matrix);
+        let is_any = || {
+            let was_run = self.results.samples.iter().any(|one| self.holds(selection, one));
+            missing.cells_left_out > 0 && !selection.has("matrix") && !was_run
+        };
+        missing.matrices.iter().any(is_named) || is_any()
+    }
+
     /// How many runs of what `selections` mean are set aside, by the reason.
     pub(crate) fn set_aside(&self, selections: &[Selection]) -> BTreeMap<&'static str, usize> {
+        let selections: Vec<Cow<'_, Selection>> =
+            selections.iter().map(|one| self.found(one)).collect();
         let mut counts = BTreeMap::new();
         for sample in &self.results.samples {
             let Some(reason) = sample.set_aside else { continue };
@@ -146,8 +175,29 @@ impl<'a> Cells<'a> {
         counts
     }
 
+    /// The levels of the cases of `selection` that ran, and of which no run counts: nobody knows their figures.
+    pub(crate) fn lost(&self, selection: &Selection) -> BTreeSet<Levels> {
+        let selection = self.found(selection);
+        let of = |case: &CaseIdentity, instruments: &[String]| {
+            let levels = levels(case, instruments);
+            selection.holds(&levels, self.matrices(case)).then_some(levels)
+        };
+        let (mut counted, mut ran) = (BTreeSet::new(), BTreeSet::new());
+        for sample in &self.results.samples {
+            let side = if sample.set_aside.is_none() { &mut counted } else { &mut ran };
+            side.extend(of(&sample.run.case, &sample.instruments));
+        }
+        ran.extend(self.results.failures.iter().filter_map(|one| of(&one.run.case, &[])));
+        ran.difference(&counted).cloned().collect()
+    }
+
     /// Whether `selection` means `sample`.
     pub(crate) fn means(&self, selection: &Selection, sample: &Sample) -> bool {
+        self.holds(&self.found(selection), sample)
+    }
+
+    /// Whether `sample` is of `selection`, whose paths are as the results have them.
+    fn holds(&self, selection: &Selection, sample: &Sample) -> bool {
         selection
             .holds(&levels(&sample.run.case, &sample.instruments), self.matrices(&sample.run.case))
     }
@@ -219,7 +269,7 @@ fn class(sample: &Sample) -> Option<&str> {
 /// The level of each factor of a case.
 fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     let plain = [
-        ("mechanism", case.mechanism.clone()),
+        ("mechanism", mechanism_level(&case.mechanism)),
         ("workload", case.workload.name().to_owned()),
         ("mode", case.mode.name().to_owned()),
         ("placement", case.placement.clone()),
@@ -241,9 +291,26 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
         levels.insert("reply".to_owned(), reply.to_string());
     }
     let options = case.options.iter();
+    let prefix = options_prefix(&case.mechanism);
+    levels.extend(options.map(|(name, value)| {
+        let factor = format!("{prefix}.{name}");
+        let level = option_level(&factor, value);
+        (factor, level)
+    }));
     levels
-        .extend(options.map(|(name, value)| (format!("{}.{name}", case.mechanism), value.clone())));
-    levels
+}
+
+/// The level of an option: custom mechanisms get theirs as they were typed, and selections have sizes as bytes.
+fn option_level(factor: &str, value: &str) -> String {
+    match canonical(factor, value).as_slice() {
+        [level] => level.clone(),
+        _ => value.to_owned(),
+    }
+}
+
+/// The level of the factor mechanism: of a custom one with its path in the shortest form.
+fn mechanism_level(name: &str) -> String {
+    shortest_custom(name).unwrap_or_else(|| name.to_owned())
 }
 
 /// The words that chose the events by which a case is watched, where its name tells them.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ipcperf_stats::{Curve, CurveError};
 
 use super::cells::{Cell, Cells};
-use crate::plan::Bytes;
+use crate::plan::{Bytes, options_prefix};
 use crate::results::Sample;
 use crate::study::{Better, Levels, Metric, Selection};
 
@@ -73,6 +73,29 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
     points
 }
 
+/// What is not known of `selection`, as none of its runs counts: lines along `over`, with a point that has no
+/// values for each level.
+pub(crate) fn lost_lines(
+    cells: &Cells<'_>,
+    selection: &Selection,
+    over: &str,
+) -> Vec<Line<'static>> {
+    let mut lines: BTreeMap<Levels, Vec<Point>> = BTreeMap::new();
+    for mut others in cells.lost(selection) {
+        let level = others.remove(over).unwrap_or_default();
+        let (label, values) = (label(over, &level), BTreeMap::new());
+        lines.entry(others).or_default().push(Point { x: 0.0, label, values });
+    }
+    let all: Vec<Levels> = lines.keys().cloned().collect();
+    let line = |(levels, points): (Levels, Vec<Point>)| Line {
+        name: name(&levels, &all),
+        levels,
+        points,
+        example: None,
+    };
+    lines.into_iter().map(line).collect()
+}
+
 fn label(over: &str, level: &str) -> String {
     match level.parse::<u64>() {
         Ok(bytes) if over.contains("buffer") || over.ends_with("capacity") => {
@@ -105,7 +128,7 @@ pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
         factor == "mechanism" || others.into_iter().any(|other| other.get(factor) != Some(level))
     };
     let mechanism = levels.get("mechanism").map_or("", String::as_str);
-    let own = format!("{mechanism}.");
+    let own = format!("{}.", options_prefix(mechanism));
     let rest =
         levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
     let rest = rest.map(|(factor, level)| match factor.strip_prefix(&own) {
@@ -144,6 +167,19 @@ impl Line<'_> {
             }
         }
         self.points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        self
+    }
+
+    /// It without the points that `lost` has, whose best is not known; its name says so.
+    pub(crate) fn without_lost(mut self, lost: &Line<'_>) -> Self {
+        let is_lost = |point: &Point| lost.points.iter().any(|gone| gone.label == point.label);
+        let labels: Vec<&str> =
+            self.points.iter().filter(|point| is_lost(point)).map(|p| p.label.as_str()).collect();
+        if !labels.is_empty() {
+            let labels = labels.join(", ");
+            self.name = format!("{} (not at {labels}: no run of {} counts)", self.name, lost.name);
+        }
+        self.points.retain(|point| !is_lost(point));
         self
     }
 

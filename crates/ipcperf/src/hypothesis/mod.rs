@@ -35,7 +35,7 @@ mod verdict;
 pub(crate) use cells::Cells;
 pub(crate) use claim::{Claim, check_cases};
 pub(crate) use evidence::{Estimate, Part};
-pub(crate) use line::{Line, Point, lines};
+pub(crate) use line::{Line, Point, lines, lost_lines};
 pub(crate) use sequential::decided_cases;
 pub(crate) use shown::{Shown, shown};
 pub(crate) use verdict::{Correction, Found, Judged, Verdict, judge};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ipcperf_stats::{Curve, CurveError};
 
 use super::compare::Sides;
-use super::line::{lines, name};
+use super::line::{lines, lost_lines, name};
 use super::{Cells, Claim, Found, Line, Point};
 use crate::study::{Better, Levels, Metric};
 
@@ -48,7 +48,15 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
     let example = first.iter().chain(&second).find_map(|line| line.example);
     let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
     let second = match claim.values.word("of_second") {
-        Some("best") => best(second, better),
+        Some("best") => {
+            let selection = claim.cases("second");
+            let lost = lost_lines(cells, &selection, claim.over());
+            let known = without_lost(best(second, better), &lost);
+            if known.is_empty() {
+                return Err(Found::untestable(cells.absence(&selection, &metric)));
+            }
+            known
+        }
         _ => second,
     };
     let mut compared = claim.compared();
@@ -97,6 +105,17 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
         }
     }
     joined
+}
+
+/// `joined` without the levels at which a line that could have been the best has no run that counts: the best
+/// of the others need not be the best.
+fn without_lost<'a>(joined: Vec<Line<'a>>, lost: &[Line<'_>]) -> Vec<Line<'a>> {
+    let anything = ["mechanism".to_owned()].into();
+    let known = |line: Line<'a>| {
+        let lost = lost.iter().filter(|lost| line.is_beside(lost, &anything)).collect::<Vec<_>>();
+        lost.into_iter().fold(line, Line::without_lost)
+    };
+    joined.into_iter().map(known).filter(|line| !line.points.is_empty()).collect()
 }
 
 impl Pair<'_> {
@@ -200,5 +219,28 @@ mod tests {
             names,
             ["the better of copy one and memfd one", "the better of copy other and memfd other"]
         );
+    }
+
+    #[test]
+    fn the_best_is_not_known_where_one_has_no_run_that_counts() {
+        let point = |label: &str, values: &[(u32, f64)]| {
+            let values = values.iter().copied().collect();
+            Point { x: 1.0, label: label.to_owned(), values }
+        };
+        let copy = Line {
+            points: vec![point("1 B", &[(1, 5.0)]), point("2 B", &[(1, 5.0)])],
+            ..line("copy", "same")
+        };
+        let lost = Line { points: vec![point("2 B", &[])], ..line("memfd", "same") };
+        let joined = without_lost(vec![copy.clone()], std::slice::from_ref(&lost));
+        let labels: Vec<&str> = joined[0].points.iter().map(|one| one.label.as_str()).collect();
+        assert_eq!(labels, ["1 B"]);
+        assert!(
+            joined[0].name.contains("not at 2 B: no run of memfd same counts"),
+            "{}",
+            joined[0].name
+        );
+        let all = Line { points: vec![point("1 B", &[]), point("2 B", &[])], ..lost };
+        assert!(without_lost(vec![copy], &[all]).is_empty());
     }
 }

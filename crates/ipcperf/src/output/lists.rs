@@ -177,6 +177,7 @@ fn mechanism_json(mechanism: &Mechanism) -> Value {
         "boundaries": mechanism.boundaries.name(),
         "delivery": mechanism.delivery.name(),
         "way": mechanism.way.name(),
+        "waits": mechanism.waits.name(),
         "payload": mechanism.payload.name(),
         "library": mechanism.library.map(|library| json!({
             "name": library.name,

@@ -30,7 +30,7 @@ pub(crate) use lists::{
     mechanisms_json, untried_instrument_list, workload_list, workloads_json,
 };
 pub(crate) use machine::{facts, machine_json, machine_page, warning_line};
-pub(crate) use notes::{notes, set_aside_in_words, unfinished};
+pub(crate) use notes::{not_ranked, notes, set_aside_in_words, unfinished};
 pub(crate) use pictures::{amount_text, value_text};
 pub(crate) use plan::plan_table;
 pub(crate) use progress::{Progress, Visibility};
@@ -40,7 +40,7 @@ pub(crate) use table::{ROOFS, refusals, sections, tables};
 pub(crate) use verdicts::{amount, estimate, p_value, verdicts_json, verdicts_text};
 pub(crate) use watched::{interval_words, observed_text, probe_table};
 pub(crate) use width::{columns, fit};
-pub(crate) use words::{closing_words, place_of, ranked_in_words, survey_words};
+pub(crate) use words::{closing_words, compared_in_words, survey_words};
 
 use std::io::{BufWriter, Write};
 

@@ -8,14 +8,18 @@ use ipcperf_stats::{Steadiness, is_steady};
 use super::heading::SELDOM;
 use super::table::SEVERAL_MODES;
 use super::units;
+use super::words::why_left_out;
 use crate::parallel::map;
 use crate::plan::Precision;
 use crate::printable::printable_line;
 use crate::results::{End, Results, Sample, SetAside};
-use crate::summary::{CaseSummary, Mode, main_figure, was_held_up};
+use crate::summary::{CaseSummary, LeftOut, Mode, main_figure, moves_nothing, was_held_up};
 
 /// More lines of one kind than this are counted, not listed.
 const LISTED: usize = 8;
+
+/// What stands above the cases that are left out of rankings.
+const NOT_RANKED: &str = "Left out of rankings, as fewer than half of their repetitions count:";
 
 /// All notes on `samples`, summed up in `summaries`, one paragraph each.
 pub(crate) fn notes(
@@ -24,6 +28,7 @@ pub(crate) fn notes(
     precision: Option<Precision>,
 ) -> Vec<String> {
     let mut notes: Vec<String> = disturbances(samples).into_iter().collect();
+    notes.extend(listed(NOT_RANKED, not_ranked(summaries)));
     notes.extend(classes(samples));
     notes.extend(trip_modes(summaries));
     notes.extend(listed("Not steady over the repetitions:", drifts(samples)));
@@ -153,6 +158,14 @@ fn trip_modes(summaries: &[CaseSummary]) -> Option<String> {
         .collect();
     let heading = format!("{} Single round trips have several modes:", SEVERAL_MODES.trim_start());
     (!lines.is_empty()).then(|| format!("{heading}\n{}", lines.join("\n")))
+}
+
+/// The cases that are left out of rankings, each with the reason.
+pub(crate) fn not_ranked(summaries: &[CaseSummary]) -> Vec<String> {
+    let is_ranked =
+        |case: &&CaseSummary| case.refused.is_none() && !moves_nothing(&case.case.mechanism);
+    let left_out = summaries.iter().filter(is_ranked).filter(|case| case.is_mostly_missing());
+    left_out.map(|case| format!("  {}: {}", name(case), why_left_out(&LeftOut::of(case)))).collect()
 }
 
 /// A case and, on two CPUs, the distance at which it was measured.

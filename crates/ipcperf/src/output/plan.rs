@@ -2,6 +2,7 @@
 
 use super::table::new_table;
 use super::units;
+use super::watched::cells_left_out;
 use crate::plan::{Bytes, Enough, Extent, Plan, Watched};
 
 /// More cases than this are counted, not listed.
@@ -44,7 +45,8 @@ pub(crate) fn plan_table(plan: &Plan) -> String {
             Extent::Whole => "cannot watch",
             Extent::Event => "watches without",
         };
-        format!("{what}: {}: {}", missing.instrument, missing.why)
+        let left_out = cells_left_out(missing.cells_left_out, &missing.matrices);
+        format!("{what}: {}: {}{left_out}", missing.instrument, missing.why)
     }));
     lines.push(closing(plan));
     lines.join("\n")

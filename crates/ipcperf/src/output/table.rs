@@ -112,9 +112,10 @@ fn roof(case: &CaseSummary) -> String {
     })
 }
 
-/// How many repetitions the medians of `rows` are of.
+/// How many repetitions the medians of `rows` are of: none of a case that has no figure.
 fn repetitions(rows: &[&Row]) -> String {
-    let counts = || rows.iter().filter_map(|row| row.case.main()).map(|figure| figure.spread().n);
+    let measured = || rows.iter().filter(|row| row.case.refused.is_none());
+    let counts = || measured().map(|row| row.case.main().map_or(0, |figure| figure.spread().n));
     match (counts().min(), counts().max()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
         (_, most) => most.unwrap_or(0).to_string(),
@@ -188,8 +189,10 @@ fn one_middle(figure: &Figure, interval: Option<[f64; 2]>, beside: Beside) -> St
             let half = units::percent((high - low) / 2.0 / spread.median);
             format!("{median}{each} ± {half}")
         }
-        (Beside::Interval, None) => format!("{median}{each}"),
-        (Beside::Spread, _) => format!("{median}{each} ({})", units::relative_iqr(&spread)),
+        (Beside::Interval, None) if spread.middle_half().is_some() => format!("{median}{each}"),
+        (Beside::Interval, None) | (Beside::Spread, _) => {
+            format!("{median}{each} ({})", units::spread_or_n(&spread))
+        }
     }
 }
 
@@ -335,5 +338,42 @@ mod tests {
             case.case.options.insert("address".to_owned(), "abstract".to_owned());
         }
         insta::assert_snapshot!(tables(&all, Beside::Spread, 45));
+    }
+
+    /// The tables of a stream by mechanisms with so many repetitions each.
+    fn of_counts(counts: &[(&str, u32)]) -> String {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        for &(mechanism, count) in counts {
+            for block in 0..=count {
+                samples.push(sample(mechanism, Kind::Stream, 64, block, 1_000 + u64::from(block)));
+            }
+            cases.push(samples[samples.len() - 1].run.case.case_id.clone());
+        }
+        tables(&summarise(&cases, &[], &samples, &[], None), Beside::Spread, 116)
+    }
+
+    #[test]
+    fn one_or_two_repetitions_have_their_number_and_no_spread() {
+        let text = of_counts(&[("pipe", 1), ("tcp", 2), ("fifo", 3)]);
+        assert!(text.contains("s (n = 1)") && text.contains("s (n = 2)"), "{text}");
+        assert_eq!(text.matches(" %)").count(), 1, "{text}");
+        let all = scripted(Kind::Stream, &["pipe"], &[64]);
+        let few = summarise(
+            &[all[0].case.case_id.clone()],
+            &[],
+            &[sample("pipe", Kind::Stream, 64, 1, 1_000)],
+            &[],
+            None,
+        );
+        let spread = serde_json::to_value(few[0].bandwidth_bytes_per_s).unwrap();
+        assert!(spread["q1"].is_null() && spread["q3"].is_null() && spread["n"] == 1, "{spread}");
+    }
+
+    /// Of five rows without a figure and one of nine repetitions the head must not say nine.
+    #[test]
+    fn the_head_says_of_how_many_repetitions_all_its_rows_are() {
+        assert!(of_counts(&[("pipe", 9), ("tcp", 10)]).contains("n = 9 to 10"));
+        let text = of_counts(&[("pipe", 9), ("tcp", 0), ("fifo", 0)]);
+        assert!(text.contains("n = 0 to 9"), "{text}");
     }
 }

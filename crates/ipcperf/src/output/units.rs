@@ -92,9 +92,20 @@ pub(crate) fn value(figure: &Figure, value: f64) -> String {
     }
 }
 
-/// The interquartile range as a share of the median.
-pub(crate) fn relative_iqr(spread: &Spread) -> String {
-    percent(spread.relative_iqr())
+/// The interquartile range as a share of the median, or the number of repetitions where that is too small
+/// for a spread.
+pub(crate) fn spread_or_n(spread: &Spread) -> String {
+    spread.relative_iqr().map_or_else(|| format!("n = {}", spread.n), percent)
+}
+
+/// The middle half of what `spread` is of, as `unit` writes it, and the number of repetitions:
+/// `middle half 1 ns to 2 ns, n = 9`, or `n = 2` where that is too small for a spread.
+pub(crate) fn middle_half(spread: &Spread, unit: impl Fn(f64) -> String) -> String {
+    let n = spread.n;
+    match spread.middle_half() {
+        Some([low, high]) => format!("middle half {} to {}, n = {n}", unit(low), unit(high)),
+        None => format!("n = {n}"),
+    }
 }
 
 /// A duration in seconds or minutes, for people who wait.

@@ -67,5 +67,15 @@ fn one_text(seen: &Observed, columns: usize) -> String {
 pub(super) fn unwatched_line(one: &UnwatchedRecord) -> String {
     let (instrument, reason, remedy) = (&one.instrument, &one.reason, &one.remedy);
     let what = if one.watches { "watches without" } else { "cannot watch" };
-    format!("{what}: {instrument}: {reason} ({remedy})")
+    let left_out = cells_left_out(one.cells_left_out, &one.matrices);
+    format!("{what}: {instrument}: {reason} ({remedy}){left_out}")
+}
+
+/// How many cells of `matrices` are not run because nobody can watch them; nothing where all are run.
+pub(super) fn cells_left_out(count: usize, matrices: &[String]) -> String {
+    let cells = if count == 1 { "cell is" } else { "cells are" };
+    match count {
+        0 => String::new(),
+        _ => format!("; {count} {cells} not run (matrix {})", matrices.join(", ")),
+    }
 }

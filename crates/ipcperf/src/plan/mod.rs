@@ -24,7 +24,10 @@ pub(crate) use looks::Looks;
 pub(crate) use matrix::MOST_CELLS;
 pub(crate) use name::{CHOSEN, MESSAGES, NameParts, TOTAL, TWIN, WATCHED};
 pub(crate) use order::block_order;
-pub(crate) use own::{CustomFiles, answer_for_library, custom_name};
+pub(crate) use own::{
+    CustomFiles, answer_for_library, custom_in, custom_name, custom_sha256, options_prefix,
+    shortest_custom,
+};
 pub(crate) use request::{Request, SurveyLength, Total, Typed};
 pub(crate) use size::{
     Bytes, count_list as count_sizes, parse as parse_size, parse_list as parse_sizes,
@@ -74,6 +77,15 @@ pub(crate) struct Plan {
     pub(crate) deadline: Duration,
 }
 
+/// What becomes of cells none of whose instruments can watch here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unwatchable {
+    /// They are measured all the same: they were asked for by themselves.
+    Measured,
+    /// They are left out: what they are for cannot be seen.
+    LeftOut,
+}
+
 /// A mechanism that cannot be used here.
 #[derive(Clone, Debug)]
 pub(crate) struct Absent {
@@ -89,22 +101,35 @@ impl Plan {
     /// Usage for a CPU outside the cpuset or where every cell is refused; nothing-runs where no
     /// mechanism that was asked for is available.
     pub(crate) fn resolve(request: &Request, topology: &Topology) -> Result<Self, Error> {
-        Self::part(request, Naming::Usual, topology)?.has_something_to_run()
+        Self::part(request, Naming::Usual, Unwatchable::Measured, topology)?.has_something_to_run()
     }
 
     /// As [`Self::resolve`], but it may have nothing to run.
-    fn part(request: &Request, naming: Naming, topology: &Topology) -> Result<Self, Error> {
+    fn part(
+        request: &Request,
+        naming: Naming,
+        unwatchable: Unwatchable,
+        topology: &Topology,
+    ) -> Result<Self, Error> {
         let (available, unavailable) = sort_out(&request.mechanisms);
         let cells = matrix::cells(request, &available, naming, topology)?;
-        let (mut watchers, unwatched) = watchers::sort_out(&request.instruments, &request.events)?;
+        let (mut watchers, mut unwatched) =
+            watchers::sort_out(&request.instruments, &request.events)?;
+        let nobody_watches = !request.instruments.is_empty() && watchers.is_empty();
+        let are_left_out = nobody_watches && unwatchable == Unwatchable::LeftOut;
         let of_each = watched::cases_of_each(&watchers, request.grouping);
         matrix::check_count(cells.len().saturating_mul(of_each))?;
         if naming == Naming::InFull {
             watchers::named_by_events(&mut watchers, &request.events);
         }
+        if are_left_out {
+            let count = cells.iter().filter(|cell| cell.is_ok()).count();
+            unwatched.iter_mut().for_each(|missing| missing.cells_left_out = count);
+        }
         let (mut cases, mut refused) = (Vec::new(), Vec::new());
         for cell in cells {
             match cell {
+                Ok(_) if are_left_out => {}
                 Ok(case) => cases.extend(watched::watched(case, &watchers, request.grouping)),
                 Err(refusal) => refused.push(refusal),
             }
@@ -124,6 +149,12 @@ impl Plan {
     fn has_something_to_run(self) -> Result<Self, Error> {
         if !self.cases.is_empty() {
             return Ok(self);
+        }
+        let left_out = self.unwatched.iter().filter(|missing| missing.cells_left_out > 0);
+        let left_out: Vec<String> =
+            left_out.map(|missing| format!("{}: {}", missing.instrument, missing.why)).collect();
+        if !left_out.is_empty() {
+            return Err(Error::NothingRuns(left_out.join("; ")));
         }
         let is_missing = |refused: &&Refused| refused.cause == Cause::Missing;
         let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);

@@ -2,10 +2,11 @@
 //! fail a plan nor take the command down.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Child, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use ipcperf_engine::mechanism::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitStatus, set_parent_process_death_signal};
+use sha2::{Digest, Sha256};
 
 use crate::children::{Children, adopt_orphans, end_group};
 use crate::error::Error;
@@ -27,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_PATH: usize = 2_048;
 /// Most that is read of what is to be a line.
 const LONGEST_ANSWER: u64 = 4_096;
+/// So much of a file is read at once.
+const PIECE: usize = 65_536;
 /// Where it is said how it is done.
 const PAGE: &str = "see docs/your-own-mechanism.md";
 
@@ -60,6 +64,63 @@ pub(crate) fn custom_name(word: &str) -> Option<String> {
     let (kind, path) = own_mechanism(word)?;
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     Some(format!("{}:{}", kind.word(), path.display()))
+}
+
+/// `word` where it names a custom mechanism, with the path in its shortest form: `lib:./a/../x.so` is `lib:x.so`.
+/// Links are not followed.
+pub(crate) fn shortest_custom(word: &str) -> Option<String> {
+    let (kind, path) = own_mechanism(word)?;
+    Some(format!("{}:{}", kind.word(), shortest(path).display()))
+}
+
+/// The same with a path that is found from `folder`.
+pub(crate) fn custom_in(word: &str, folder: &Path) -> Option<String> {
+    let (kind, path) = own_mechanism(word)?;
+    Some(format!("{}:{}", kind.word(), shortest(&folder.join(path)).display()))
+}
+
+/// What the options of `mechanism` have before them in a study: its name, or the kind of a custom one.
+pub(crate) fn options_prefix(mechanism: &str) -> &str {
+    own_mechanism(mechanism).map_or(mechanism, |(kind, _)| kind.word())
+}
+
+/// `path` without what leads nowhere.
+fn shortest(path: &Path) -> PathBuf {
+    let mut parts: Vec<Component<'_>> = Vec::new();
+    for part in path.components() {
+        match (part, parts.last()) {
+            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir)) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => drop(parts.pop()),
+            (part, _) => parts.push(part),
+        }
+    }
+    parts.iter().collect()
+}
+
+/// The SHA-256 of the file of the custom mechanism `name`, as `sha256sum` prints it; `None` where it names
+/// none.
+///
+/// # Errors
+/// That it is no file, or cannot be read.
+pub(crate) fn custom_sha256(name: &str) -> Option<std::io::Result<String>> {
+    let (_, path) = own_mechanism(name)?;
+    Some(sha256(path))
+}
+
+fn sha256(path: &Path) -> std::io::Result<String> {
+    // A device or a pipe might never end.
+    if !path.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
+    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
+    let mut piece = vec![0; PIECE];
+    loop {
+        match file.read(&mut piece)? {
+            0 => break,
+            bytes => hash.update(&piece[..bytes]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// `path` from the root, so that the name means the same wherever the results are gone on with.
@@ -162,5 +223,30 @@ pub(crate) fn answer_for_library(path: Option<OsString>) -> ExitCode {
     match writeln!(std::io::stdout(), "{text}") {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_has_one_name_however_it_is_spelled() {
+        let short = |word: &str| shortest_custom(word).unwrap();
+        assert_eq!(short("lib:./x.so"), "lib:x.so");
+        assert_eq!(short("exec:a/../b/./x"), "exec:b/x");
+        assert_eq!(short("lib:../x.so"), "lib:../x.so");
+        assert_eq!(short("lib:/../a//x.so"), "lib:/a/x.so");
+        assert_eq!(shortest_custom("pipe"), None);
+        let within = |word: &str| custom_in(word, Path::new("/data/in")).unwrap();
+        assert_eq!(within("lib:./x.so"), "lib:/data/in/x.so");
+        assert_eq!(within("lib:../x.so"), "lib:/data/x.so");
+        assert_eq!(within("lib:/else/x.so"), "lib:/else/x.so");
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read_for_its_hash() {
+        assert!(custom_sha256("lib:/dev/zero").unwrap().is_err());
+        assert!(custom_sha256("pipe").is_none());
     }
 }

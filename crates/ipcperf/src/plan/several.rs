@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ipcperf_engine::placement::Topology;
 
 use super::cell::Naming;
-use super::{Case, Plan, Request, matrix};
+use super::{Case, Plan, Request, Unwatchable, matrix};
 use crate::error::Error;
 
 impl Plan {
@@ -24,7 +24,8 @@ impl Plan {
         let parts = |naming| -> Result<Vec<(&str, Self)>, Error> {
             let mut parts = Vec::new();
             for (name, request) in requests {
-                parts.push((name.as_str(), Self::part(request, naming, topology)?));
+                let part = Self::part(request, naming, Unwatchable::LeftOut, topology)?;
+                parts.push((name.as_str(), part));
             }
             Ok(parts)
         };
@@ -41,6 +42,9 @@ impl Plan {
     fn of_matrix(mut self, name: &str) -> Self {
         for case in &mut self.cases {
             case.matrices = vec![name.to_owned()];
+        }
+        for missing in self.unwatched.iter_mut().filter(|missing| missing.cells_left_out > 0) {
+            missing.matrices = vec![name.to_owned()];
         }
         self
     }
@@ -63,8 +67,9 @@ impl Plan {
             }
         }
         for missing in other.unwatched {
-            if !self.unwatched.contains(&missing) {
-                self.unwatched.push(missing);
+            match self.unwatched.iter_mut().find(|known| known.is_alike(&missing)) {
+                Some(known) => known.take_in(missing),
+                None => self.unwatched.push(missing),
             }
         }
         self

@@ -35,6 +35,23 @@ pub(crate) struct Unwatched {
     pub(crate) instrument: &'static str,
     pub(crate) why: Unavailable,
     pub(crate) extent: Extent,
+    /// Cells that are not run because nobody else would watch them; none where they are run all the same.
+    pub(crate) cells_left_out: usize,
+    /// The matrices of the study that those are of.
+    pub(crate) matrices: Vec<String>,
+}
+
+impl Unwatched {
+    /// Whether the same is missing for the same reason.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        (self.instrument, &self.why, self.extent) == (other.instrument, &other.why, other.extent)
+    }
+
+    /// Adds the cells that `other` leaves out.
+    pub(super) fn take_in(&mut self, other: Self) {
+        self.cells_left_out = self.cells_left_out.saturating_add(other.cells_left_out);
+        self.matrices.extend(other.matrices);
+    }
 }
 
 /// How much of an instrument is missing.
@@ -123,7 +140,13 @@ pub(super) fn sort_out(
 ) -> Result<(Vec<Watcher>, Vec<Unwatched>), Error> {
     let (mut working, mut missing) = (Vec::new(), Vec::new());
     for &instrument in asked {
-        let lacks = |why, extent| Unwatched { instrument: instrument.name, why, extent };
+        let lacks = |why, extent| Unwatched {
+            instrument: instrument.name,
+            why,
+            extent,
+            cells_left_out: 0,
+            matrices: Vec::new(),
+        };
         let chosen = events.get(instrument.name).map_or(&[][..], Vec::as_slice);
         let parts = parts(instrument, chosen)?;
         match instrument.lacks(chosen) {

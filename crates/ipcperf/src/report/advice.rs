@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::output::{place_of, ranked_in_words, units};
+use crate::output::{compared_in_words, units};
 use crate::plan::Bytes;
-use crate::summary::{Comparison, Ranking, Side, Summarised, advice};
+use crate::summary::{Bound, Comparison, Ranking, Side, Summarised, advice};
 
 /// A share of a limit beyond this was held against a limit that is none; a little more than 1 is the
 /// noise of both.
@@ -38,7 +38,7 @@ fn of_file(file: &Summarised) -> Markup {
         dl { @for (name, comparisons) in &told {
             dt { (name) " messages: " (sizes(comparisons)) }
             @for comparison in comparisons {
-                @if let Comparison::Ranked(ranking) = comparison { (one(ranking)) }
+                (one(comparison))
             }
         } }
     }
@@ -46,20 +46,21 @@ fn of_file(file: &Summarised) -> Markup {
 
 /// The size of all, or of each workload where they differ.
 fn sizes(comparisons: &[Comparison]) -> String {
-    let sizes = comparisons.iter().filter_map(|comparison| match comparison {
-        Comparison::Ranked(ranking) => Some(Bytes(ranking.buffer_bytes).to_string()),
-        Comparison::Refused(_) => None,
-    });
-    let mut sizes: Vec<String> = sizes.collect();
+    let mut sizes: Vec<String> =
+        comparisons.iter().map(|one| Bytes(one.buffer_bytes()).to_string()).collect();
     sizes.dedup();
     sizes.join(", ")
 }
 
-fn one(ranking: &Ranking) -> Markup {
+fn one(comparison: &Comparison) -> Markup {
+    let limit = match comparison {
+        Comparison::Ranked(ranking) => limit(ranking),
+        Comparison::Undecided(_) | Comparison::Refused(_) => None,
+    };
     html! {
         dd {
-            (place_of(ranking)) ": " (ranked_in_words(ranking))
-            @if let Some(limit) = limit(ranking) { " " span.quiet { (limit) } }
+            (compared_in_words(comparison))
+            @if let Some(limit) = limit { " " span.quiet { (limit) } }
         }
     }
 }
@@ -68,7 +69,12 @@ fn one(ranking: &Ranking) -> Markup {
 fn limit(ranking: &Ranking) -> Option<String> {
     let roof = ranking.best.roof?;
     let (bound, share) = (roof.bound.in_a_sentence(), units::percent(roof.share));
-    Some(if roof.share > BELIEVED {
+    Some(if roof.share > BELIEVED && roof.bound == Bound::WakeUp {
+        format!(
+            "It takes less than two wake-ups across CPUs ({share}): its peers found most messages \
+             before they fell asleep."
+        )
+    } else if roof.share > BELIEVED {
         format!(
             "It is faster than the limit that was measured for {bound} allows ({share}): the \
              machine held that measurement up, and what limits this is not known."
@@ -76,4 +82,41 @@ fn limit(ranking: &Ranking) -> Option<String> {
     } else {
         format!("Limited by {bound}, of which it reaches {share}.")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_engine::workload::Kind;
+
+    use super::section;
+    use crate::results::{SetAside, sample};
+    use crate::summary::summarised;
+
+    /// What the section says of two mechanisms, of each of which so many of ten runs were disturbed.
+    fn told(disturbed: [u32; 2]) -> String {
+        let mut samples = Vec::new();
+        for ((mechanism, us), disturbed) in
+            [("shm-ring", 2), ("pipe", 60)].into_iter().zip(disturbed)
+        {
+            for block in 0..=10 {
+                let mut one = sample(mechanism, Kind::RequestReply, 64, block, us * 1_000_000);
+                if (1..=disturbed).contains(&block) {
+                    one.set_aside = Some(SetAside::Disturbed);
+                }
+                samples.push(one);
+            }
+        }
+        section(&[summarised("file", samples, Vec::new())]).into_string()
+    }
+
+    #[test]
+    fn no_survivor_is_advised_and_what_is_not_known_is_said() {
+        assert!(
+            told([0, 0]).contains("shortest request and reply: shm-ring, "),
+            "{}",
+            told([0, 0])
+        );
+        assert!(told([9, 0]).contains("reply: not known: shm-ring, "), "{}", told([9, 0]));
+        assert!(told([10, 10]).contains("not known, as too few runs count of shm-ring (10 of 10"));
+    }
 }

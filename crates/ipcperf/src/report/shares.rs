@@ -137,8 +137,7 @@ fn bar(left: f64, bytes: u64, shares: &[(Group, &Counted)]) -> Markup {
             rect fill=(group.colour()) x=(left) width=(BAR)
                 y=(format!("{top:.2}")) height=(format!("{height:.2}")) {
                 title {
-                    (Bytes(bytes)) ", " (group.word()) ": " (units::percent(spread.median)) " (middle half "
-                    (units::percent(spread.q1)) " to " (units::percent(spread.q3)) ", n = " (spread.n) ")"
+                    (Bytes(bytes)) ", " (group.word()) ": " (units::percent(spread.median)) " (" (units::middle_half(&spread, units::percent)) ")"
                 }
             }
         }

@@ -106,7 +106,7 @@ fn in_words(case: &CaseSummary) -> String {
     let Some(figure) = case.main() else { return String::new() };
     let class = case.cpu_pair_class.as_ref().map_or_else(String::new, |class| format!("\n{class}"));
     if case.modes.is_empty() {
-        let spread = units::relative_iqr(&figure.spread());
+        let spread = units::spread_or_n(&figure.spread());
         return format!("{} ({spread}){class}", units::median(&figure));
     }
     let mode = |mode: &crate::summary::Mode| {
@@ -122,9 +122,9 @@ fn ratio(first: Option<&CaseSummary>, second: Option<&CaseSummary>) -> Option<(S
         Some(case.filter(|case| case.modes.is_empty())?.main()?.spread())
     };
     let (first, second) = (of(first)?, of(second)?);
-    let apart = match first.q1 > second.q3 || second.q1 > first.q3 {
-        true => Apart::Clearly,
-        false => Apart::NotClearly,
+    let apart = match (first.middle_half(), second.middle_half()) {
+        (Some([low, high]), Some([from, to])) if low > to || from > high => Apart::Clearly,
+        _ => Apart::NotClearly,
     };
     Some((format!("{:.2}", second.median / first.median), apart))
 }

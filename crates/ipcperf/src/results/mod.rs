@@ -14,7 +14,7 @@ mod tally;
 mod warnings;
 mod write;
 
-pub(crate) use planned::{PlanRecord, RefusedRecord, SpecRecord, UnwatchedRecord};
+pub(crate) use planned::{CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnwatchedRecord};
 pub(crate) use read::{Condition, End, Results, Strictness, read};
 #[cfg(test)]
 pub(crate) use read::{Wrong, parse};

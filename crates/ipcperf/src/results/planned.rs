@@ -1,6 +1,6 @@
 //! The plan as it stands in the header of a results file, from which `resume` makes it again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ipcperf_engine::RunSpec;
@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::CaseIdentity;
-use crate::plan::{Case, Enough, Extent, Looks, NameParts, Plan, Precision, Watched};
+use crate::plan::{
+    Case, Enough, Extent, Looks, NameParts, Plan, Precision, Watched, custom_sha256,
+};
 
 /// Everything that was to be run, and what was not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,9 +44,51 @@ pub(crate) struct PlanRecord {
     /// Instruments that were asked for, and events of theirs, that cannot be had on this machine.
     #[serde(default)]
     pub(crate) unwatched: Vec<UnwatchedRecord>,
+    /// The files of the plan's custom mechanisms; null where it has none.
+    #[serde(default)]
+    pub(crate) custom: Option<CustomRecord>,
     /// Versions of the libraries that mechanisms of the plan are made of.
     #[serde(default)]
     pub(crate) libraries: BTreeMap<String, String>,
+}
+
+/// The files of custom mechanisms as they were when the plan was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CustomRecord {
+    /// The folder that relative paths in the command or the study start from; null where it had no name.
+    pub(crate) folder: Option<String>,
+    /// SHA-256 of each file, in hexadecimal, by the name of the mechanism; null where it could not be read.
+    pub(crate) sha256: BTreeMap<String, Option<String>>,
+}
+
+impl CustomRecord {
+    /// What is true now of the files of `mechanisms`; `None` where none of these is a custom one.
+    fn of<'a>(mechanisms: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let names: BTreeSet<&str> = mechanisms.collect();
+        let sha256 = |name: &&str| Some(((*name).to_owned(), custom_sha256(name)?.ok()));
+        let sha256: BTreeMap<String, Option<String>> = names.iter().filter_map(sha256).collect();
+        let folder = std::env::current_dir().ok().and_then(|path| path.to_str().map(str::to_owned));
+        (!sha256.is_empty()).then_some(Self { folder, sha256 })
+    }
+
+    /// That each file is still the one that it was.
+    ///
+    /// # Errors
+    /// Which one is not, in words.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for (name, then) in &self.sha256 {
+            let now = custom_sha256(name).and_then(Result::ok);
+            if let (Some(then), Some(now)) = (then, &now)
+                && then != now
+            {
+                return Err(format!(
+                    "the file of {name} has changed since: its SHA-256 was {then} and is {now}; what is \
+                     left would be measured of another one: put the file back, or measure anew"
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 const fn one() -> u32 {
@@ -107,6 +151,12 @@ pub(crate) struct UnwatchedRecord {
     pub(crate) reason: String,
     /// What would help.
     pub(crate) remedy: String,
+    /// Cells that were not run, as nobody could have watched them.
+    #[serde(default)]
+    pub(crate) cells_left_out: usize,
+    /// The matrices of the study that those are of.
+    #[serde(default)]
+    pub(crate) matrices: Vec<String>,
 }
 
 impl PlanRecord {
@@ -128,6 +178,7 @@ impl PlanRecord {
             refused: plan.refused.iter().map(RefusedRecord::of).collect(),
             unavailable: plan.unavailable.iter().map(UnavailableRecord::of).collect(),
             unwatched: plan.unwatched.iter().map(UnwatchedRecord::of).collect(),
+            custom: CustomRecord::of(plan.cases.iter().map(|case| case.spec.mechanism.as_str())),
             libraries: plan.cases.iter().filter_map(library).collect(),
         }
     }
@@ -244,6 +295,8 @@ impl UnwatchedRecord {
             watches: missing.extent == Extent::Event,
             reason: missing.why.reason.clone(),
             remedy: missing.why.remedy.clone(),
+            cells_left_out: missing.cells_left_out,
+            matrices: missing.matrices.clone(),
         }
     }
 }

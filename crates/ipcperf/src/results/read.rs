@@ -292,6 +292,7 @@ mod tests {
             refused: Vec::new(),
             unavailable: Vec::new(),
             unwatched: Vec::new(),
+            custom: None,
             libraries: std::collections::BTreeMap::new(),
         };
         let header = Header {

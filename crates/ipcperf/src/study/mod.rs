@@ -52,7 +52,7 @@ pub(crate) use schema::schema;
 pub(crate) use sections::{BESIDE, STATISTICS};
 #[cfg(test)]
 pub(crate) use selection::FACTORS;
-pub(crate) use selection::{Levels, Selection};
+pub(crate) use selection::{Levels, Selection, canonical};
 pub(crate) use values::Values;
 
 use crate::error::Error;

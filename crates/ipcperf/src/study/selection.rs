@@ -1,20 +1,23 @@
 //! Which of the measured cases are meant: factors with the levels that they may have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::document::Entry;
 use super::mistake::Mistakes;
 use super::values::unknown;
-use crate::plan::parse_sizes;
+use crate::plan::{custom_in, parse_sizes, shortest_custom};
 
 /// The factor that is the matrix of a case.
 const MATRIX: &str = "matrix";
+/// The factor that may name files.
+const MECHANISM: &str = "mechanism";
 
 /// The factors by which cases differ, but for options, whose names begin with their mechanism's. The keys of
 /// a matrix that are factors have the same names.
 pub(crate) const FACTORS: [&str; 13] = [
     MATRIX,
-    "mechanism",
+    MECHANISM,
     "workload",
     "mode",
     "placement",
@@ -78,6 +81,16 @@ impl Selection {
             self.lines.insert(factor.clone(), entry.line);
             self.meant.insert(factor, levels);
         }
+    }
+
+    /// The same with the whole paths of custom mechanisms, of which relative ones start from `folder`.
+    pub(crate) fn found_in(&self, folder: &Path) -> Self {
+        let mut found = self.clone();
+        if let Some(levels) = found.meant.get_mut(MECHANISM) {
+            let whole = |level: &String| custom_in(level, folder).unwrap_or_else(|| level.clone());
+            *levels = levels.iter().map(whole).collect();
+        }
+        found
     }
 
     /// The line in which `factor` stands, where it does.
@@ -177,9 +190,12 @@ fn levels(
 }
 
 /// The levels that `word` names, in the one way they are compared: sizes as plain bytes, ranges as what is in
-/// them.
+/// them, custom mechanisms with their paths in the shortest form.
 pub(crate) fn canonical(factor: &str, word: &str) -> Vec<String> {
     let word = word.trim();
+    if factor == MECHANISM {
+        return vec![shortest_custom(word).unwrap_or_else(|| word.to_owned())];
+    }
     let is_size = matches!(factor, "buffer" | "kernel_buffer" | "reply") || factor.contains('.');
     match parse_sizes(word) {
         Ok(sizes) if is_size => sizes.iter().map(u64::to_string).collect(),

@@ -6,7 +6,9 @@ use ipcperf_engine::handling::{Handling, Touch};
 use ipcperf_engine::mechanism::{PayloadFate, find};
 use ipcperf_engine::workload::Kind;
 
-use super::{CaseSummary, Mode, Roof, moves_nothing};
+use super::comparison::{Comparison, Contender, LeftOut, Ranking, Refused, contenders};
+use super::left_out::{nobody, undecided};
+use super::{CaseSummary, moves_nothing};
 
 /// So many of those that are not compared are named; more are counted.
 const MOST_ELSEWHERE: usize = 32;
@@ -16,56 +18,6 @@ const MOST_CLASSES: usize = 16;
 
 /// So many handlings are compared, each for itself; more are left to the tables.
 const MOST_HANDLINGS: usize = 16;
-
-/// What came of comparing the mechanisms at one placement and size.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Comparison {
-    /// Two or more were measured in one class of CPU pair.
-    Ranked(Ranking),
-    /// No two were: nothing can be said of which is better.
-    Refused(Refused),
-}
-
-/// Why mechanisms were not compared.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refused {
-    pub(crate) workload: Kind,
-    pub(crate) placement: String,
-    pub(crate) buffer_bytes: u64,
-    /// What was done with messages.
-    pub(crate) handling: Handling,
-    /// Each with the class in which it was measured.
-    pub(crate) measured: Vec<(String, String)>,
-}
-
-/// The winner of one comparison between two or more, all at the same distance between the CPUs.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ranking {
-    pub(crate) workload: Kind,
-    pub(crate) placement: String,
-    /// The class of CPU pair in which they were measured.
-    pub(crate) class: Option<String>,
-    pub(crate) buffer_bytes: u64,
-    /// What was done with messages.
-    pub(crate) handling: Handling,
-    pub(crate) best: Contender,
-    pub(crate) second: Contender,
-    /// By what factor the best is ahead of the second; `None` where either has several modes.
-    pub(crate) factor: Option<f64>,
-    /// Those that were measured in other classes only, and so are not compared.
-    pub(crate) elsewhere: Vec<String>,
-}
-
-/// One of those compared.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Contender {
-    pub(crate) name: String,
-    pub(crate) median: f64,
-    /// Its modes, where there are several.
-    pub(crate) modes: Vec<Mode>,
-    /// What limits it.
-    pub(crate) roof: Option<Roof>,
-}
 
 /// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
 /// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
@@ -95,7 +47,7 @@ pub(crate) fn advice(summaries: &[CaseSummary], side: Side) -> Vec<Comparison> {
 }
 
 /// Cases that may be compared with others of the same handling: in the first mode, with the kernel's own
-/// buffers, and with payload that is where it can be read.
+/// buffers, and with payload that is where it can be read. Those whose runs are set aside are among them.
 fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
     let mode = summaries.first().map(|summary| summary.case.mode);
     summaries
@@ -103,7 +55,7 @@ fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
         .filter(|case| Some(case.case.mode) == mode)
         .filter(|case| case.case.kernel_buffer_asked_bytes.is_none())
         .filter(|case| is_delivered(case))
-        .filter(|case| !moves_nothing(&case.case.mechanism) && case.main().is_some())
+        .filter(|case| !moves_nothing(&case.case.mechanism) && case.refused.is_none())
         .collect()
 }
 
@@ -164,14 +116,41 @@ fn compare_alike(cases: &[&CaseSummary], side: Side) -> Vec<Comparison> {
     };
     let of_size: Vec<&CaseSummary> =
         here.filter(|case| Some(&case.case.buffer_bytes) == wanted).collect();
+    let (apart, counted): (Vec<&CaseSummary>, Vec<&CaseSummary>) =
+        of_size.iter().partition(|case| case.is_mostly_missing());
     let mut classes: BTreeMap<&Option<String>, Vec<&CaseSummary>> = BTreeMap::new();
-    for case in of_size.iter().copied() {
+    for case in counted.iter().copied() {
         classes.entry(&case.cpu_pair_class).or_default().push(case);
     }
     let seen = classes.values().take(MOST_CLASSES);
-    let ranked = seen.filter_map(|inside| rank_class(inside, &of_size));
-    let ranked: Vec<Comparison> = ranked.map(Comparison::Ranked).collect();
-    if ranked.is_empty() { refuse(&of_size).into_iter().collect() } else { ranked }
+    let ranked: Vec<Comparison> =
+        seen.filter_map(|inside| compare_class(inside, &counted, &apart)).collect();
+    if ranked.is_empty() {
+        return nobody(&counted, &apart).or_else(|| refuse(&counted)).into_iter().collect();
+    }
+    ranked
+}
+
+/// Compares those `inside` one class with each other, and with those that are left out (`apart`): of these, who
+/// has figures of another class alone has not been in this one.
+fn compare_class(
+    inside: &[&CaseSummary],
+    counted: &[&CaseSummary],
+    apart: &[&CaseSummary],
+) -> Option<Comparison> {
+    let class = &inside.first()?.cpu_pair_class;
+    let is_here = |case: &&&CaseSummary| case.main().is_none() || case.cpu_pair_class == *class;
+    let names: HashSet<String> = inside.iter().map(|case| case.series()).collect();
+    let left_out = apart.iter().filter(is_here).map(|case| LeftOut::of(case));
+    let left_out: Vec<LeftOut> = left_out.filter(|one| !names.contains(&one.name)).collect();
+    let best = contenders(inside).into_iter().next()?;
+    let workload = inside[0].case.workload;
+    let better = left_out.iter().filter(|one| one.looked_better(&best, workload));
+    let better: Vec<LeftOut> = better.cloned().collect();
+    if better.is_empty() {
+        return rank_class(inside, counted, left_out).map(Comparison::Ranked);
+    }
+    Some(undecided(inside[0], Some(best), better))
 }
 
 /// Where two or more were measured, but no two of them in one class.
@@ -189,14 +168,14 @@ fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
     }))
 }
 
-/// Ranks those `inside` one class, of `all` at that placement and size.
-fn rank_class(inside: &[&CaseSummary], all: &[&CaseSummary]) -> Option<Ranking> {
+/// Ranks those `inside` one class, of `all` that count at that placement and size.
+fn rank_class(
+    inside: &[&CaseSummary],
+    all: &[&CaseSummary],
+    left_out: Vec<LeftOut>,
+) -> Option<Ranking> {
     let CaseSummary { case: first, cpu_pair_class: class, .. } = inside.first()?;
-    let mut ranked: Vec<Contender> = inside.iter().filter_map(|c| Contender::of(c)).collect();
-    ranked.sort_by(|one, other| one.median.total_cmp(&other.median));
-    if first.workload == Kind::Stream {
-        ranked.reverse();
-    }
+    let ranked = contenders(inside);
     if ranked.len() < 2 {
         return None;
     }
@@ -213,6 +192,7 @@ fn rank_class(inside: &[&CaseSummary], all: &[&CaseSummary]) -> Option<Ranking> 
         best,
         second,
         elsewhere,
+        left_out,
     })
 }
 
@@ -236,13 +216,6 @@ fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {
         Kind::Stream => best.median / second.median,
         Kind::RoundTrip | Kind::RequestReply => second.median / best.median,
     })
-}
-
-impl Contender {
-    fn of(case: &CaseSummary) -> Option<Self> {
-        let median = case.main()?.spread().median;
-        Some(Self { name: case.series(), median, modes: case.modes.clone(), roof: case.roof })
-    }
 }
 
 #[cfg(test)]
@@ -277,7 +250,7 @@ mod tests {
         ]);
         let ranked = compared.iter().map(|one| match one {
             Comparison::Ranked(ranking) => ranking,
-            Comparison::Refused(refused) => panic!("{refused:?}"),
+            other => panic!("{other:?}"),
         });
         let told: Vec<_> = ranked
             .map(|r| (r.class.as_deref().unwrap(), r.best.name.as_str(), r.elsewhere.clone()))
@@ -328,7 +301,7 @@ mod tests {
         let compared = compared(&samples);
         let told = compared.iter().map(|one| match one {
             Comparison::Ranked(ranking) => (ranking.handling.touch, ranking.best.name.as_str()),
-            Comparison::Refused(refused) => panic!("{refused:?}"),
+            other => panic!("{other:?}"),
         });
         let expected = [(Touch::None, "pipe"), (Touch::Both, "bus-memfd")];
         assert_eq!(told.collect::<Vec<_>>(), expected);

@@ -3,26 +3,30 @@
 
 mod amount;
 mod best;
+mod builds;
+mod comparison;
 mod cost;
 mod counted;
+mod left_out;
 mod modes;
 mod observed;
 mod probe;
 mod roof;
+mod spread;
 mod summarised;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub(crate) use best::{Comparison, Contender, Ranking, Refused, Side, advice, comparisons};
+pub(crate) use best::{Side, advice, comparisons};
+pub(crate) use comparison::{Comparison, Contender, LeftOut, Ranking, Refused, Undecided};
 pub(crate) use cost::RoleCost;
 pub(crate) use counted::{CountKind, Counted, What};
 pub(crate) use modes::Mode;
 pub(crate) use observed::{Observed, observed, observed_of};
 pub(crate) use probe::{ProbeEffect, probe_effects};
-#[cfg(test)]
-pub(crate) use roof::Bound;
-pub(crate) use roof::Roof;
+pub(crate) use roof::{Bound, Roof, takes_wake_ups};
+pub(crate) use spread::Spread;
 pub(crate) use summarised::Summarised;
 #[cfg(test)]
 pub(crate) use summarised::tests::summarised;
@@ -30,35 +34,12 @@ pub(crate) use summarised::tests::summarised;
 use ipcperf_engine::limits::Limits;
 use ipcperf_engine::mechanism::{Delivery, find};
 use ipcperf_engine::workload::Kind;
-use ipcperf_stats::{Bootstrap, median, quartiles};
+use ipcperf_stats::{Bootstrap, median};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::parallel::map;
 use crate::results::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
-
-/// Median and quartiles over the kept repetitions of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Spread {
-    pub(crate) median: f64,
-    pub(crate) q1: f64,
-    pub(crate) q3: f64,
-    /// Kept repetitions.
-    pub(crate) n: usize,
-}
-
-impl Spread {
-    /// That of the values of kept repetitions; `None` where there are none.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
-        let quartiles = quartiles(values).ok()?;
-        Some(Self { median: quartiles.median, q1: quartiles.q1, q3: quartiles.q3, n: values.len() })
-    }
-
-    /// The interquartile range as a share of the median.
-    pub(crate) fn relative_iqr(&self) -> f64 {
-        if self.median > 0.0 { (self.q3 - self.q1) / self.median } else { 0.0 }
-    }
-}
 
 /// What a case came to, in one class of CPU pair.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -68,6 +49,11 @@ pub(crate) struct CaseSummary {
     /// How much it moves, in words, where others differ from it in that alone; `case_id` has it too.
     #[serde(skip)]
     pub(crate) amount: String,
+    /// Which file the custom mechanism is, in words, where other results have another file of its name.
+    #[serde(skip)]
+    pub(crate) build: String,
+    /// SHA-256 of the file of a custom mechanism, in hexadecimal; null of others, and where it is not known.
+    pub(crate) mechanism_sha256: Option<String>,
     /// The key of the figure the case is about: that of which `disturbed_median`, `median_interval` and
     /// `modes` are, in its unit.
     pub(crate) main_figure: &'static str,
@@ -81,6 +67,15 @@ pub(crate) struct CaseSummary {
     /// The median of the figure the case is about over those: not to be believed, but better than
     /// nothing where nothing else is there.
     pub(crate) disturbed_median: Option<f64>,
+    /// The median of the figure the case is about over all runs that are set aside, those of the first block
+    /// too: what an unknown winner is looked for with.
+    #[serde(skip)]
+    pub(crate) set_aside_median: Option<f64>,
+    /// Runs after the first block, failed ones included.
+    #[serde(skip)]
+    pub(crate) runs: usize,
+    /// Repetitions of which no run counts: each was disturbed, or failed.
+    pub(crate) missing_repetitions: usize,
     /// Runs that failed.
     pub(crate) failed: usize,
     /// Why the case was refused, where it was.
@@ -129,11 +124,18 @@ impl CaseSummary {
         }
     }
 
+    /// Whether so few of its repetitions count that its figure must not be ranked: none, or less than half. What
+    /// survives of a case that was disturbed most of the time is not what it usually does.
+    pub(crate) fn is_mostly_missing(&self) -> bool {
+        self.main().is_none_or(|figure| self.missing_repetitions > figure.spread().n)
+    }
+
     /// Mechanism and options, and the amount where that tells it from others: what tables call a series.
     pub(crate) fn series(&self) -> String {
         let case = &self.case;
         let options = case.options.iter().map(|(name, value)| format!(" {name}={value}"));
-        format!("{}{}{}", case.mechanism, options.collect::<String>(), self.amount)
+        let options: String = options.collect();
+        format!("{}{}{options}{}", case.mechanism, self.build, self.amount)
     }
 }
 
@@ -195,11 +197,18 @@ pub(crate) fn summarise(
     let failures = by_case(failures, |failure| &failure.run.case);
     let measured = map(cases.iter(), |case| {
         let failed = failures.get(case.as_str()).map_or(&[][..], Vec::as_slice);
-        match (samples.get(case.as_str()), failed.first()) {
-            (Some(samples), _) => by_class(samples, failed.len()),
-            (None, Some(first)) => vec![empty(&first.run.case, failed.len())],
-            (None, None) => Vec::new(),
+        let samples = samples.get(case.as_str()).map_or(&[][..], Vec::as_slice);
+        let mut classes = match (samples, failed.first()) {
+            ([], Some(first)) => vec![empty(&first.run.case, failed.len())],
+            ([], None) => Vec::new(),
+            _ => by_class(samples, failed.len()),
+        };
+        // Runs that belong to no class are counted with the first.
+        if let Some(first) = classes.first_mut() {
+            first.missing_repetitions = missing_repetitions(samples, failed);
+            first.runs += failed.iter().filter(|failure| failure.run.block > 0).count();
         }
+        classes
     });
     let mut summaries: Vec<CaseSummary> =
         measured.into_iter().flatten().chain(refused.iter().map(summarise_refused)).collect();
@@ -207,6 +216,17 @@ pub(crate) fn summarise(
         summary.roof = limits.and_then(|limits| roof::roof(summary, limits));
     }
     summaries
+}
+
+/// Number of blocks after the first in which the case ran, and none of its runs counts.
+fn missing_repetitions(samples: &[&Sample], failures: &[&FailedRun]) -> usize {
+    let ran = samples.iter().map(|sample| sample.run.block);
+    let ran = ran.chain(failures.iter().map(|failure| failure.run.block));
+    let mut missing: BTreeSet<u32> = ran.filter(|block| *block > 0).collect();
+    for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
+        missing.remove(&sample.run.block);
+    }
+    missing.len()
 }
 
 /// `items` by the case that `case` says they are of, in their order.
@@ -252,6 +272,8 @@ fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
     let figures: Vec<f64> = kept.iter().filter_map(|sample| main_figure(sample)).collect();
     let held_up = samples.iter().filter(|sample| was_held_up(sample));
     let held_up: Vec<f64> = held_up.filter_map(|sample| main_figure(sample)).collect();
+    let apart = samples.iter().filter(|sample| sample.set_aside.is_some());
+    let apart: Vec<f64> = apart.filter_map(|sample| main_figure(sample)).collect();
     let first = samples[0];
     #[allow(clippy::cast_precision_loss, reason = "figures, good to 53 bits")]
     CaseSummary {
@@ -259,6 +281,8 @@ fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         set_aside: samples.len() - kept.len(),
         disturbed: held_up.len(),
         disturbed_median: median(&held_up),
+        set_aside_median: median(&apart),
+        runs: samples.iter().filter(|sample| sample.run.block > 0).count(),
         kernel_buffer_granted_bytes: first.kernel_buffer_granted_bytes,
         bandwidth_bytes_per_s: spread(|s| s.bandwidth_bytes_per_s.map(|bytes| bytes as f64)),
         ns_per_message: spread(ns_per_message),
@@ -289,12 +313,17 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
     CaseSummary {
         case: case.clone(),
         amount: String::new(),
+        build: String::new(),
+        mechanism_sha256: None,
         main_figure: main_figure_of(case),
         cpu_pair_class: None,
         kernel_buffer_granted_bytes: None,
         set_aside: 0,
         disturbed: 0,
         disturbed_median: None,
+        set_aside_median: None,
+        runs: 0,
+        missing_repetitions: 0,
         failed,
         refused: None,
         bandwidth_bytes_per_s: None,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use std::collections::HashSet;
 
-use super::{CaseSummary, amount, counted, summarise};
+use super::{CaseSummary, amount, builds, counted, summarise};
 use crate::error::Error;
 use crate::output::tell;
 use crate::printable::printable_line;
@@ -41,6 +41,17 @@ impl Summarised {
         Ok(Self::of(path, results))
     }
 
+    /// Reads several files, whose custom mechanisms are named apart where one name is of different files.
+    ///
+    /// # Errors
+    /// As [`read`] has them.
+    pub(crate) fn read_all(paths: &[PathBuf], strictness: Strictness) -> Result<Vec<Self>, Error> {
+        let files = paths.iter().map(|path| Self::read_with(path, strictness));
+        let mut files = files.collect::<Result<Vec<_>, Error>>()?;
+        builds::name_apart(&mut files);
+        Ok(files)
+    }
+
     /// What `results`, which stand at `path`, come to.
     pub(crate) fn of(path: &Path, results: Results) -> Self {
         let plan = &results.header.plan;
@@ -53,7 +64,9 @@ impl Summarised {
         );
         counted::add(&mut summaries, &results);
         amount::tell(&mut summaries);
-        Self { path: path.to_owned(), results, summaries }
+        let mut file = Self { path: path.to_owned(), results, summaries };
+        builds::tell(&mut file);
+        file
     }
 }
 
@@ -99,6 +112,7 @@ pub(crate) mod tests {
             refused,
             unavailable: Vec::new(),
             unwatched: Vec::new(),
+            custom: None,
             libraries: std::collections::BTreeMap::new(),
         };
         let header = Header {

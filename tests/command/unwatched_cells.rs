@@ -1,0 +1,76 @@
+//! Cells of a study that no instrument can watch on this machine.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::laboratory::Laboratory;
+use crate::results::{ResultsFile, number, text};
+
+/// A matrix of its own for what only an instrument can see.
+const STUDY: &str = r#"
+name = "seen"
+title = "What strace sees"
+question = "Are calls seen?"
+
+[sampling]
+repetitions = 2
+attempts = 1
+deadline = 600
+seed = 1
+
+[[matrix]]
+name = "plain"
+mechanism = "null"
+buffer = "64"
+total = "64kB"
+
+[[matrix]]
+name = "seen"
+mechanism = "pipe"
+workload = "round-trip"
+buffer = "8,16"
+messages = 5
+instrument = "strace"
+
+[[hypothesis]]
+id = "H1"
+claim = "Round trips take no longer with size."
+test = "slope"
+where = { matrix = "seen" }
+below = 2
+"#;
+
+#[test]
+fn cells_whose_instrument_is_missing_are_not_run() {
+    let laboratory = Laboratory::open();
+    let path = laboratory.path("seen.toml");
+    fs::write(&path, STUDY).expect("a study");
+    let study = path.display();
+    let without_strace = |arguments: &str| {
+        let mut command = laboratory.command(arguments);
+        command.env("PATH", laboratory.path("tmp"));
+        command
+    };
+    let told = laboratory.finish(without_strace(&format!("study plan {study}"))).expect(0).stdout;
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("cannot watch: strace: "), "{told}");
+    assert!(words.contains("; 2 cells are not run (matrix seen)"), "{told}");
+    assert!(!told.contains("round-trip"), "{told}");
+    let out = laboratory.results();
+    let run = format!("study run {study} --quiet --out {}", out.display());
+    laboratory.finish(without_strace(&run)).expect(0);
+    let file = ResultsFile::read(&out);
+    assert_eq!(file.samples.len(), 3, "{:?}", file.samples);
+    let unwatched = &file.header["plan"]["unwatched"][0];
+    assert_eq!((text(unwatched, "instrument"), number(unwatched, "cells_left_out")), ("strace", 2));
+    let judged = laboratory.run(&format!("study judge --json {}", out.display())).expect(0).stdout;
+    let judged: Value = serde_json::from_str(&judged).expect("an array");
+    assert_eq!(text(&judged[0], "verdict"), "not testable here", "{judged}");
+    assert!(text(&judged[0]["evidence"], "reason").starts_with("strace: "), "{judged}");
+    let plain = "name = \"plain\"\nmechanism = \"null\"\n";
+    let alone = STUDY.replace(plain, &format!("{plain}instrument = \"strace\"\n"));
+    fs::write(&path, alone).expect("a study");
+    let refused = laboratory.finish(without_strace(&format!("study plan {study}"))).expect(3);
+    assert!(refused.stderr.contains("strace: "), "{}", refused.stderr);
+}
