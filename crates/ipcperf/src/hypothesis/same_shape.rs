@@ -19,7 +19,7 @@ pub(super) const TEST: Test = Test {
               1 - level/m, for m levels, where `most` is above 0; of 1 - level/p, for p pairs of lines, where \
               `need` is below 1), rejected where that of 1 - level/(m p) lies wholly outside. By `difference`, \
               the rule of the documents: the paired test at each level, supported where corrected p is not below \
-              the level. All but `most` levels must hold.",
+              level/p. All but `most` levels must hold.",
     assumptions: "Blocks are independent. That no difference is seen shows no sameness: few samples always \
                   pass the rule of the documents.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
@@ -73,7 +73,10 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
     };
     let most = usize::try_from(claim.values.whole("most").unwrap_or(0)).unwrap_or(usize::MAX);
     let levels = match claim.values.word("rule") {
-        Some("difference") => by_difference(claim, pair, &shapes),
+        Some("difference") => {
+            let sure = Sure::of(claim, pairs, claim.level());
+            by_difference(claim, pair, &shapes, sure.rejects)
+        }
         _ => {
             let sure = Sure::within(claim, (pairs, shapes.len()), claim.level());
             by_equivalence(claim, pair, &shapes, if most > 0 { sure.of_some() } else { sure })
@@ -121,7 +124,7 @@ fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], sure: S
     shapes.iter().map(judged).collect()
 }
 
-fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape]) -> Vec<Part> {
+fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], level: f64) -> Vec<Part> {
     let statistic = Statistic::of(claim);
     let compared = |shape: &LevelShape| {
         compare(label(pair, shape), &Sides::of_pairs(&shape.pairs), statistic, "")
@@ -131,7 +134,7 @@ fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape]) -> Vec<P
     let judged = |one: Compared| {
         let verdict = match one.part.verdict {
             Verdict::NotTestable { .. } => one.part.verdict.clone(),
-            _ if one.is_significant(claim.level()) => Verdict::Rejected,
+            _ if one.is_significant(level) => Verdict::Rejected,
             _ => Verdict::Supported,
         };
         Part { verdict, ..one.part }
