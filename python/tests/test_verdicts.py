@@ -42,7 +42,7 @@ REJECTED = {
 OPEN = REJECTED | {
     "id": "H3",
     "verdict": "inconclusive",
-    "evidence": {"verdict": "inconclusive", "repetitions": 40, "parts": [], "told": []},
+    "evidence": {"verdict": "inconclusive", "repetitions": 40, "obstacle": None, "parts": [], "told": []},
     "published": None,
     "beside": None,
 }
@@ -50,9 +50,9 @@ UNTESTABLE = OPEN | {
     "id": "H4",
     "verdict": "not testable here",
     "evidence": {
-        "verdict": "not-testable",
+        "verdict": "not testable here",
         "reason": "no counters",
-        "parts": [PART | {"verdict": {"verdict": "not-testable", "reason": "none"}, "p": None, "n": 0}],
+        "parts": [PART | {"verdict": {"verdict": "not testable here", "reason": "none"}, "p": None, "n": 0}],
         "told": [],
     },
 }
@@ -65,6 +65,14 @@ def test_a_row_for_each_hypothesis(tmp_path: Path) -> None:
     assert table["as_published"].isna().tolist() == [False, True, True]
     assert table.loc["H3", "repetitions_needed"] == 40
     assert table.loc["H4", "reason"] == "no counters"
+    assert table["obstacle"].isna().all()
+
+
+def test_what_cannot_be_settled_says_why(tmp_path: Path) -> None:
+    evidence = {"verdict": "inconclusive", "repetitions": None, "obstacle": "noise", "parts": [], "told": []}
+    table = ipcperf.verdicts("r.jsonl", command=judged(tmp_path, OPEN | {"evidence": evidence}))
+    assert table["obstacle"].tolist() == ["noise"]
+    assert table["repetitions_needed"].isna().all()
 
 
 def test_a_row_for_each_part(tmp_path: Path) -> None:

@@ -163,9 +163,29 @@ fn verdicts_for_scripts_have_what_they_rest_on() {
     assert_eq!(judged[0]["verdict"], "supported", "{:#}", judged[0]);
     assert_eq!(judged[1]["verdict"], "rejected", "{:#}", judged[1]);
     assert_eq!(judged[2]["verdict"], "not testable here", "{:#}", judged[2]);
+    for one in &judged {
+        assert_eq!(one["verdict"], one["evidence"]["verdict"], "spelled alike: {one:#}");
+    }
     let part = &judged[0]["evidence"]["parts"][0];
     assert_eq!(part["n"], 5, "{part}");
+    assert_eq!(part["levels"]["used"], serde_json::json!(["64 B", "256 B"]), "{part:#}");
+    for independence in [&part["independence"], &judged[0]["evidence"]["independence"]] {
+        assert_eq!(independence["checked"], false, "{part:#}");
+        assert!(independence["lag1"].is_number(), "{part:#}");
+    }
     assert!(part["estimates"][0]["low"].is_number(), "{part}");
+}
+
+#[test]
+fn a_verdict_says_that_it_is_an_average_and_that_few_blocks_show_no_dependence() {
+    let told = measured().run("study judge RESULTS").expect(0).stdout;
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "supported, on average over these sizes",
+        "independence of the blocks could not be checked",
+    ] {
+        assert!(told.contains(words), "no `{words}`: {told}");
+    }
 }
 
 #[test]

@@ -142,11 +142,7 @@ impl Bootstrap {
 
     /// What `each` makes of every resample of `count` things, given as their indices. `None` for fewer
     /// than two, a `level` outside 0 to 1, and no resamples.
-    pub(crate) fn draws<T>(
-        &self,
-        count: usize,
-        mut each: impl FnMut(&[usize]) -> T,
-    ) -> Option<Vec<T>> {
+    pub fn draws<T>(&self, count: usize, mut each: impl FnMut(&[usize]) -> T) -> Option<Vec<T>> {
         self.checked_level()?;
         if count < 2 || self.resamples == 0 {
             return None;

@@ -55,6 +55,7 @@ pub use hedges::{Standardized, hedges_g, paired_hedges_g};
 pub use kendall::{KendallMethod, kendall};
 pub use mann_whitney::mann_whitney;
 pub use modality::{Mode, modes};
+pub use normal::normal_cdf;
 pub use power::{Design, needed_n, power};
 pub use quantile::{QuantileType, Quartiles, quantile, quantile_of_type, quartiles};
 pub use ratio::{Ratio, paired_ratio, ratio_of_geometric_means, ratio_of_medians};

@@ -7,7 +7,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// The probability that a standard normal value is below `x`; good to 1e-13 relative, however small.
 ///
 /// By the error function of libm: that of `statrs` is good to 1e-10 only.
-pub(crate) fn normal_cdf(x: f64) -> f64 {
+#[must_use]
+pub fn normal_cdf(x: f64) -> f64 {
     libm::erfc(-x / SQRT_2) / 2.0
 }
 

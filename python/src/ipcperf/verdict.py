@@ -16,6 +16,7 @@ _VERDICTS = {
     "test": "string",
     "verdict": "string",
     "repetitions_needed": "Int64",
+    "obstacle": "string",
     "reason": "string",
     "published": "string",
     "as_published": "string",
@@ -34,16 +35,13 @@ _PARTS = {
     "note": "string",
 }
 
-# A part is called otherwise than the whole by the command; here both have the words of the whole.
-_WORDS = {"not-testable": "not testable here"}
-
 
 def verdicts(path: StrPath, *, study: StrPath | None = None, command: StrPath | None = None) -> pd.DataFrame:
     """Judges the hypotheses of the study that the results file at `path` was measured for.
 
     A row for each hypothesis: ``id``, ``claim``, ``test``; ``verdict`` (supported, rejected, inconclusive,
-    or not testable here); ``repetitions_needed``, which would settle what is inconclusive, and ``reason``,
-    why it is not testable; ``published``, what the document found, and ``as_published``, the verdict by the
+    or not testable here); ``repetitions_needed``, which would settle what is inconclusive, ``obstacle``, why
+    no number of them would (noise, effect-at-bound, dependent-blocks), and ``reason``, why it is not testable; ``published``, what the document found, and ``as_published``, the verdict by the
     document's own rule, where the study names one; ``evidence``, all it rests on, unrounded (see ``parts``).
 
     Args:
@@ -73,21 +71,18 @@ def parts(judged: pd.DataFrame) -> pd.DataFrame:
     for the parts of the hypothesis; ``estimates``, each effect with its 95 % interval; ``note``.
     """
     rows = [
-        part | {"id": name, "verdict": _word(part["verdict"]["verdict"])}
+        part | {"id": name, "verdict": part["verdict"]["verdict"]}
         for name, evidence in zip(judged["id"], judged["evidence"], strict=True)
         for part in evidence["parts"]
     ]
     return _table(rows, _PARTS)
 
 
-def _word(verdict: str) -> str:
-    return _WORDS.get(verdict, verdict)
-
-
 def _verdict(entry: dict[str, Any]) -> dict[str, Any]:
     evidence, beside = entry["evidence"], entry.get("beside") or {}
     return entry | {
         "repetitions_needed": evidence.get("repetitions"),
+        "obstacle": evidence.get("obstacle"),
         "reason": evidence.get("reason"),
         "as_published": beside.get("verdict"),
     }

@@ -48,11 +48,11 @@ impl<'s> ShownClaim<'s> {
 
 impl Judgement {
     fn of(claim: &Claim, source: &Source<'_>) -> Self {
-        let find = |claim: &Claim| Found::by(claim, &source.cells);
+        let by_its_rule = |claim: &Claim| Found::by_its_rule(claim, &source.cells);
         Self {
             letter: source.letter,
-            found: find(claim),
-            beside: claim.beside().as_ref().map(find),
+            found: Found::by(claim, &source.cells),
+            beside: claim.beside().as_ref().map(by_its_rule),
             set_aside: source.cells.set_aside(&claim.selections()),
         }
     }

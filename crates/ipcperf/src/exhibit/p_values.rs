@@ -26,9 +26,14 @@ pub(super) fn sketch<'a>(
         plots.extend(plots_of(claim, source, judgement, &lines));
     }
     let cap = p_value(CAP);
+    let counts = if claim.needs_all() {
+        "To support, all must lie below it as they are; to reject, one corrected p suffices."
+    } else {
+        "Corrected are those that the verdict rests on."
+    };
     let notes = format!(
         "p-values of each level, drawn no higher than {cap}: beyond the level of the test (dashed) their size \
-         says nothing. Corrected are those that the verdict rests on."
+         says nothing. {counts}"
     );
     (!plots.is_empty()).then(|| Sketch {
         name: format!("p-values-{}", claim.id),

@@ -10,9 +10,9 @@ pub(super) const TEST: Test = Test {
     name: "always-from",
     about: "from a level on, the first cases are better than the second at every level",
     formula: "At each level from the one named on, the paired Wilcoxon test by block (or the statistic \
-              named), two-sided, corrected over the levels. Supported where the first is better with p below \
-              the level at all of them (or the share `need`), rejected where at one the second is, or the first \
-              has no more than a negligible advantage, as in faster-than.",
+              named), two-sided. Supported where the first is better with p below the level at all of them (with \
+              p corrected over the levels at the share `need`), rejected where at one the second is with \
+              corrected p, or the first has no more than a negligible advantage, as in faster-than.",
     assumptions: "As faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],

@@ -103,6 +103,11 @@ impl Claim {
         self.values.number("need").unwrap_or(1.0)
     }
 
+    /// Whether all of its parts must hold: then chance would have to deceive at each of them.
+    pub(crate) fn needs_all(&self) -> bool {
+        self.need() >= 1.0
+    }
+
     pub(crate) fn correction(&self) -> Correction {
         match self.values.word("correction") {
             Some("none") => Correction::None,

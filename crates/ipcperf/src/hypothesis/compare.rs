@@ -7,12 +7,10 @@ use ipcperf_stats::{
 };
 
 use super::interval::Bounds;
-use super::{Claim, Correction, Estimate, Part, Point, Verdict};
+use super::{Claim, Correction, Estimate, Part, Point, Rule, Verdict};
 
 /// Power at which repetitions are reckoned.
 const POWER: f64 = 0.8;
-/// More repetitions than this settle nothing that anyone would wait for.
-const MOST_REPETITIONS: usize = 100_000;
 /// The level of intervals.
 const INTERVAL: f64 = 0.95;
 /// Up to so many differences Wilcoxon's test counts signs, with ties and zeros as they are.
@@ -141,6 +139,17 @@ impl Sides {
         Self { first: paired[0].clone(), second: paired[1].clone(), paired }
     }
 
+    /// What is taken to be independent, block by block: logarithms of the paired ratios, or differences where
+    /// there are none.
+    pub(super) fn series(&self) -> Vec<f64> {
+        let [first, second] = &self.paired;
+        if first.iter().chain(second).all(|value| *value > 0.0) {
+            first.iter().zip(second).map(|(one, other)| (one / other).ln()).collect()
+        } else {
+            self.differences()
+        }
+    }
+
     fn differences(&self) -> Vec<f64> {
         self.paired[0].iter().zip(&self.paired[1]).map(|(first, second)| first - second).collect()
     }
@@ -173,12 +182,12 @@ impl Sides {
         })
     }
 
-    /// Hedges' g with its interval.
-    pub(super) fn hedges(&self, statistic: Statistic) -> Option<Estimate> {
+    /// Hedges' g with its interval at `level`.
+    pub(super) fn hedges(&self, statistic: Statistic, level: f64) -> Option<Estimate> {
         let g = if statistic.is_paired() {
-            paired_hedges_g(&self.paired[0], &self.paired[1], INTERVAL)
+            paired_hedges_g(&self.paired[0], &self.paired[1], level)
         } else {
-            hedges_g(&self.first, &self.second, INTERVAL)
+            hedges_g(&self.first, &self.second, level)
         };
         let g = g.ok()?;
         Some(Estimate {
@@ -186,7 +195,7 @@ impl Sides {
             value: g.g,
             low: Some(g.interval.low),
             high: Some(g.interval.high),
-            level: INTERVAL,
+            level,
             unit: String::new(),
         })
     }
@@ -203,7 +212,8 @@ pub(super) fn compare(what: String, sides: &Sides, statistic: Statistic, unit: &
     part.medians =
         [&sides.first, &sides.second].into_iter().filter_map(|side| median(side)).collect();
     part.estimates.extend(sides.ratio(statistic, INTERVAL));
-    part.estimates.extend(sides.hedges(statistic));
+    part.estimates.extend(sides.hedges(statistic, INTERVAL));
+    part.series = vec![sides.series()];
     match statistic.test(sides, Alternative::TwoSided) {
         Ok(tested) => {
             part.statistic = Some((statistic.symbol().to_owned(), tested.statistic));
@@ -236,9 +246,30 @@ pub(super) fn correct(all: &mut [Compared], correction: Correction) {
 }
 
 impl Compared {
-    /// Whether its corrected p-value lies below `level`.
+    /// Whether its corrected p-value lies below `level`: the others may deceive as well as this one.
     pub(super) fn is_significant(&self, level: f64) -> bool {
         self.part.p_corrected.is_some_and(|p| p < level)
+    }
+
+    /// Whether its p-value suffices to support `claim`: as it is where all parts must hold, corrected where some
+    /// suffice.
+    pub(super) fn suffices(&self, claim: &Claim) -> bool {
+        let p = if claim.needs_all() { self.part.p } else { self.part.p_corrected };
+        p.is_some_and(|p| p < claim.level())
+    }
+
+    /// Its part with `verdict` by `rule`. Where p and the interval of the ratio say otherwise of a difference at
+    /// one level, that is told: they are of two methods.
+    pub(super) fn decided(self, claim: &Claim, verdict: Verdict, rule: Option<Rule>) -> Part {
+        let ends = self.ratio_at(1.0 - claim.level()).and_then(|ratio| ratio.low.zip(ratio.high));
+        let by_interval = ends.map(|(low, high)| low > 1.0 || high < 1.0);
+        let by_p = self.part.p.map(|p| p < claim.level());
+        let mut part = Part { verdict, decided_by: rule, ..self.part };
+        if let (Some(Rule::P), Some((true, false) | (false, true))) = (rule, by_p.zip(by_interval))
+        {
+            part.remark("p decides: the interval, which is of another method, says otherwise");
+        }
+        part
     }
 
     /// First over second.
@@ -249,6 +280,11 @@ impl Compared {
     /// Hedges' g.
     pub(super) fn hedges(&self) -> Option<&Estimate> {
         self.part.estimates.iter().find(|one| one.name == "Hedges' g")
+    }
+
+    /// Hedges' g with an interval of `level`.
+    pub(super) fn hedges_at(&self, level: f64) -> Option<Estimate> {
+        self.sides.hedges(self.statistic, level)
     }
 
     /// First over second with an interval of `level`.
@@ -264,38 +300,29 @@ impl Compared {
         self.part.n >= FEWEST_ALIKE && all.all(|other| Some(other) == one)
     }
 
-    /// The repetitions at which either the difference would show beside `others` parts, or its being within
-    /// `negligible`.
-    pub(super) fn open(&self, claim: &Claim, others: usize, negligible: Option<Bounds>) -> Verdict {
-        let shows = self.shows_at(claim, others);
+    /// The repetitions at which either the difference would show at `level`, or its being within `negligible`.
+    pub(super) fn open(&self, level: f64, negligible: Option<Bounds>) -> Verdict {
+        let shows = self.shows_at(level);
         let is_none = negligible.zip(self.ratio()).and_then(|(bounds, ratio)| {
             let is_inside = bounds.above.is_none_or(|above| ratio.value > above)
                 && bounds.below.is_none_or(|below| ratio.value < below);
-            is_inside.then(|| bounds.open(ratio, self.part.n))
+            is_inside.then(|| bounds.needed(ratio, self.part.n)).flatten()
         });
-        let is_none = match is_none {
-            Some(Verdict::Inconclusive { repetitions }) => repetitions,
-            _ => None,
-        };
-        Verdict::Inconclusive { repetitions: [shows, is_none].into_iter().flatten().min() }
+        let needed = [shows, is_none].into_iter().flatten().min();
+        Verdict::open(needed, self.ratio().map(|ratio| ratio.obstacle(1.0)))
     }
 
-    /// The repetitions at which an effect of this size would show, beside `others` parts, four times in five.
-    pub(super) fn shows_at(&self, claim: &Claim, others: usize) -> Option<u64> {
-        #[allow(clippy::cast_precision_loss, reason = "a few parts")]
-        let level = match claim.correction() {
-            Correction::Holm => claim.level() / others.max(1) as f64,
-            Correction::BenjaminiHochberg | Correction::None => claim.level(),
-        };
-        let effect = self.effect.filter(|effect| *effect != 0.0)?;
-        let needed = self.statistic.needed(effect, level, Alternative::TwoSided)?;
-        Some(needed.max(self.part.n + 1) as u64)
+    /// The repetitions at which an effect of this size would show at `level` four times in five; the most there
+    /// are where there is no effect.
+    pub(super) fn shows_at(&self, level: f64) -> Option<u64> {
+        let needed = self.statistic.needed(self.effect?, level, Alternative::TwoSided);
+        Some(needed.map_or(u64::MAX, |needed| needed.max(self.part.n + 1) as u64))
     }
 }
 
 impl Statistic {
     /// Repetitions at which `effect`, whichever way it is, shows at `level` four times in five; `None` where
-    /// nobody would wait for them. One-sided is [`Alternative::Greater`].
+    /// not even millions do. One-sided is [`Alternative::Greater`].
     pub(super) fn needed(self, effect: f64, level: f64, alternative: Alternative) -> Option<usize> {
         let design = match self {
             Self::Wilcoxon => Design::PairedWilcoxon,
@@ -307,7 +334,7 @@ impl Statistic {
         let sides = if alternative == Alternative::TwoSided { 2.0 } else { 1.0 };
         let signs = (2..64).find(|n| sides * 0.5_f64.powi(*n) < level)?;
         let least = if self == Self::Wilcoxon { usize::try_from(signs).ok()? } else { 2 };
-        Some(needed.max(least)).filter(|needed| *needed <= MOST_REPETITIONS)
+        Some(needed.max(least))
     }
 }
 

@@ -3,9 +3,10 @@
 use ipcperf_stats::{Bootstrap, Course, Crossing, Lasting, Turn, crossing};
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
-use super::interval::Bounds;
+use super::interval::{Bounds, Sure};
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::sides::{Compares, Pair, compares};
+use super::verdict::Obstacle;
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
 use crate::plan::parse_size;
 use crate::study::{Better, Key, Need, Takes};
@@ -16,12 +17,15 @@ pub(super) const TEST: Test = Test {
     formula: "The place where the median over blocks of the paired ratio passes 1 for good, interpolated between \
               levels in logarithms, and its percentile interval over resamples of whole blocks. Supported \
               where the ratio differs from 1 in its direction at some level on either side of it (paired \
-              Wilcoxon test, corrected over all levels), the interval ends before the largest level and, where \
-              `between` is given, lies within. Rejected where the 1 - level interval of the ratio (t on \
-              logarithms) shows that the one said to win has no more than a negligible advantage at the \
-              largest level, or the other none at any level below it, or where the place lies wholly outside \
-              `between`.",
-    assumptions: "The ratio changes steadily between neighbouring levels. Blocks are independent.",
+              Wilcoxon test, corrected over the levels of the pair), the interval ends before the largest level \
+              and, where `between` is given, lies within. Rejected where the 1 - level/m interval of the ratio \
+              (t on logarithms; m pairs of lines) shows that the one said to win has no more than a negligible \
+              advantage at the largest level, or the other none at any level below it, or where the 1 - level/m \
+              interval of the place lies wholly outside `between`. Where `need` is below 1, m divides the level \
+              that supports, too.",
+    assumptions: "The ratio changes steadily between neighbouring levels. Blocks are independent. Both sides of a \
+                  crossing must be shown, so neither is corrected for the other (Berger 1982); at each side one \
+                  level of several suffices, so that levels are. One pair suffices to reject the claim: level/m.",
     source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979; Berger 1982, Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WHO],
     find,
@@ -47,7 +51,8 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     match compares(claim, cells) {
         Err(found) => found,
         Ok(both) => {
-            let found = both.pairs.iter().map(|pair| one(claim, &both, pair));
+            let sure = Sure::of(claim, both.pairs.len(), claim.level());
+            let found = both.pairs.iter().map(|pair| one(claim, &both, pair, sure));
             let (parts, told): (Vec<Part>, Vec<String>) = found.unzip();
             Found { told, ..Found::of(parts, claim.need()) }
         }
@@ -55,7 +60,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 }
 
 /// One pair of lines: its part, and what its levels say.
-fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>) -> (Part, String) {
+fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>, sure: Sure) -> (Part, String) {
     let statistic = Statistic::of(claim);
     let levels = pair.by_level();
     let mut all: Vec<Compared> = levels
@@ -66,14 +71,20 @@ fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>) -> (Part, String) {
     let stands: Vec<Stand> = levels
         .iter()
         .zip(&all)
-        .map(|((point, _), one)| Stand::of(claim, (point.x, one), levels.len(), both.better))
+        .map(|((point, _), one)| {
+            Stand::of(claim, (point.x, one), (levels.len(), sure), both.better)
+        })
         .collect();
     let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
     let mut part = Part::new(pair.name.clone(), n);
+    part.series = all.iter().flat_map(|one| one.part.series.clone()).collect();
     let curves = pair.curves().map_err(|why| why.to_string());
-    let found = curves.and_then(|(first, second)| {
-        crossing(&first, &second, &Bootstrap::default()).map_err(|why| why.to_string())
-    });
+    let found_at = |level: f64| {
+        let bootstrap = Bootstrap { level, ..Bootstrap::default() };
+        let (first, second) = curves.as_ref().map_err(String::clone)?;
+        crossing(first, second, &bootstrap).map_err(|why| why.to_string())
+    };
+    let found = found_at(SHOWN);
     let found = match found {
         Ok(found) => found,
         Err(reason) => {
@@ -83,7 +94,12 @@ fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>) -> (Part, String) {
     };
     let lasting = lasting(&found);
     part.estimates.extend(lasting.map(place));
-    part.verdict = verdict(claim, lasting, (&stands, n), both.better);
+    part.verdict = verdict(claim, lasting, &stands, both.better);
+    if let (Verdict::Supported, Some(between)) = (&part.verdict, between(claim)) {
+        let lies_at =
+            |miss: f64| found_at(1.0 - miss).ok().as_ref().and_then(self::lasting).map(place);
+        part.verdict = within(between, lies_at, sure, n);
+    }
     part.note = matches!(found.course, Course::Several { .. })
         .then(|| "it crosses several times; the last counts".to_owned());
     let ratios = found
@@ -108,10 +124,13 @@ fn place(lasting: &Lasting) -> Estimate {
         value: lasting.place.level,
         low: ends.and_then(|ends| ends.low),
         high: ends.and_then(|ends| ends.high),
-        level: 0.95,
+        level: SHOWN,
         unit: "bytes".to_owned(),
     }
 }
+
+/// The level of the interval that is shown.
+const SHOWN: f64 = 0.95;
 
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,19 +158,26 @@ struct Stand {
     is_significant: bool,
     /// Those who are not the better there by more than is negligible.
     beaten: Vec<Side>,
-    /// Repetitions at which the difference would show.
+    /// Repetitions at which the difference would show, and what may keep them from it.
     shows_at: Option<u64>,
+    obstacle: Option<Obstacle>,
 }
 
 impl Stand {
-    fn of(claim: &Claim, (x, compared): (f64, &Compared), others: usize, better: Better) -> Self {
+    /// Beside so many levels, as sure as a pair must be.
+    fn of(
+        claim: &Claim,
+        (x, compared): (f64, &Compared),
+        (levels, sure): (usize, Sure),
+        better: Better,
+    ) -> Self {
         let leads = match (compared.lean, better) {
             (Lean::First, Better::Higher) | (Lean::Second, Better::Lower) => Some(Side::First),
             (Lean::Second, Better::Higher) | (Lean::First, Better::Lower) => Some(Side::Second),
             (Lean::Neither, _) => None,
         };
         let negligible = 1.0 + claim.values.number("negligible").unwrap_or(0.01);
-        let ratio = compared.ratio_at(1.0 - claim.level());
+        let ratio = compared.ratio_at(1.0 - sure.rejects);
         let ends = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
         let is_no_more = |most: f64| ends.is_some_and(|(_, high)| high < most);
         let is_no_less = |least: f64| ends.is_some_and(|(low, _)| low > least);
@@ -163,9 +189,10 @@ impl Stand {
         Self {
             x,
             leads,
-            is_significant: leads.is_some() && compared.is_significant(claim.level()),
+            is_significant: leads.is_some() && compared.is_significant(sure.supports),
             beaten: beaten.into_iter().filter(|(_, is)| *is).map(|(side, _)| side).collect(),
-            shows_at: compared.shows_at(claim, others),
+            shows_at: compared.shows_at(Sure::within(claim, (1, levels), sure.supports).rejects),
+            obstacle: compared.ratio().map(|ratio| ratio.obstacle(1.0)),
         }
     }
 
@@ -174,26 +201,21 @@ impl Stand {
     }
 }
 
-fn verdict(
-    claim: &Claim,
-    lasting: Option<&Lasting>,
-    (stands, n): (&[Stand], usize),
-    better: Better,
-) -> Verdict {
+fn verdict(claim: &Claim, lasting: Option<&Lasting>, stands: &[Stand], better: Better) -> Verdict {
     let claimed = match claim.values.word("who").unwrap_or("first") {
         "second" => vec![Side::Second],
         "either" => vec![Side::First, Side::Second],
         _ => vec![Side::First],
     };
     let lasting = lasting.filter(|lasting| claimed.contains(&winner_of(lasting, better)));
-    if let Some(lasting) = lasting.filter(|lasting| is_shown(lasting, stands, better)) {
-        return within(claim, lasting, n);
+    if lasting.is_some_and(|lasting| is_shown(lasting, stands, better)) {
+        return Verdict::Supported;
     }
     if claimed.iter().all(|winner| is_refuted(*winner, stands)) {
         return Verdict::Rejected;
     }
-    let repetitions = lasting.and_then(|lasting| needed(lasting, stands, better));
-    Verdict::Inconclusive { repetitions }
+    let worst = lasting.and_then(|lasting| worst(lasting, stands, better));
+    worst.map_or(Verdict::UNKNOWN, |stand| Verdict::open(stand.shows_at, stand.obstacle))
 }
 
 /// Whether each is the better on its side of the crossing, and that is one for good.
@@ -211,14 +233,15 @@ fn is_refuted(winner: Side, stands: &[Stand]) -> bool {
     last.beaten.contains(&winner) || !before.is_empty() && was_never_behind
 }
 
-/// Repetitions at which each would be seen to lead at one level on its side.
-fn needed(lasting: &Lasting, stands: &[Stand], better: Better) -> Option<u64> {
+/// Of the levels at which either leads soonest to be seen on its side, the one that needs more repetitions.
+fn worst<'s>(lasting: &Lasting, stands: &'s [Stand], better: Better) -> Option<&'s Stand> {
     let (at, winner) = (lasting.place.level, winner_of(lasting, better));
     let least = |side: Side, is_there: &dyn Fn(f64) -> bool| {
         let leading = stands.iter().filter(|one| one.leads == Some(side) && is_there(one.x));
-        leading.filter_map(|one| one.shows_at).min()
+        leading.filter(|one| one.shows_at.is_some()).min_by_key(|one| one.shows_at)
     };
-    Some(least(winner.other(), &|x| x < at)?.max(least(winner, &|x| x > at)?))
+    let (before, after) = (least(winner.other(), &|x| x < at)?, least(winner, &|x| x > at)?);
+    Some(if before.shows_at > after.shows_at { before } else { after })
 }
 
 /// Who is the better beyond a crossing.
@@ -229,29 +252,34 @@ fn winner_of(lasting: &Lasting, better: Better) -> Side {
     }
 }
 
-/// Whether the crossing lies where it is claimed to.
-fn within(claim: &Claim, lasting: &Lasting, n: usize) -> Verdict {
-    let Some((low, high)) = between(claim) else { return Verdict::Supported };
-    let (from, to) = match lasting.interval {
-        Some(ends) => (ends.low.unwrap_or(0.0), ends.high.unwrap_or(f64::INFINITY)),
-        None => return Verdict::Inconclusive { repetitions: None },
+/// Whether the crossing lies between `low` and `high`, by intervals of which `lies_at` has those that miss the place
+/// with a probability.
+fn within(
+    (low, high): (f64, f64),
+    lies_at: impl Fn(f64) -> Option<Estimate>,
+    sure: Sure,
+    n: usize,
+) -> Verdict {
+    let ends = |miss: f64| {
+        let place = lies_at(miss)?;
+        Some((place.low.unwrap_or(0.0), place.high.unwrap_or(f64::INFINITY)))
     };
-    if from >= low && to <= high {
+    if ends(sure.supports).is_some_and(|(from, to)| from >= low && to <= high) {
         return Verdict::Supported;
     }
-    if to < low || from > high {
+    if ends(sure.rejects).is_some_and(|(from, to)| to < low || from > high) {
         return Verdict::Rejected;
     }
+    let Some(place) = lies_at(sure.shown) else { return Verdict::UNKNOWN };
     // Levels are far apart in proportions.
-    let place = place(lasting);
+    let log = |level: f64| (level / low).ln();
     let place = Estimate {
-        value: place.value.ln(),
-        low: place.low.map(f64::ln),
-        high: place.high.map(f64::ln),
+        value: log(place.value),
+        low: place.low.map(log),
+        high: place.high.map(log),
         ..place
     };
-    let bounds = Bounds { above: Some(low.ln()), below: Some(high.ln()) };
-    bounds.open(&place, n)
+    Bounds { above: Some(0.0), below: Some(log(high)) }.open(&place, n)
 }
 
 /// The levels between which it is claimed to lie.
@@ -306,6 +334,7 @@ mod tests {
             is_significant: true,
             beaten: Vec::new(),
             shows_at: None,
+            obstacle: None,
         };
         let stands = [stand(1.0, Side::Second), stand(4.0, Side::First)];
         let is_shown_with = |high| {

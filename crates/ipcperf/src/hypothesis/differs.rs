@@ -1,20 +1,21 @@
 //! differs: two lines of cases differ, whichever is the better.
 
-use super::compare::{Compared, Statistic, compare, correct};
-use super::faster_than::named;
+use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
 use super::sides::compares;
-use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
+use super::{Cells, Claim, Estimate, Found, Part, Rule, Test, Verdict};
 use crate::study::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
     name: "differs",
     about: "the first cases differ from the second, whichever is the better",
-    formula: "As faster-than, without a direction: supported where p lies below the level and, where `effect` \
-              is given, the 95 % interval of Hedges' g beyond it; rejected where the 1 - level interval of the \
-              ratio (1 - level/m for m parts) lies within negligible of 1 or, where `effect` is given, the 95 % \
-              interval of g within it.",
+    formula: "As faster-than, without a direction: supported where p lies below the level (corrected over the \
+              parts where `need` is below 1) and, where `effect` is given, the 1 - level interval of Hedges' g \
+              beyond it (1 - level/m for m parts where `need` is below 1); rejected where the 1 - level interval \
+              of the ratio (1 - level/m for m parts) lies within negligible of 1 or, where `effect` is given, \
+              that of g within it.",
     assumptions: "As faster-than. Hedges' g supposes values that are roughly normal.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
@@ -49,7 +50,8 @@ pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compar
     let statistic = Statistic::of(claim);
     if claim.values.word("at") != Some("levels") {
         let one = |pair: &super::sides::Pair<'_>| {
-            compare(pair.name.clone(), &pair.by_block(), statistic, &both.unit)
+            let is_otherwise = otherwise(claim, pair, statistic);
+            compare_means(pair, is_otherwise, statistic, &both.unit)
         };
         return Ok(both.pairs.iter().map(one).collect());
     }
@@ -62,29 +64,53 @@ pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compar
     Ok(all)
 }
 
+/// Of which ratios of a level a claim about the mean over levels is not so: those beyond the margin where sameness
+/// is claimed, and those on the other side of 1 where a difference is.
+fn otherwise(
+    claim: &Claim,
+    pair: &super::sides::Pair<'_>,
+    statistic: Statistic,
+) -> impl Fn(f64) -> bool + use<> {
+    let margin = claim
+        .test
+        .has("margin")
+        .then(|| Bounds::around_one(claim.values.number("margin").unwrap_or(0.1)));
+    let lean = compare(String::new(), &pair.by_block(|_| false).0, statistic, "").lean;
+    move |ratio| match (margin, lean) {
+        (Some(bounds), _) => !bounds.is_inside(ratio),
+        (None, Lean::First) => ratio < 1.0,
+        (None, Lean::Second) => ratio > 1.0,
+        (None, Lean::Neither) => false,
+    }
+}
+
 fn part(claim: &Claim, compared: Compared, others: usize) -> Part {
     if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
         return compared.part;
     }
-    let effect = claim.values.number("effect");
-    let g = compared.hedges();
-    let is_large = effect.is_none_or(|least| g.is_some_and(|g| g.lies_beyond(least)));
-    let negligible = Bounds::around_one(claim.values.number("negligible").unwrap_or(0.01));
     let sure = Sure::of(claim, others, claim.level());
+    let effect = claim.values.number("effect");
+    let is_large = effect.is_none_or(|least| {
+        compared.hedges_at(1.0 - sure.supports).is_some_and(|g| g.lies_beyond(least))
+    });
+    let negligible = Bounds::around_one(claim.values.number("negligible").unwrap_or(0.01));
     let is_small = match effect {
-        Some(least) => g.is_some_and(|g| g.lies_within(-least, least)),
-        None => compared.ratio_at(sure.rejects).is_some_and(|ratio| negligible.holds(&ratio)),
+        Some(least) => {
+            compared.hedges_at(1.0 - sure.rejects).is_some_and(|g| g.lies_within(-least, least))
+        }
+        None => compared.ratio_at(1.0 - sure.rejects).is_some_and(|ratio| negligible.holds(&ratio)),
     };
-    let verdict = if compared.is_significant(claim.level()) && is_large {
-        Verdict::Supported
+    let (verdict, rule) = if compared.suffices(claim) && is_large {
+        (Verdict::Supported, Some(Rule::P))
     } else if is_small || compared.is_identical() {
-        Verdict::Rejected
-    } else if let Some((least, g)) = effect.zip(g) {
-        Bounds { above: Some(-least), below: Some(least) }.open(g, compared.part.n)
+        (Verdict::Rejected, Some(Rule::Interval))
+    } else if let Some((least, g)) = effect.zip(compared.hedges()) {
+        let bounds = Bounds { above: Some(-least), below: Some(least) };
+        (bounds.open(g, compared.part.n), None)
     } else {
-        compared.open(claim, others, Some(negligible))
+        (compared.open(sure.supports, Some(negligible)), None)
     };
-    Part { verdict, ..compared.part }
+    compared.decided(claim, verdict, rule)
 }
 
 impl Estimate {

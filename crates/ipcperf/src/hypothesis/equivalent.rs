@@ -13,8 +13,9 @@ pub(super) const TEST: Test = Test {
     about: "the first cases and the second are alike, within a margin: few samples show nothing",
     formula: "Two one-sided tests (TOST) of the ratio on a logarithmic scale at the level, which is the same \
               as its 1 - 2 level interval within 1/(1 + margin) to 1 + margin: supported. Rejected where the \
-              1 - 2 level/m interval, for m parts, lies wholly outside. With `effect`, by Hedges' g instead: supported where its 95 % \
-              interval lies within, rejected where the two differ with p below the level and |g| above it.",
+              1 - 2 level/m interval, for m parts, lies wholly outside. With `effect`, by Hedges' g instead: \
+              supported where its 1 - level interval lies within, rejected where the two differ with corrected p \
+              below the level and |g| above it. Where `need` is below 1, m divides the level that supports, too.",
     assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",
     keys: &[FIRST, SECOND, AT, STATISTIC, MARGIN, EFFECT],
@@ -37,8 +38,9 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     };
     correct(&mut all, claim.correction());
     let sure = Sure::of(claim, all.len(), 2.0 * claim.level());
+    let of_effect = Sure::of(claim, all.len(), claim.level());
     let parts = all.into_iter().map(|one| match claim.values.number("effect") {
-        Some(effect) => by_effect(claim, one, effect),
+        Some(effect) => by_effect(claim, one, effect, of_effect),
         None => by_margin(claim, one, sure),
     });
     Found::of(parts.collect(), claim.need())
@@ -50,7 +52,7 @@ fn by_margin(claim: &Claim, mut compared: Compared, sure: Sure) -> Part {
     let verdict = match &ratio {
         Some(_) => verdict,
         None if compared.is_identical() => Verdict::Supported,
-        None if compared.part.n < 2 => Verdict::Inconclusive { repetitions: None },
+        None if compared.part.n < 2 => Verdict::UNKNOWN,
         None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
     };
     compared.part.estimates.retain(|one| one.name != "ratio");
@@ -58,10 +60,12 @@ fn by_margin(claim: &Claim, mut compared: Compared, sure: Sure) -> Part {
     Part { verdict, ..compared.part }
 }
 
-fn by_effect(claim: &Claim, compared: Compared, effect: f64) -> Part {
+fn by_effect(claim: &Claim, compared: Compared, effect: f64, sure: Sure) -> Part {
     let g = compared.hedges().cloned();
+    let is_within =
+        compared.hedges_at(1.0 - sure.supports).is_some_and(|g| g.lies_within(-effect, effect));
     let verdict = match &g {
-        Some(g) if g.lies_within(-effect, effect) => Verdict::Supported,
+        Some(_) if is_within => Verdict::Supported,
         Some(g) if compared.is_significant(claim.level()) && g.value.abs() > effect => {
             Verdict::Rejected
         }

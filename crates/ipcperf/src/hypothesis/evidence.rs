@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::complete::OverLevels;
+use super::independence::Independence;
 use super::verdict::Verdict;
 
 /// A number with its interval.
@@ -19,6 +21,16 @@ pub(crate) struct Estimate {
     pub(crate) unit: String,
 }
 
+/// Which rule of its test gave a part its verdict, where the test has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Rule {
+    /// The p-value lies below the level.
+    P,
+    /// An interval lies within bounds, or wholly outside.
+    Interval,
+}
+
 /// One of the comparisons that a claim comes to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Part {
@@ -34,11 +46,21 @@ pub(crate) struct Part {
     pub(crate) statistic: Option<(String, f64)>,
     /// Two-sided.
     pub(crate) p: Option<f64>,
-    /// Corrected for the parts of the claim.
+    /// Corrected for the parts of the claim: what a part is rejected by, and, where a share of them suffices,
+    /// supported by.
     pub(crate) p_corrected: Option<f64>,
     pub(crate) estimates: Vec<Estimate>,
+    /// Which rule gave the verdict; null where it is open, and where the test has one rule alone.
+    pub(crate) decided_by: Option<Rule>,
+    /// The levels that it is one number of.
+    pub(crate) levels: Option<OverLevels>,
+    /// Whether its blocks are independent.
+    pub(crate) independence: Option<Independence>,
     /// What else is to be known.
     pub(crate) note: Option<String>,
+    /// What the test takes to be independent, block by block; of several levels one each.
+    #[serde(skip)]
+    pub(super) series: Vec<Vec<f64>>,
 }
 
 impl Part {
@@ -46,7 +68,7 @@ impl Part {
     pub(crate) fn new(what: impl Into<String>, n: usize) -> Self {
         Self {
             what: what.into(),
-            verdict: Verdict::Inconclusive { repetitions: None },
+            verdict: Verdict::UNKNOWN,
             n,
             medians: Vec::new(),
             unit: String::new(),
@@ -54,8 +76,29 @@ impl Part {
             p: None,
             p_corrected: None,
             estimates: Vec::new(),
+            decided_by: None,
+            levels: None,
+            independence: None,
             note: None,
+            series: Vec::new(),
         }
+    }
+
+    /// Adds to what else is to be known.
+    pub(super) fn remark(&mut self, words: &str) {
+        self.note = Some(match self.note.take() {
+            Some(note) => format!("{note}; {words}"),
+            None => words.to_owned(),
+        });
+    }
+
+    /// As one number of `levels`; what these leave out is told.
+    pub(super) fn over(mut self, levels: Option<OverLevels>) -> Self {
+        if let Some(words) = levels.as_ref().and_then(OverLevels::words) {
+            self.remark(&words);
+        }
+        self.levels = levels;
+        self
     }
 
     /// A part that cannot be judged, and why.

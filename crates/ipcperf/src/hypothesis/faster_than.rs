@@ -4,20 +4,24 @@ use super::compare::{Compared, Lean, Statistic, compare, correct};
 use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::sides::{Compares, Pair, compares};
-use super::{Cells, Claim, Found, Part, Point, Test, Verdict};
+use super::{Cells, Claim, Found, Part, Point, Rule, Test, Verdict};
 use crate::study::Better;
 
 pub(super) const TEST: Test = Test {
     name: "faster-than",
     about: "the first cases are better than the second in the metric: more bandwidth, less time",
-    formula: "In each block the geometric mean over levels of the first and of the second, or at each level \
-              the value itself; the paired Wilcoxon test by block (or the statistic named), two-sided, \
-              corrected over the parts. Supported where p lies below the level and the first is better, \
-              rejected where the second is, or where the 1 - level interval of the ratio (t on logarithms of \
-              paired ratios; 1 - level/m for m parts) shows less than a negligible advantage.",
+    formula: "In each block that has all levels the geometric mean over levels of the first and of the second, or \
+              at each level the value itself; the paired Wilcoxon test by block (or the statistic named), \
+              two-sided. Supported where p lies below the level (corrected over the parts where `need` is below \
+              1) and the first is better; rejected where corrected p does and the second is, or where the \
+              1 - level interval of the ratio (t on logarithms of paired ratios; 1 - level/m for m parts) shows \
+              less than a negligible advantage. `decided_by` says which of the two rules it was.",
     assumptions: "Blocks are independent; within a block the machine was the same for both. Wilcoxon's test \
-                  supposes that differences lie evenly around their middle.",
-    source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
+                  supposes that differences lie evenly around their middle. Where all parts must hold, chance \
+                  would have to deceive at each, and none is corrected to support (Berger 1982); one part \
+                  suffices to reject, and is.",
+    source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
+             Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],
     find,
 };
@@ -28,15 +32,30 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         Ok(both) if claim.values.word("at") == Some("levels") => at_levels(claim, &both, |_| true),
         Ok(both) => {
             let statistic = Statistic::of(claim);
-            let one = |pair: &Pair<'_>| {
-                compare(pair.name.clone(), &pair.by_block(), statistic, &both.unit)
+            let is_otherwise = |ratio: f64| match both.better {
+                Better::Higher => ratio < 1.0,
+                Better::Lower => ratio > 1.0,
             };
+            let one = |pair: &Pair<'_>| compare_means(pair, is_otherwise, statistic, &both.unit);
             let mut found =
                 judged(claim, (both.pairs.iter().map(one).collect(), Vec::new()), both.better);
             found.told = both.pairs.iter().map(|pair| by_level(pair, &both)).collect();
             found
         }
     }
+}
+
+/// The means over levels of `pair` compared; told are the levels of whose ratio `is_otherwise` holds.
+pub(super) fn compare_means(
+    pair: &Pair<'_>,
+    is_otherwise: impl Fn(f64) -> bool,
+    statistic: Statistic,
+    unit: &str,
+) -> Compared {
+    let (sides, levels) = pair.by_block(is_otherwise);
+    let mut compared = compare(pair.name.clone(), &sides, statistic, unit);
+    compared.part = compared.part.over(levels);
+    compared
 }
 
 /// At each level that `is_meant`.
@@ -85,17 +104,19 @@ fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Par
         Better::Higher => Lean::First,
         Better::Lower => Lean::Second,
     };
-    let is_significant = compared.is_significant(claim.level());
-    let verdict = if is_significant && compared.lean == wins {
-        Verdict::Supported
-    } else if is_significant && compared.lean != Lean::Neither
-        || compared.is_no_better(claim, others, better)
-    {
-        Verdict::Rejected
+    let sure = Sure::of(claim, others, claim.level());
+    let loses = compared.lean != wins && compared.lean != Lean::Neither;
+    let (verdict, rule) = if compared.suffices(claim) && compared.lean == wins {
+        (Verdict::Supported, Some(Rule::P))
+    } else if compared.is_significant(claim.level()) && loses {
+        (Verdict::Rejected, Some(Rule::P))
+    } else if compared.is_no_better(claim, sure, better) {
+        (Verdict::Rejected, Some(Rule::Interval))
     } else {
-        compared.open(claim, others, Some(no_advantage(claim, better)))
+        let level = if loses { sure.rejects } else { sure.supports };
+        (compared.open(level, Some(no_advantage(claim, better))), None)
     };
-    Part { verdict, ..compared.part }
+    compared.decided(claim, verdict, rule)
 }
 
 /// Ratios of first over second that are no advantage worth the name.
@@ -108,11 +129,9 @@ fn no_advantage(claim: &Claim, better: Better) -> Bounds {
 }
 
 impl Compared {
-    /// Whether all of the interval, sure enough for one of `others` parts, lies where the first has no
-    /// advantage over the second.
-    pub(super) fn is_no_better(&self, claim: &Claim, others: usize, better: Better) -> bool {
-        let sure = Sure::of(claim, others, claim.level());
-        let ratio = self.ratio_at(sure.rejects);
+    /// Whether all of the interval that rejects lies where the first has no advantage over the second.
+    fn is_no_better(&self, claim: &Claim, sure: Sure, better: Better) -> bool {
+        let ratio = self.ratio_at(1.0 - sure.rejects);
         self.is_identical() || ratio.is_some_and(|ratio| no_advantage(claim, better).holds(&ratio))
     }
 }

@@ -2,10 +2,12 @@
 
 use ipcperf_stats::{Bootstrap, median};
 
+use super::verdict::Obstacle;
 use super::{Claim, Correction, Estimate, Verdict};
 
-/// More repetitions than this settle nothing that anyone would wait for.
-const MOST_REPETITIONS: f64 = 100_000.0;
+/// An interval that reaches farther from its estimate than this share of the bound is wide: noise is what keeps it
+/// from the bound, not where the effect lies.
+const WIDE: f64 = 0.1;
 /// A 95 % interval must be so many times narrower than one that just reaches a bound, so that four in five
 /// such intervals keep clear of it: (1.960 + 0.842) / 1.960.
 const CLEAR: f64 = 1.43;
@@ -17,33 +19,45 @@ pub(super) struct Bounds {
     pub(super) below: Option<f64>,
 }
 
-/// How sure intervals are by which a part of a claim is judged.
+/// The probabilities of error with which a part of a claim is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sure {
-    /// The level of the interval that is shown.
+    /// Of the interval that is shown.
     pub(super) shown: f64,
-    /// Of the one that supports: where every part must hold, none of them has to be surer for there being
-    /// others (Berger 1982).
-    supports: f64,
-    /// Of the one that rejects: one part suffices to reject the claim, so that each is surer (Bonferroni).
+    /// Of what supports: where every part must hold, none of them has to be surer for there being others
+    /// (Berger 1982); where a share of them suffices, chance has several to choose from.
+    pub(super) supports: f64,
+    /// Of what rejects: one part suffices to reject the claim, so that each is surer (Bonferroni).
     pub(super) rejects: f64,
+    /// Of what supports a level of a part where not all of its levels must hold.
+    some: f64,
 }
 
 impl Sure {
     /// For each of the `parts` of `claim`, by intervals that miss the truth with probability `miss`.
     pub(super) fn of(claim: &Claim, parts: usize, miss: f64) -> Self {
-        #[allow(clippy::cast_precision_loss, reason = "a few parts")]
-        let corrected = match claim.correction() {
-            Correction::None => 1.0 - miss,
-            Correction::Holm | Correction::BenjaminiHochberg => 1.0 - miss / parts.max(1) as f64,
-        };
-        let supports = if claim.need() < 1.0 { corrected } else { 1.0 - miss };
-        Self { shown: 1.0 - miss, supports, rejects: corrected }
+        Self::within(claim, (parts, 1), miss)
     }
 
-    /// Where not all parts must hold, so that chance has several of them to choose from.
+    /// For each of the levels of each of the `parts` of `claim`, all of which must hold for the part to.
+    pub(super) fn within(claim: &Claim, (parts, levels): (usize, usize), miss: f64) -> Self {
+        #[allow(clippy::cast_precision_loss, reason = "a few parts")]
+        let divided = |by: usize| match claim.correction() {
+            Correction::None => miss,
+            Correction::Holm | Correction::BenjaminiHochberg => miss / by.max(1) as f64,
+        };
+        let choice = if claim.needs_all() { 1 } else { parts };
+        Self {
+            shown: miss,
+            supports: divided(choice),
+            rejects: divided(parts * levels),
+            some: divided(choice * levels),
+        }
+    }
+
+    /// Where not all levels of a part must hold, so that chance has several of them to choose from.
     pub(super) const fn of_some(self) -> Self {
-        Self { supports: self.rejects, ..self }
+        Self { supports: self.some, ..self }
     }
 }
 
@@ -62,12 +76,12 @@ impl Bounds {
         sure: Sure,
         n: usize,
     ) -> (Verdict, Option<Estimate>) {
-        let Some(shown) = at(sure.shown) else {
-            return (Verdict::Inconclusive { repetitions: None }, None);
+        let Some(shown) = at(1.0 - sure.shown) else {
+            return (Verdict::UNKNOWN, None);
         };
-        let verdict = if at(sure.supports).is_some_and(|one| self.holds(&one)) {
+        let verdict = if at(1.0 - sure.supports).is_some_and(|one| self.holds(&one)) {
             Verdict::Supported
-        } else if at(sure.rejects).is_some_and(|one| self.excludes(&one)) {
+        } else if at(1.0 - sure.rejects).is_some_and(|one| self.excludes(&one)) {
             Verdict::Rejected
         } else {
             self.open(&shown, n)
@@ -93,7 +107,15 @@ impl Bounds {
 
     /// Not known, with the repetitions that would settle it.
     pub(super) fn open(self, estimate: &Estimate, n: usize) -> Verdict {
-        Verdict::Inconclusive { repetitions: self.needed(estimate, n) }
+        Verdict::open(self.needed(estimate, n), Some(self.obstacle(estimate)))
+    }
+
+    /// What stands in the way of an estimate that comes too close to a bound.
+    fn obstacle(self, estimate: &Estimate) -> Obstacle {
+        let away = |bound: &f64| (estimate.value - bound).abs();
+        let bounds = [self.above, self.below].into_iter().flatten();
+        let nearest = bounds.min_by(|one, other| away(one).total_cmp(&away(other)));
+        estimate.obstacle(nearest.unwrap_or(1.0))
     }
 
     /// Repetitions at which four in five intervals would no longer hold a bound: they narrow as the root of
@@ -104,7 +126,7 @@ impl Bounds {
         clippy::cast_sign_loss,
         reason = "a number of repetitions, rounded up"
     )]
-    fn needed(self, estimate: &Estimate, n: usize) -> Option<u64> {
+    pub(super) fn needed(self, estimate: &Estimate, n: usize) -> Option<u64> {
         let (low, high) = (estimate.low?, estimate.high?);
         let reach = |bound: f64| {
             if bound < estimate.value { estimate.value - low } else { high - estimate.value }
@@ -120,10 +142,12 @@ impl Bounds {
             away => (CLEAR * reach(bound) / away).powi(2),
         });
         let needed = (n as f64 * times.fold(1.0, f64::max)).ceil() + 1.0;
-        (needed <= MOST_REPETITIONS).then_some(needed as u64)
+        // What lies on the bound would need infinitely many: as many as there are.
+        Some(needed as u64)
     }
 
-    fn is_inside(self, value: f64) -> bool {
+    /// Whether `value` lies within.
+    pub(super) fn is_inside(self, value: f64) -> bool {
         self.above.is_none_or(|above| value > above) && self.below.is_none_or(|below| value < below)
     }
 
@@ -135,6 +159,15 @@ impl Bounds {
             (None, Some(below)) => format!("below {below}"),
             (None, None) => "anything".to_owned(),
         }
+    }
+}
+
+impl Estimate {
+    /// What stands in the way of telling it from `bound`: that it spreads, or else that it lies there.
+    pub(super) fn obstacle(&self, bound: f64) -> Obstacle {
+        let unit = if bound == 0.0 { 1.0 } else { bound.abs() };
+        let reach = self.low.zip(self.high).map_or(0.0, |(low, high)| (high - low) / 2.0);
+        if reach > WIDE * unit { Obstacle::Noise } else { Obstacle::EffectAtBound }
     }
 }
 
@@ -155,7 +188,7 @@ pub(super) fn median_of(name: &str, values: &[f64], level: f64) -> Option<Estima
 mod tests {
     use super::*;
 
-    const SURE: Sure = Sure { shown: 0.95, supports: 0.95, rejects: 0.99 };
+    const SURE: Sure = Sure { shown: 0.05, supports: 0.05, rejects: 0.01, some: 0.01 };
 
     fn estimate(low: f64, value: f64, high: f64) -> Estimate {
         let (low, high, name, unit) = (Some(low), Some(high), String::new(), String::new());
@@ -174,7 +207,7 @@ mod tests {
         assert_eq!(verdict(bounds, 3.1, 3.2, 3.4), Verdict::Rejected);
         // (1.43 * 0.4 / 0.2)^2 times as many, and one.
         let open = verdict(bounds, 1.3, 1.7, 2.1);
-        assert_eq!(open, Verdict::Inconclusive { repetitions: Some(83) });
+        assert_eq!(open, Verdict::open(Some(83), None));
     }
 
     #[test]
@@ -191,17 +224,19 @@ mod tests {
         let bounds = Bounds { above: Some(0.0), below: Some(2.0) };
         // Outside: far from the lower bound, however near that of the interval.
         let open = verdict(bounds, 1.5, 2.5, 3.5);
-        assert_eq!(open, Verdict::Inconclusive { repetitions: Some(83) });
-        let on_it = Verdict::Inconclusive { repetitions: None };
-        assert_eq!(verdict(bounds, 1.0, 2.0, 3.0), on_it);
-        assert_eq!(verdict(bounds, 2.0, 2.0, 2.0), on_it);
+        assert_eq!(open, Verdict::open(Some(83), None));
+        let on_it =
+            |obstacle| Verdict::Inconclusive { repetitions: None, obstacle: Some(obstacle) };
+        assert_eq!(verdict(bounds, 1.0, 2.0, 3.0), on_it(Obstacle::Noise));
+        assert_eq!(verdict(bounds, 1.9, 2.0, 2.1), on_it(Obstacle::EffectAtBound));
+        assert_eq!(verdict(bounds, 2.0, 2.0, 2.0), on_it(Obstacle::EffectAtBound));
     }
 
     #[test]
     fn five_values_have_no_interval_and_support_nothing() {
         let bounds = Bounds::around_one(0.1);
         let same = |level| median_of("ratio", &[1.0; 5], level);
-        assert_eq!(bounds.judge(same, SURE, 5).0, Verdict::Inconclusive { repetitions: None });
+        assert_eq!(bounds.judge(same, SURE, 5).0, Verdict::UNKNOWN);
         let same = |level| median_of("ratio", &[1.0; 6], level);
         assert_eq!(bounds.judge(same, SURE, 6).0, Verdict::Supported);
         assert_eq!(median_of("ratio", &[], 0.95), None);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ipcperf_stats::{Curve, CurveError};
 
 use super::cells::{Cell, Cells};
+use super::complete::{OverLevels, complete, within};
 use crate::plan::{Bytes, options_prefix};
 use crate::results::Sample;
 use crate::study::{Better, Levels, Metric, Selection};
@@ -201,6 +202,25 @@ impl Line<'_> {
         // Not by place: of levels that are words, the places of two lines need not be the same.
         let at = |label: &str| other.points.iter().find(|point| point.label == label);
         self.points.iter().filter_map(|point| Some((point, at(&point.label)?))).collect()
+    }
+
+    /// Its values at the levels that are called `used`, in `blocks`.
+    pub(super) fn only(&self, used: &[String], blocks: &BTreeSet<u32>) -> Self {
+        let points = self.points.iter().filter(|point| used.contains(&point.label));
+        let points =
+            points.map(|point| Point { values: within(&point.values, blocks), ..point.clone() });
+        Self { points: points.collect(), ..self.clone() }
+    }
+
+    /// The line along `over` without what is incomplete: the levels that count, in the blocks that have all of
+    /// them.
+    pub(super) fn whole(&self, over: &str) -> (Self, OverLevels) {
+        let levels = self.points.iter();
+        let levels: Vec<(&str, BTreeSet<u32>)> = levels
+            .map(|point| (point.label.as_str(), point.values.keys().copied().collect()))
+            .collect();
+        let (chosen, blocks) = complete(over, &levels);
+        (self.only(&chosen.used, &blocks), chosen)
     }
 
     /// The blocks in which it has a value.

@@ -1,6 +1,8 @@
 //! Results made up in memory, for tests of what each test finds.
 
 use ipcperf_engine::workload::Kind;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 use super::{Found, Verdict, judge};
@@ -37,6 +39,51 @@ pub(super) fn made(blocks: u32, noise: f64, lines: &[(&str, &[f64])]) -> Made {
     Made { samples }
 }
 
+/// Lognormal noise for results that simulations judge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Noise {
+    /// The standard deviation of the logarithm of a value.
+    pub(super) deviation: f64,
+    /// The correlation of a case's noise from one block to the next: 0 is independent.
+    pub(super) correlation: f64,
+}
+
+impl Noise {
+    /// Noise of `deviation` without correlation.
+    pub(super) const fn independent(deviation: f64) -> Self {
+        Self { deviation, correlation: 0.0 }
+    }
+}
+
+/// As [`made`], with random `noise` from `seed`: first-order autoregressive along the blocks of each case.
+pub(super) fn drawn(seed: u64, blocks: u32, noise: Noise, lines: &[(&str, &[f64])]) -> Made {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let fresh = noise.deviation * (1.0 - noise.correlation.powi(2)).sqrt();
+    let mut samples = Vec::new();
+    for (mechanism, values) in lines {
+        for (level, value) in values.iter().enumerate() {
+            let mut off = noise.deviation * normal(&mut random);
+            for block in 1..=blocks {
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "about a second, in nanoseconds"
+                )]
+                let elapsed_ns = (1e9 * value * off.exp()) as u64;
+                samples.push(sample(mechanism, Kind::Stream, SMALLEST << level, block, elapsed_ns));
+                off = noise.correlation * off + fresh * normal(&mut random);
+            }
+        }
+    }
+    Made { samples }
+}
+
+/// Box and Muller 1958.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
 /// From -1 to 1, without a pattern that two lines share.
 fn wobble(block: u32, place: usize, level: usize) -> f64 {
     let seed = u64::from(block) * 7_919 + place as u64 * 104_729 + level as u64 * 1_299_709;
@@ -56,6 +103,22 @@ impl Made {
         self
     }
 
+    /// Makes `mechanism` slower by `share` from each block to the next.
+    pub(super) fn slowing(mut self, mechanism: &str, share: f64) -> Self {
+        for one in self.samples.iter_mut().filter(|one| one.run.case.mechanism == mechanism) {
+            let factor = 1.0 + share * f64::from(one.run.block);
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "about a second, in nanoseconds"
+            )]
+            let elapsed_ns = (one.elapsed_ns as f64 * factor) as u64;
+            one.elapsed_ns = elapsed_ns;
+        }
+        self
+    }
+
     /// Puts the samples of which `is_meant` holds into a class of CPU pair.
     pub(super) fn classed(mut self, class: impl Fn(&str, u32) -> &'static str) -> Self {
         for one in &mut self.samples {
@@ -66,15 +129,13 @@ impl Made {
 
     /// What a claim with `keys` comes to: the time is compared, less is better.
     pub(super) fn found(&self, keys: &str) -> Found {
-        let text = format!(
-            "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n\
-             mechanism = [\"pipe\", \"unix-stream\", \"fifo\"]\nbuffer = \"512..16MiB\"\n\
-             [[matrix]]\nmechanism = \"pipe\"\nbuffer = \"512\"\ninstrument = \"counters\"\n\
-             [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
-        );
-        let study = Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+        self.found_by(&study(keys))
+    }
+
+    /// What the only claim of `study` comes to.
+    pub(super) fn found_by(&self, study: &Study) -> Found {
         let results = Results { samples: self.samples.clone(), ..nothing() };
-        judge(&study, &results).remove(0).found
+        judge(study, &results).remove(0).found
     }
 
     /// The word for it.
@@ -85,10 +146,22 @@ impl Made {
     /// The repetitions told where it is open.
     pub(super) fn repetitions(&self, keys: &str) -> Option<u64> {
         match self.found(keys).verdict {
-            Verdict::Inconclusive { repetitions } => repetitions,
+            Verdict::Inconclusive { repetitions, .. } => repetitions,
             other => panic!("{other:?} is not open"),
         }
     }
+}
+
+/// A study with one claim, which has `keys`.
+pub(super) fn study(keys: &str) -> Study {
+    let text = format!(
+        "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n\
+         mechanism = [\"pipe\", \"unix-stream\", \"fifo\", \"tcp\", \"unix-seqpacket\", \"shm-ring\", \
+         \"null\"]\nbuffer = \"512..16MiB\"\n\
+         [[matrix]]\nmechanism = \"pipe\"\nbuffer = \"512\"\ninstrument = \"counters\"\n\
+         [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
+    );
+    Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
 
 fn nothing() -> Results {

@@ -10,11 +10,19 @@ mod always_from;
 mod cells;
 mod claim;
 mod compare;
+mod complete;
 mod crosses_over;
 mod differs;
+mod drift;
 mod equivalent;
+#[cfg(test)]
+mod error_rates;
 mod evidence;
+#[cfg(test)]
+mod evidence_tests;
 mod faster_than;
+mod flat;
+mod independence;
 mod interval;
 mod keys;
 mod line;
@@ -34,7 +42,8 @@ mod verdict;
 
 pub(crate) use cells::Cells;
 pub(crate) use claim::{Claim, check_cases};
-pub(crate) use evidence::{Estimate, Part};
+pub(crate) use drift::Drift;
+pub(crate) use evidence::{Estimate, Part, Rule};
 pub(crate) use line::{Line, Point, lines, lost_lines};
 pub(crate) use sequential::decided_cases;
 pub(crate) use shown::{Shown, shown};

@@ -1,9 +1,8 @@
 //! plateaus-at: from some level on a line of cases is flat.
 
-use std::collections::BTreeMap;
+use ipcperf_stats::{Bootstrap, Interval};
 
-use ipcperf_stats::{Bootstrap, Plateau, geometric_mean};
-
+use super::flat::Flat;
 use super::interval::{Bounds, Sure, median_of};
 use super::sides::alone;
 use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test};
@@ -14,11 +13,14 @@ pub(super) const TEST: Test = Test {
     about: "from some level on each line is flat, at a height that may be given",
     formula: "The flat part that is claimed: the largest `levels` levels, and all from `by` on. In each block that \
               has all of it, each level is divided by their geometric mean, or in each block by the height \
-              given; at each level the 1 - level interval of the median over blocks, by order statistics. \
-              Supported where it lies within `tolerance` of 1 at every level, rejected where at one of them \
-              that of 1 - level/m, for m levels, lies wholly outside. Told beside: the lowest level from which \
-              on all medians lie within `tolerance` of their own median, with its interval over resamples of \
-              whole blocks.",
+              given; at each level the median over blocks, with its 1 - level interval by order statistics. \
+              Supported where the interval lies within `tolerance` of 1 at every level (that of 1 - level/l, for \
+              l lines, where `need` is below 1), rejected where at one of them that of 1 - level/(m l), for m \
+              levels, lies wholly outside. The plateau that is told is by the same medians: it begins at the \
+              flat part that is claimed, or below it as long as all from there on lie within `tolerance`; where \
+              the claimed part does not, above it, where as many as `levels` do. Its height is the median over \
+              blocks of the geometric mean over its levels, and the interval of its beginning is over resamples \
+              of whole blocks.",
     assumptions: "Blocks are independent. Lines that are flat throughout have their plateau from the first \
                   level on.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Berger 1982, Technometrics 24; \
@@ -85,7 +87,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         if heights.is_some() && height.is_none() {
             return Part::untestable(line.name.clone(), "its height was not measured");
         }
-        part(claim, line, height, &unit)
+        part(claim, (line, lines.len()), height, &unit)
     };
     Found::of(lines.iter().map(part).collect(), claim.need())
 }
@@ -100,47 +102,50 @@ fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::stu
     lines.into_iter().filter_map(median).collect()
 }
 
-fn part(claim: &Claim, line: &Line<'_>, height: Option<f64>, unit: &str) -> Part {
-    let flat = flat_part(claim, line);
+/// One of so many lines.
+fn part(claim: &Claim, (line, lines): (&Line<'_>, usize), height: Option<f64>, unit: &str) -> Part {
     let least = usize::try_from(claim.values.whole("levels").unwrap_or(3)).unwrap_or(usize::MAX);
-    if flat.len() < least {
-        let reason = format!("{} levels were measured, and {least} must be flat", flat.len());
+    let count = line.points.len();
+    if count < least {
+        let reason = format!("{count} levels were measured, and {least} must be flat");
         return Part::untestable(line.name.clone(), reason);
     }
-    let levels = levels(claim, flat, height);
+    let flat = Flat { points: &line.points, height, tolerance: tolerance(claim), least };
+    let first = claimed(claim, &line.points, least);
+    let levels = levels(claim, &flat, first, lines);
     let farthest = |level: &&Part| level.estimates.first().map_or(0.0, |one| one.value.ln().abs());
     let widest = levels.iter().max_by(|one, other| farthest(one).total_cmp(&farthest(other)));
     let mut part = Part::new(line.name.clone(), widest.map_or(0, |level| level.n));
     part.unit = unit.to_owned();
-    part.estimates = seen(claim, line, height, unit);
+    part.estimates = seen(&flat, first, unit);
     part.estimates.extend(widest.and_then(|level| {
         let name = format!("farthest at {}", level.what);
         Some(Estimate { name, ..level.estimates.first()?.clone() })
     }));
+    part.series = levels.iter().flat_map(|level| level.series.clone()).collect();
     part.verdict = Found::of(levels, 1.0).verdict;
     part
 }
 
-/// The levels that are claimed to be flat.
-fn flat_part<'p>(claim: &Claim, line: &'p Line<'_>) -> &'p [Point] {
-    let least = usize::try_from(claim.values.whole("levels").unwrap_or(3)).unwrap_or(usize::MAX);
-    let last = line.points.len().saturating_sub(least);
-    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
-    let by = claim.values.whole("by").map_or(f64::INFINITY, |bytes| bytes as f64);
-    &line.points[line.points.partition_point(|point| point.x < by).min(last)..]
+fn tolerance(claim: &Claim) -> f64 {
+    claim.values.number("tolerance").unwrap_or(0.1)
 }
 
-/// How far each level of the flat part lies off its height.
-fn levels(claim: &Claim, flat: &[Point], height: Option<f64>) -> Vec<Part> {
-    let tolerance = claim.values.number("tolerance").unwrap_or(0.1);
-    let bounds = Bounds { above: Some(1.0 - tolerance), below: Some(1.0 + tolerance) };
-    let sure = Sure::of(claim, flat.len(), claim.level());
-    let own = own_heights(flat);
-    let level = |point: &Point| {
-        let off = point.values.iter().filter_map(|(block, value)| {
-            height.or_else(|| own.get(block).copied()).map(|height| value / height)
-        });
-        let off: Vec<f64> = off.filter(|off| off.is_finite()).collect();
+/// The place of the level from which on all are claimed to be flat.
+fn claimed(claim: &Claim, points: &[Point], least: usize) -> usize {
+    let last = points.len().saturating_sub(least);
+    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
+    let by = claim.values.whole("by").map_or(f64::INFINITY, |bytes| bytes as f64);
+    points.partition_point(|point| point.x < by).min(last)
+}
+
+/// How far each level from the `first` on lies off its height, of one of so many lines.
+fn levels(claim: &Claim, flat: &Flat<'_>, first: usize, lines: usize) -> Vec<Part> {
+    let bounds = Bounds { above: Some(1.0 - flat.tolerance), below: Some(1.0 + flat.tolerance) };
+    let points = &flat.points[first..];
+    let sure = Sure::within(claim, (lines, points.len()), claim.level());
+    let blocks = flat.blocks(first);
+    let level = |(point, off): (&Point, Vec<f64>)| {
         if off.is_empty() {
             return Part::untestable(&point.label, "no block has all of the flat part, above 0");
         }
@@ -148,52 +153,28 @@ fn levels(claim: &Claim, flat: &[Point], height: Option<f64>) -> Vec<Part> {
         let (verdict, estimate) = bounds.judge(|at| median_of("off", &off, at), sure, off.len());
         part.verdict = verdict;
         part.estimates.extend(estimate);
+        part.series = vec![off];
         part
     };
-    flat.iter().map(level).collect()
+    points.iter().zip(flat.off(first, &blocks)).map(level).collect()
 }
 
-/// The geometric mean over levels in each block that has all of them: without one of them it would be that of
-/// another part of the line.
-fn own_heights(flat: &[Point]) -> BTreeMap<u32, f64> {
-    let Some(first) = flat.first() else { return BTreeMap::new() };
-    let mean = |block: &u32| {
-        let values: Option<Vec<f64>> =
-            flat.iter().map(|point| point.values.get(block).copied()).collect();
-        geometric_mean(&values?).ok()
-    };
-    first.values.keys().filter_map(|block| Some((*block, mean(block)?))).collect()
-}
-
-/// The plateau that the medians have, wherever it begins.
-fn seen(claim: &Claim, line: &Line<'_>, height: Option<f64>, unit: &str) -> Vec<Estimate> {
-    let tolerance = claim.values.number("tolerance").unwrap_or(0.1);
+/// The plateau as it is seen, with its height and its beginning.
+fn seen(flat: &Flat<'_>, claimed: usize, unit: &str) -> Vec<Estimate> {
     let bootstrap = Bootstrap::default();
-    let found = line.curve().ok().and_then(|curve| match height {
-        Some(height) => curve.plateau_at(height, tolerance, &bootstrap).ok().flatten(),
-        None => curve.plateau(tolerance, &bootstrap).ok().flatten(),
-    });
-    found.map_or_else(Vec::new, |plateau| estimates(&plateau, unit).to_vec())
-}
-
-fn estimates(plateau: &Plateau, unit: &str) -> [Estimate; 2] {
-    let height = Estimate {
-        name: "height".to_owned(),
-        value: plateau.height,
-        low: plateau.interval.map(|ends| ends.low),
-        high: plateau.interval.map(|ends| ends.high),
-        level: 0.95,
-        unit: unit.to_owned(),
-    };
+    let Some(first) = flat.begins(claimed, &flat.all_blocks()) else { return Vec::new() };
+    let heights = flat.heights(first);
+    let Some(height) = median_of("height", &heights, bootstrap.level) else { return Vec::new() };
+    let ends: Option<Interval> = flat.beginnings(claimed, &bootstrap);
     let from = Estimate {
         name: "from".to_owned(),
-        value: plateau.from,
-        low: plateau.from_interval.map(|ends| ends.low),
-        high: plateau.from_interval.map(|ends| ends.high),
-        level: 0.95,
+        value: flat.points[first].x,
+        low: ends.map(|ends| ends.low),
+        high: ends.map(|ends| ends.high),
+        level: bootstrap.level,
         unit: "bytes".to_owned(),
     };
-    [height, from]
+    vec![Estimate { unit: unit.to_owned(), ..height }, from]
 }
 
 #[cfg(test)]

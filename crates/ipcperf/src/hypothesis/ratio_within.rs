@@ -1,7 +1,7 @@
 //! ratio-within: the ratio of two lines of cases lies within bounds.
 
 use super::compare::{Compared, Statistic, compare};
-use super::faster_than::named;
+use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
 use super::keys::{ABOVE, AT, BELOW, FIRST, SECOND, STATISTIC};
 use super::sides::compares;
@@ -11,8 +11,9 @@ pub(super) const TEST: Test = Test {
     name: "ratio-within",
     about: "the metric of the first cases over that of the second lies above, below or between bounds",
     formula: "The geometric mean over blocks of the paired ratio, with the 1 - level interval of Student's t on \
-              its logarithms. Supported where the interval lies within the bounds, rejected where that of \
-              1 - level/m, for m parts, lies wholly outside.",
+              its logarithms; of several levels in each block that has all of them their geometric mean, or each \
+              by itself. Supported where the interval lies within the bounds (that of 1 - level/m, for m parts, \
+              where `need` is below 1), rejected where that of 1 - level/m lies wholly outside.",
     assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
     source: "Student 1908, Biometrika 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],
@@ -26,19 +27,22 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     };
     let bounds =
         Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
-    let mut all = Vec::new();
+    let statistic = Statistic::of(claim);
+    let mut all: Vec<Compared> = Vec::new();
     for pair in &both.pairs {
         if claim.values.word("at") == Some("levels") {
-            let levels = pair.by_level();
-            all.extend(levels.into_iter().map(|(point, sides)| (named(&both, pair, point), sides)));
+            let levels = pair.by_level().into_iter();
+            all.extend(levels.map(|(point, sides)| {
+                compare(named(&both, pair, point), &sides, statistic, &both.unit)
+            }));
         } else {
-            all.push((pair.name.clone(), pair.by_block()));
+            let is_otherwise = |ratio: f64| !bounds.is_inside(ratio);
+            all.push(compare_means(pair, is_otherwise, statistic, &both.unit));
         }
     }
     let sure = Sure::of(claim, all.len(), claim.level());
-    let part =
-        |(what, sides)| part(compare(what, &sides, Statistic::of(claim), &both.unit), bounds, sure);
-    let mut found = Found::of(all.into_iter().map(part).collect(), claim.need());
+    let parts = all.into_iter().map(|one| part(one, bounds, sure)).collect();
+    let mut found = Found::of(parts, claim.need());
     found.told.push(format!("the ratio must lie {}", bounds.words()));
     found
 }
@@ -47,7 +51,7 @@ fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {
     let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
     let verdict = match &ratio {
         Some(_) => verdict,
-        None if compared.part.n < 2 => Verdict::Inconclusive { repetitions: None },
+        None if compared.part.n < 2 => Verdict::UNKNOWN,
         None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
     };
     compared.part.estimates.retain(|one| one.name != "ratio");

@@ -13,12 +13,13 @@ use crate::study::{Key, Need, Takes};
 pub(super) const TEST: Test = Test {
     name: "same-shape",
     about: "the first line and the second rise and fall alike, whatever their heights",
-    formula: "In each block each line is divided by its mean over levels. By `equivalence`, at each level the \
-              interval of the median ratio of the two, by order statistics at 1 - level, which fewer than six \
-              blocks do not have: supported where it lies within the margin, rejected where that of \
-              1 - level/m, for m levels, lies wholly outside (where `most` is above 0 it is this one that \
-              supports, too). By `difference`, the rule of the documents: the paired test at each level, \
-              supported where p is not below the level. All but `most` levels must hold.",
+    formula: "In each block that has all levels each line is divided by its mean over levels. By `equivalence`, at \
+              each level the interval of the median ratio of the two, by order statistics at 1 - level, which \
+              fewer than six blocks do not have: supported where it lies within the margin (that of \
+              1 - level/m, for m levels, where `most` is above 0; of 1 - level/p, for p pairs of lines, where \
+              `need` is below 1), rejected where that of 1 - level/(m p) lies wholly outside. By `difference`, \
+              the rule of the documents: the paired test at each level, supported where corrected p is not below \
+              level/p. All but `most` levels must hold.",
     assumptions: "Blocks are independent. That no difference is seen shows no sameness: few samples always \
                   pass the rule of the documents.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
@@ -49,7 +50,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     };
     let (mut parts, mut by_level) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
-        let (part, levels) = of_pair(claim, pair);
+        let (part, levels) = of_pair(claim, pair, both.pairs.len());
         let of_pair =
             |level: Part| Part { what: format!("{}, {}", part.what, level.what), ..level };
         by_level.extend(levels.into_iter().map(of_pair));
@@ -58,9 +59,10 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     Found { by_level, ..Found::of(parts, claim.need()) }
 }
 
-/// One pair of lines, and what its levels come to.
-fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
+/// One pair of lines of so many, and what its levels come to.
+fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
     let untestable = |why: String| (Part::untestable(pair.name.clone(), why), Vec::new());
+    let (pair, over) = &pair.whole();
     let curves = match pair.curves() {
         Ok(curves) => curves,
         Err(why) => return untestable(why.to_string()),
@@ -71,8 +73,14 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
     };
     let most = usize::try_from(claim.values.whole("most").unwrap_or(0)).unwrap_or(usize::MAX);
     let levels = match claim.values.word("rule") {
-        Some("difference") => by_difference(claim, pair, &shapes),
-        _ => by_equivalence(claim, pair, &shapes, most),
+        Some("difference") => {
+            let sure = Sure::of(claim, pairs, claim.level());
+            by_difference(claim, pair, &shapes, sure.rejects)
+        }
+        _ => {
+            let sure = Sure::within(claim, (pairs, shapes.len()), claim.level());
+            by_equivalence(claim, pair, &shapes, if most > 0 { sure.of_some() } else { sure })
+        }
     };
     #[allow(clippy::cast_precision_loss, reason = "a few levels")]
     let need = levels.len().saturating_sub(most) as f64 / levels.len().max(1) as f64;
@@ -83,7 +91,8 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>) -> (Part, Vec<Part>) {
     part.note = Some(format!("{holds} of {} levels alike", found.parts.len()));
     part.estimates = widest(&found.parts).into_iter().collect();
     part.verdict = found.verdict;
-    (part, found.parts)
+    part.series = found.parts.iter().flat_map(|level| level.series.clone()).collect();
+    (part.over(Some(over.clone())), found.parts)
 }
 
 /// The level that is farthest from the same.
@@ -100,10 +109,8 @@ fn label(pair: &Pair<'_>, shape: &LevelShape) -> String {
     point.map_or_else(String::new, |point| point.label.clone())
 }
 
-fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], most: usize) -> Vec<Part> {
+fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], sure: Sure) -> Vec<Part> {
     let bounds = Bounds::around_one(claim.values.number("margin").unwrap_or(0.1));
-    let sure = Sure::of(claim, shapes.len(), claim.level());
-    let sure = if most > 0 { sure.of_some() } else { sure };
     let judged = |shape: &LevelShape| {
         let ratios: Vec<f64> = shape.pairs.iter().map(|(first, second)| first / second).collect();
         let mut part = Part::new(label(pair, shape), ratios.len());
@@ -111,12 +118,13 @@ fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], most: u
         let (verdict, ratio) = bounds.judge(at, sure, part.n);
         part.verdict = verdict;
         part.estimates.extend(ratio);
+        part.series = vec![ratios];
         part
     };
     shapes.iter().map(judged).collect()
 }
 
-fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape]) -> Vec<Part> {
+fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], level: f64) -> Vec<Part> {
     let statistic = Statistic::of(claim);
     let compared = |shape: &LevelShape| {
         compare(label(pair, shape), &Sides::of_pairs(&shape.pairs), statistic, "")
@@ -126,7 +134,7 @@ fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape]) -> Vec<P
     let judged = |one: Compared| {
         let verdict = match one.part.verdict {
             Verdict::NotTestable { .. } => one.part.verdict.clone(),
-            _ if one.is_significant(claim.level()) => Verdict::Rejected,
+            _ if one.is_significant(level) => Verdict::Rejected,
             _ => Verdict::Supported,
         };
         Part { verdict, ..one.part }

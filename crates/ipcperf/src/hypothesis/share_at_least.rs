@@ -11,8 +11,8 @@ pub(super) const TEST: Test = Test {
     name: "share-at-least",
     about: "the metric, or its part of another one, is at least a share",
     formula: "At each level the median over blocks of the metric over the whole, with its 1 - level interval \
-              by order statistics. Supported where the interval lies above the share, rejected where that of \
-              1 - level/m, for m levels, lies below.",
+              by order statistics. Supported where the interval lies above the share (that of 1 - level/m, for m \
+              levels of all lines, where `need` is below 1), rejected where that of 1 - level/m lies below.",
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[SHARE, WHOLE, FROM],
@@ -99,6 +99,7 @@ fn part(claim: &Claim, what: String, shares: &[f64], sure: Sure) -> Part {
     let (verdict, share) = bounds.judge(|level| median_of("share", shares, level), sure, part.n);
     part.verdict = verdict;
     part.estimates.extend(share);
+    part.series = vec![shares.to_vec()];
     part
 }
 

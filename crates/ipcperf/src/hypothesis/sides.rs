@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_stats::{Curve, CurveError};
 
-use super::compare::Sides;
+use super::compare::{Sides, Statistic};
+use super::complete::{LevelRatio, OverLevels, complete};
 use super::line::{lines, lost_lines, name};
 use super::{Cells, Claim, Found, Line, Point};
 use crate::study::{Better, Levels, Metric};
@@ -15,6 +16,8 @@ pub(super) struct Pair<'a> {
     pub(super) name: String,
     pub(super) first: Line<'a>,
     pub(super) second: Line<'a>,
+    /// The factor along which both run.
+    over: String,
 }
 
 /// What a claim compares.
@@ -65,7 +68,8 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
     for one in &first {
         for other in second.iter().filter(|other| one.is_beside(other, &compared)) {
             let name = format!("{} against {}", one.name, other.name);
-            pairs.push(Pair { name, first: one.clone(), second: other.clone() });
+            let over = claim.over().to_owned();
+            pairs.push(Pair { name, first: one.clone(), second: other.clone(), over });
         }
     }
     if pairs.is_empty() {
@@ -118,24 +122,78 @@ fn without_lost<'a>(joined: Vec<Line<'a>>, lost: &[Line<'_>]) -> Vec<Line<'a>> {
     joined.into_iter().map(known).filter(|line| !line.points.is_empty()).collect()
 }
 
-impl Pair<'_> {
-    /// By block, the geometric mean over the levels that both have in it.
-    pub(super) fn by_block(&self) -> Sides {
-        let mut logs: BTreeMap<u32, (f64, f64, f64)> = BTreeMap::new();
-        for (first, second) in self.first.common(&self.second) {
-            for (block, value) in &first.values {
-                let Some(other) = second.values.get(block) else { continue };
-                if *value > 0.0 && *other > 0.0 {
-                    let sums = logs.entry(*block).or_default();
-                    *sums = (sums.0 + value.ln(), sums.1 + other.ln(), sums.2 + 1.0);
-                }
+impl<'a> Pair<'a> {
+    /// By block, the geometric mean over levels, of the blocks in which both have all of them; and which levels
+    /// these are, with those among them of which `is_otherwise` holds of the ratio. Of one level alone its values.
+    pub(super) fn by_block(
+        &self,
+        is_otherwise: impl Fn(f64) -> bool,
+    ) -> (Sides, Option<OverLevels>) {
+        let (levels, blocks) = self.complete();
+        let mut logs: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        let used = self.first.common(&self.second).into_iter();
+        for (first, second) in used.filter(|(point, _)| levels.used.contains(&point.label)) {
+            for block in &blocks {
+                let sums = logs.entry(*block).or_default();
+                *sums = (sums.0 + first.values[block].ln(), sums.1 + second.values[block].ln());
             }
         }
-        let pairs: Vec<(f64, f64)> = logs
-            .values()
-            .map(|(first, second, n)| ((first / n).exp(), (second / n).exp()))
+        #[allow(clippy::cast_precision_loss, reason = "a few levels")]
+        let n = levels.used.len() as f64;
+        let pairs: Vec<(f64, f64)> =
+            logs.values().map(|(first, second)| ((first / n).exp(), (second / n).exp())).collect();
+        let is_one = levels.used.len() + levels.left_out.len() < 2;
+        let disagreeing = self.otherwise(&levels, is_otherwise);
+        let over = levels.averaged(disagreeing);
+        (Sides::of_pairs(&pairs), (!is_one).then_some(over))
+    }
+
+    /// The levels at which both are compared, and the blocks in which both have all of them, above 0.
+    fn complete(&self) -> (OverLevels, BTreeSet<u32>) {
+        let common = self.first.common(&self.second);
+        let mut levels: Vec<(&str, BTreeSet<u32>)> = common
+            .into_iter()
+            .map(|(first, second)| {
+                let is_positive = |point: &Point, block: &u32| {
+                    point.values.get(block).is_some_and(|value| *value > 0.0)
+                };
+                let has_both =
+                    |block: &&u32| is_positive(first, block) && is_positive(second, block);
+                (first.label.as_str(), first.values.keys().filter(has_both).copied().collect())
+            })
             .collect();
-        Sides::of_pairs(&pairs)
+        levels.extend(
+            self.unpaired().into_iter().map(|point| (point.label.as_str(), BTreeSet::new())),
+        );
+        complete(&self.over, &levels)
+    }
+
+    /// Those of the `levels` that count of whose ratio `is_otherwise` holds.
+    fn otherwise(
+        &self,
+        levels: &OverLevels,
+        is_otherwise: impl Fn(f64) -> bool,
+    ) -> Vec<LevelRatio> {
+        let ratio = |(point, sides): (&Point, Sides)| {
+            let ratio = sides.ratio(Statistic::Wilcoxon, 0.95)?.value;
+            let is_one = levels.used.contains(&point.label) && is_otherwise(ratio);
+            is_one.then(|| LevelRatio { level: point.label.clone(), ratio })
+        };
+        self.by_level().into_iter().filter_map(ratio).collect()
+    }
+
+    /// The pair without what is incomplete: the levels at which both are compared, and the blocks that have all
+    /// of them.
+    pub(super) fn whole(&self) -> (Self, OverLevels) {
+        let (levels, blocks) = self.complete();
+        let whole = |line: &Line<'a>| line.only(&levels.used, &blocks);
+        let pair = Self {
+            name: self.name.clone(),
+            first: whole(&self.first),
+            second: whole(&self.second),
+            over: self.over.clone(),
+        };
+        (pair, levels)
     }
 
     /// Both as curves, block beside block: a block that one of them lacks is missing there, and moves no

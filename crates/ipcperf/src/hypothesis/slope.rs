@@ -10,9 +10,10 @@ use super::{Cells, Claim, Found, Line, Part, Test};
 pub(super) const TEST: Test = Test {
     name: "slope",
     about: "the slope of each line, in logarithms, lies above, below or between bounds: 0 is flat, 1 in proportion",
-    formula: "In each block the slope of least squares of log metric on log level; their median over blocks with \
-              its 1 - level interval by order statistics. Supported where the interval lies within the bounds, \
-              rejected where that of 1 - level/m, for m lines, lies wholly outside.",
+    formula: "In each block that has all levels the slope of least squares of log metric on log level; their \
+              median over blocks with its 1 - level interval by order statistics. Supported where the interval \
+              lies within the bounds (that of 1 - level/m, for m lines, where `need` is below 1), rejected where \
+              that of 1 - level/m lies wholly outside.",
     assumptions: "Blocks are independent. The slope of a line that bends is that of its trend.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[ABOVE, BELOW],
@@ -26,7 +27,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         Err(found) => found,
         Ok(lines) => {
             let sure = Sure::of(claim, lines.len(), claim.level());
-            let parts = lines.iter().map(|line| part(line, bounds, sure)).collect();
+            let parts = lines.iter().map(|line| part(line, claim.over(), bounds, sure)).collect();
             let mut found = Found::of(parts, claim.need());
             found.told.push(format!("the slope must lie {}", bounds.words()));
             found
@@ -34,8 +35,9 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     }
 }
 
-fn part(line: &Line<'_>, bounds: Bounds, sure: Sure) -> Part {
+fn part(line: &Line<'_>, over: &str, bounds: Bounds, sure: Sure) -> Part {
     let untestable = |why: String| Part::untestable(line.name.clone(), why);
+    let (line, levels) = line.whole(over);
     let slope = match line.curve() {
         Ok(curve) => curve.slope(&Bootstrap::default()),
         Err(why) => return untestable(why.to_string()),
@@ -49,7 +51,8 @@ fn part(line: &Line<'_>, bounds: Bounds, sure: Sure) -> Part {
     let (verdict, slope) = bounds.judge(|level| median_of("slope", &slopes, level), sure, part.n);
     part.verdict = verdict;
     part.estimates.extend(slope);
-    part
+    part.series = vec![slopes];
+    part.over(Some(levels))
 }
 
 #[cfg(test)]

@@ -3,10 +3,44 @@
 use serde::Serialize;
 
 use super::claim::Claim;
+use super::independence::{Independence, overall};
 use super::sequential::{self, AtLook};
-use super::{Cells, Part};
+use super::{Cells, Drift, Part};
 use crate::results::Results;
 use crate::study::Study;
+
+/// More repetitions than this are none that anyone would wait for: the claim cannot be settled here.
+pub(super) const MOST_REPETITIONS: u64 = 3_000;
+
+/// Why no number of repetitions that anyone would wait for settles a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Obstacle {
+    /// Repetitions differ too much from one another.
+    Noise,
+    /// The effect is as large as the bound that it is held against.
+    EffectAtBound,
+    /// Consecutive blocks resemble each other, or drift, so that they are fewer than they seem.
+    DependentBlocks,
+}
+
+impl Obstacle {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Noise => {
+                "it cannot be settled here: repetitions differ too much from one another (more than 3,000 \
+                 would be needed)"
+            }
+            Self::EffectAtBound => {
+                "it cannot be settled here: the effect lies at its bound (more than 3,000 repetitions would be \
+                 needed)"
+            }
+            Self::DependentBlocks => {
+                "the blocks are not independent, so that chance supports more often than the level says"
+            }
+        }
+    }
+}
 
 /// What became of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,10 +52,14 @@ pub(crate) enum Verdict {
     Rejected,
     /// What was measured does not suffice.
     Inconclusive {
-        /// So many repetitions would settle it, were the effect as it was seen; null where none can be told.
+        /// So many repetitions would settle it, were the effect as it was seen; null where none can be told,
+        /// and where there are more than 3,000.
         repetitions: Option<u64>,
+        /// What stands in the way where more repetitions do not help.
+        obstacle: Option<Obstacle>,
     },
     /// It cannot be measured here.
+    #[serde(rename = "not testable here")]
     NotTestable {
         /// Why, and what would help.
         reason: String,
@@ -29,6 +67,20 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
+    /// Not known, nor what would settle it.
+    pub(crate) const UNKNOWN: Self = Self::Inconclusive { repetitions: None, obstacle: None };
+
+    /// Not known: `needed` repetitions would settle it, or, where nobody would wait for them, `obstacle` is why.
+    pub(super) fn open(needed: Option<u64>, obstacle: Option<Obstacle>) -> Self {
+        match needed {
+            Some(n) if n <= MOST_REPETITIONS => {
+                Self::Inconclusive { repetitions: needed, obstacle: None }
+            }
+            Some(_) => Self::Inconclusive { repetitions: None, obstacle },
+            None => Self::UNKNOWN,
+        }
+    }
+
     /// Its word.
     pub(crate) const fn word(&self) -> &'static str {
         match self {
@@ -41,12 +93,23 @@ impl Verdict {
 
     /// Its word, and what is to be done about it.
     pub(crate) fn words(&self) -> String {
+        match self.beyond() {
+            Some(words) => format!("{}: {words}", self.word()),
+            None => self.word().to_owned(),
+        }
+    }
+
+    /// What it says beyond its word: what would settle it, or why nothing does.
+    pub(crate) fn beyond(&self) -> Option<String> {
         match self {
-            Self::Inconclusive { repetitions: Some(n) } => {
-                format!("inconclusive: about {n} repetitions would settle it")
+            Self::Inconclusive { obstacle: Some(obstacle), .. } => {
+                Some(obstacle.words().to_owned())
             }
-            Self::NotTestable { reason } => format!("not testable here: {reason}"),
-            plain => plain.word().to_owned(),
+            Self::Inconclusive { repetitions: Some(n), .. } => {
+                Some(format!("about {n} repetitions would settle it"))
+            }
+            Self::NotTestable { reason } => Some(reason.clone()),
+            Self::Supported | Self::Rejected | Self::Inconclusive { .. } => None,
         }
     }
 }
@@ -68,6 +131,10 @@ pub(crate) struct Found {
     /// What parts that span levels rest on, level by level.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) by_level: Vec<Part>,
+    /// Whether blocks are independent, as all parts together have it.
+    pub(crate) independence: Option<Independence>,
+    /// Cases whose values rise or fall from the first block to the last.
+    pub(crate) drifting: Vec<Drift>,
     /// What is told beside, in words.
     pub(crate) told: Vec<String>,
 }
@@ -89,34 +156,117 @@ impl<'a> Judged<'a> {
         Self {
             claim,
             found: Found::by(rules, cells),
-            beside: rules.beside().map(|beside| Found::by(&beside, cells)),
+            beside: rules.beside().map(|beside| Found::by_its_rule(&beside, cells)),
             at_look: None,
         }
     }
 }
 
 impl Found {
-    /// What the test of `claim` finds in `cells`; what of it is missing here is told beside.
+    /// What the test of `claim` finds in `cells`, and whether its blocks are independent: where they plainly are
+    /// not, nothing is supported. What of it is missing here is told beside.
     pub(crate) fn by(claim: &Claim, cells: &Cells<'_>) -> Self {
-        let mut found = (claim.test.find)(claim, cells);
-        if !matches!(found.verdict, Verdict::NotTestable { .. }) {
-            let missing = cells.missing_instruments(&claim.selections());
-            found.told.extend(missing.iter().map(|one| format!("not testable here: {one}")));
-        }
+        let mut found = Self::by_its_rule(claim, cells);
+        found.withhold_dependent(claim.need());
+        found.tell_independence();
         found
+    }
+
+    /// The same by the rule of the claim alone: a document's own judgement asks for no independence.
+    pub(crate) fn by_its_rule(claim: &Claim, cells: &Cells<'_>) -> Self {
+        let mut found = (claim.test.find)(claim, cells);
+        if matches!(found.verdict, Verdict::NotTestable { .. }) {
+            return found;
+        }
+        found.independence = overall(&mut found.parts);
+        found.drifting = cells.drifting(&claim.selections(), &claim.metric());
+        let missing = cells.missing_instruments(&claim.selections());
+        found.told.extend(missing.iter().map(|one| format!("not testable here: {one}")));
+        found.told.extend(drifts(&found.drifting));
+        found
+    }
+
+    /// Leaves open what is supported by blocks that plainly depend on one another.
+    fn withhold_dependent(&mut self, need: f64) {
+        let is_of_all = self.independence.as_ref().is_some_and(|all| all.dependent);
+        let is_plain =
+            |part: &Part| is_of_all || part.independence.as_ref().is_some_and(|one| one.dependent);
+        let mut is_changed = false;
+        for part in &mut self.parts {
+            if part.verdict == Verdict::Supported && is_plain(part) {
+                let obstacle = Some(Obstacle::DependentBlocks);
+                part.verdict = Verdict::Inconclusive { repetitions: None, obstacle };
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            self.verdict = combined(&self.parts, need);
+        }
+    }
+
+    fn tell_independence(&mut self) {
+        let Some(all) = &self.independence else { return };
+        if self.verdict == Verdict::Supported && !all.checked {
+            self.told.push(
+                "independence of the blocks could not be checked: there are fewer than 25 of them"
+                    .to_owned(),
+            );
+        }
+        self.told.push(all.words());
+    }
+
+    /// The verdict as a headline: what it is, on what it is an average, and what would settle it.
+    pub(crate) fn words(&self) -> String {
+        let average = self.on_average().map_or_else(String::new, |words| format!(", {words}"));
+        let beyond = self.verdict.beyond().map_or_else(String::new, |words| format!(": {words}"));
+        format!("{}{average}{beyond}", self.verdict.word())
+    }
+
+    /// That it holds on average over levels, and at which not, where that is what is supported.
+    pub(crate) fn on_average(&self) -> Option<String> {
+        if self.verdict != Verdict::Supported {
+            return None;
+        }
+        let averaged = self.parts.iter().filter_map(|part| part.levels.as_ref());
+        let averaged: Vec<_> = averaged.filter(|levels| levels.is_mean()).collect();
+        let what = averaged.first()?.what();
+        let mut others: Vec<&str> = Vec::new();
+        for one in averaged.iter().flat_map(|levels| &levels.disagreeing) {
+            if !others.contains(&one.level.as_str()) {
+                others.push(&one.level);
+            }
+        }
+        let words = format!("on average over these {what}");
+        Some(match others.as_slice() {
+            [] => words,
+            others => format!("{words}; otherwise at {}", others.join(", ")),
+        })
     }
 
     /// Nothing can be judged.
     pub(crate) fn untestable(reason: impl Into<String>) -> Self {
-        let verdict = Verdict::NotTestable { reason: reason.into() };
-        Self { verdict, parts: Vec::new(), by_level: Vec::new(), told: Vec::new() }
+        Self::with(Verdict::NotTestable { reason: reason.into() }, Vec::new())
     }
 
     /// The verdict that `parts` come to, where a share of `need` of them must hold.
     pub(crate) fn of(parts: Vec<Part>, need: f64) -> Self {
-        let verdict = combined(&parts, need);
-        Self { verdict, parts, by_level: Vec::new(), told: Vec::new() }
+        Self::with(combined(&parts, need), parts)
     }
+
+    fn with(verdict: Verdict, parts: Vec<Part>) -> Self {
+        let (by_level, drifting, told) = (Vec::new(), Vec::new(), Vec::new());
+        Self { verdict, parts, by_level, independence: None, drifting, told }
+    }
+}
+
+/// Cases that drift, in words; more than a few are counted.
+fn drifts(drifting: &[Drift]) -> Option<String> {
+    const LISTED: usize = 4;
+    let listed: Vec<String> = drifting.iter().take(LISTED).map(Drift::words).collect();
+    let more = drifting.len().saturating_sub(LISTED);
+    let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+    let words = format!("not steady from the first block to the last: {}{more}", listed.join(", "));
+    (!drifting.is_empty()).then_some(words)
 }
 
 /// Supported where enough parts are, rejected where enough cannot be any more, for too many are rejected.
@@ -141,12 +291,24 @@ fn combined(parts: &[Part], need: f64) -> Verdict {
     if share(judged - count(&Verdict::Rejected)) < need - 1e-9 {
         return Verdict::Rejected;
     }
+    open(parts)
+}
+
+/// What would settle all parts that are open: as many repetitions as the one that needs most.
+fn open(parts: &[Part]) -> Verdict {
     let needed = parts.iter().map(|part| match part.verdict {
-        Verdict::Inconclusive { repetitions } => repetitions,
+        Verdict::Inconclusive { repetitions, .. } => repetitions,
         _ => Some(0),
     });
     let repetitions = needed.max_by_key(|needed| needed.unwrap_or(u64::MAX)).flatten();
-    Verdict::Inconclusive { repetitions: repetitions.filter(|&n| n > 0) }
+    let mut obstacles = parts.iter().filter_map(|part| match part.verdict {
+        Verdict::Inconclusive { obstacle, .. } => obstacle,
+        _ => None,
+    });
+    Verdict::Inconclusive {
+        repetitions: repetitions.filter(|&n| n > 0),
+        obstacle: obstacles.next(),
+    }
 }
 
 /// Judges every claim of `study` on `results`; where these were measured until claims were decided, look by look.
@@ -169,13 +331,16 @@ mod tests {
     #[test]
     fn enough_parts_support_too_many_against_reject_and_else_nothing_is_known() {
         let (yes, no) = (part(Verdict::Supported), part(Verdict::Rejected));
-        let open = part(Verdict::Inconclusive { repetitions: Some(40) });
+        let forty = Verdict::open(Some(40), Some(Obstacle::Noise));
+        let open = part(forty.clone());
         let verdict = |parts: &[&Part], need| {
             combined(&parts.iter().map(|part| (*part).clone()).collect::<Vec<_>>(), need)
         };
         assert_eq!(verdict(&[&yes, &yes, &yes, &no], 0.75), Verdict::Supported);
         assert_eq!(verdict(&[&yes, &yes, &no, &no], 0.75), Verdict::Rejected);
-        assert_eq!(verdict(&[&yes, &open], 1.0), Verdict::Inconclusive { repetitions: Some(40) });
+        assert_eq!(verdict(&[&yes, &open], 1.0), forty);
+        let never = part(Verdict::open(Some(25_580), Some(Obstacle::EffectAtBound)));
+        assert_eq!(verdict(&[&yes, &open, &never], 1.0), never.verdict);
         assert_eq!(verdict(&[&open, &no], 1.0), Verdict::Rejected);
         let missing = Part::untestable("tcp", "no network");
         assert_eq!(verdict(&[&yes, &missing], 1.0), Verdict::Supported);

@@ -33,7 +33,7 @@ pub(crate) fn verdicts_json(judged: &[Judged<'_>]) -> Value {
 
 fn one(judged: &Judged<'_>) -> String {
     let claim = judged.claim;
-    let verdict = judged.found.verdict.words();
+    let verdict = judged.found.words();
     let head = fit(&format!("{}: {}\n  {verdict}", claim.id, claim.claim), columns());
     let mut parts = vec![head];
     if let Some(beside) = &judged.beside {

@@ -15,7 +15,9 @@ pub(super) fn section(claims: &[ShownClaim<'_>], names: &Names) -> Markup {
     html! {
         p {
             "What was claimed beforehand, and what this measurement says of it. A claim that is not supported \
-             need not be wrong: inconclusive says how many repetitions would settle it, where that can be told."
+             need not be wrong: inconclusive says how many repetitions would settle it, or why none would. Claims \
+             are not corrected against each other: of twenty false ones, one is supported by chance at a level of \
+             0.05."
         }
         (in_short(claims))
         @for claim in claims { (one(claim, names)) }
@@ -61,7 +63,11 @@ fn one(shown: &ShownClaim<'_>, names: &Names) -> Markup {
 fn judged(claim: &Claim, judgement: &Judgement) -> Markup {
     let Judgement { found, beside, .. } = judgement;
     html! {
-        p { (badge(judgement)) @if let Some(words) = to_do(&found.verdict) { " " (words) } }
+        p {
+            (badge(judgement))
+            @if let Some(words) = found.on_average() { " " (words) "." }
+            @if let Some(words) = to_do(&found.verdict) { " " (words) }
+        }
         @if let Some(beside) = beside {
             p {
                 b { "As the document judged: " } (beside.verdict.words())
@@ -103,17 +109,14 @@ fn badge(judgement: &Judgement) -> Markup {
     }
 }
 
-/// What a verdict says beyond its word.
+/// What a verdict says beyond its word, as a sentence.
 fn to_do(verdict: &Verdict) -> Option<String> {
-    match verdict {
-        Verdict::Inconclusive { repetitions: Some(n) } => {
-            Some(format!("About {n} repetitions would settle it."))
-        }
-        Verdict::NotTestable { reason } => Some(format!("{reason}.")),
-        Verdict::Supported | Verdict::Rejected | Verdict::Inconclusive { repetitions: None } => {
-            None
-        }
-    }
+    let words = verdict.beyond()?;
+    let mut letters = words.chars();
+    let first = letters.next()?;
+    let is_sentence = matches!(verdict, Verdict::Inconclusive { .. });
+    let first = if is_sentence { first.to_ascii_uppercase() } else { first };
+    Some(format!("{first}{}.", letters.as_str()))
 }
 
 fn evidence(caption: &str, found: &Found) -> Markup {

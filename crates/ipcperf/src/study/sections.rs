@@ -286,7 +286,8 @@ pub(crate) const HYPOTHESIS: Section = Section {
             Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
             "\"holm\"",
             "holm",
-            "of p-values, where the claim has several",
+            "of p-values and intervals where the claim has several parts and one suffices to reject or, at a \
+             `need` below 1, to support",
         ),
         optional(
             "need",

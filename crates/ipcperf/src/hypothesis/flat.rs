@@ -1,0 +1,113 @@
+//! The flat end of a line, by one definition for the verdict and for what is told beside it: over blocks that have
+//! all of it, the median of each level over the geometric mean of all of them in the block.
+
+use std::collections::BTreeSet;
+
+use ipcperf_stats::{Bootstrap, Interval, median};
+
+use super::Point;
+
+/// A line of which the end may be flat.
+pub(super) struct Flat<'p> {
+    pub(super) points: &'p [Point],
+    /// What levels are held against, where that is known beforehand.
+    pub(super) height: Option<f64>,
+    /// The share by which they may lie off it.
+    pub(super) tolerance: f64,
+    /// The fewest levels that are a plateau.
+    pub(super) least: usize,
+}
+
+impl Flat<'_> {
+    /// The blocks that have a value.
+    pub(super) fn all_blocks(&self) -> Vec<u32> {
+        let all: BTreeSet<u32> =
+            self.points.iter().flat_map(|point| point.values.keys().copied()).collect();
+        all.into_iter().collect()
+    }
+
+    /// The blocks that have all levels from the `first` on.
+    pub(super) fn blocks(&self, first: usize) -> Vec<u32> {
+        self.whole(first, &self.all_blocks())
+    }
+
+    fn whole(&self, first: usize, blocks: &[u32]) -> Vec<u32> {
+        let has_all = |block: &u32| {
+            let values = self.points[first..].iter().map(|point| point.values.get(block));
+            values.into_iter().all(|value| value.is_some_and(|value| *value > 0.0))
+        };
+        blocks.iter().copied().filter(has_all).collect()
+    }
+
+    /// By level from the `first` on, the values in `blocks`, which have them all, over their height.
+    pub(super) fn off(&self, first: usize, blocks: &[u32]) -> Vec<Vec<f64>> {
+        let points = &self.points[first..];
+        let heights: Vec<f64> = blocks
+            .iter()
+            .map(|block| self.height.unwrap_or_else(|| mean(points, *block)))
+            .collect();
+        let at = |point: &Point| {
+            let over = |(block, height): (&u32, &f64)| point.values[block] / height;
+            let off: Vec<f64> = blocks.iter().zip(&heights).map(over).collect();
+            off.into_iter().filter(|off| off.is_finite()).collect()
+        };
+        points.iter().map(at).collect()
+    }
+
+    /// Whether in `blocks` all levels from the `first` on lie within the tolerance.
+    fn is_flat(&self, first: usize, blocks: &[u32]) -> bool {
+        let whole = self.whole(first, blocks);
+        let is_near = |off: &Vec<f64>| {
+            median(off).is_some_and(|middle| (middle - 1.0).abs() < self.tolerance)
+        };
+        self.off(first, &whole).iter().all(is_near)
+    }
+
+    /// The place at which the plateau begins in `blocks`: at the one `claimed` or below where all from there on
+    /// are flat, else above it.
+    pub(super) fn begins(&self, claimed: usize, blocks: &[u32]) -> Option<usize> {
+        if self.is_flat(claimed, blocks) {
+            let below = (0..claimed).rev().take_while(|first| self.is_flat(*first, blocks));
+            return Some(below.last().unwrap_or(claimed));
+        }
+        let last = self.points.len().saturating_sub(self.least);
+        (claimed + 1..=last).find(|first| self.is_flat(*first, blocks))
+    }
+
+    /// The geometric mean over the levels from the `first` on, by block.
+    pub(super) fn heights(&self, first: usize) -> Vec<f64> {
+        self.blocks(first).iter().map(|block| mean(&self.points[first..], *block)).collect()
+    }
+
+    /// Where the plateau begins over resamples of the blocks: of those that have one, the middle share; both ends
+    /// are levels.
+    pub(super) fn beginnings(&self, claimed: usize, bootstrap: &Bootstrap) -> Option<Interval> {
+        let blocks = self.all_blocks();
+        let drawn = |chosen: &[usize]| {
+            let blocks: Vec<u32> = chosen.iter().map(|&place| blocks[place]).collect();
+            self.begins(claimed, &blocks)
+        };
+        let mut places: Vec<usize> =
+            bootstrap.draws(blocks.len(), drawn)?.into_iter().flatten().collect();
+        places.sort_unstable();
+        let tail = (1.0 - bootstrap.level) / 2.0;
+        #[allow(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a place among resamples"
+        )]
+        let at = |share: f64| {
+            let rank = (share * places.len() as f64).ceil() as usize;
+            places.get(rank.max(1) - 1).map(|place| self.points[*place].x)
+        };
+        Some(Interval { low: at(tail)?, high: at(1.0 - tail)? })
+    }
+}
+
+/// The geometric mean over `points` in a block that has all of them, above 0.
+#[allow(clippy::cast_precision_loss, reason = "a few levels")]
+fn mean(points: &[Point], block: u32) -> f64 {
+    let logs = points.iter().filter_map(|point| point.values.get(&block)).map(|value| value.ln());
+    (logs.sum::<f64>() / points.len() as f64).exp()
+}
