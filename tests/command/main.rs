@@ -38,6 +38,7 @@ mod study;
 mod system_calls;
 mod unreadable;
 mod until_ci;
+mod until_decided;
 mod unwatched_cells;
 mod unwritable;
 mod watched;

@@ -30,7 +30,7 @@ impl std::fmt::Debug for Claim {
 pub(super) const EVENTS: &str = "events";
 
 /// Keys that mean cases.
-const CASES: [&str; 6] = ["where", "first", "second", "whole", "part", "than"];
+const CASES: [&str; 7] = ["where", "first", "second", "whole", "part", "than", "beyond"];
 
 impl Claim {
     /// Reads one hypothesis: which keys it may have is for its test to say.

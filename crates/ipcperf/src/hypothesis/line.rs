@@ -184,6 +184,16 @@ impl Line<'_> {
         self
     }
 
+    /// It less `other`, at each level and in each block that both have.
+    pub(super) fn less(&self, other: &Line<'_>) -> Self {
+        let points = self.common(other).into_iter().map(|(own, other)| {
+            let rest =
+                |(block, value): (&u32, &f64)| Some((*block, value - other.values.get(block)?));
+            Point { values: own.values.iter().filter_map(rest).collect(), ..own.clone() }
+        });
+        Self { points: points.collect(), ..self.clone() }
+    }
+
     /// It divided by `other`, at each level and in each block that both have.
     pub(crate) fn over(&self, other: &Line<'_>) -> Self {
         let points = self.common(other).into_iter().map(|(point, whole)| {

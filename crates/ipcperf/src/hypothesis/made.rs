@@ -134,8 +134,12 @@ impl Made {
 
     /// What the only claim of `study` comes to.
     pub(super) fn found_by(&self, study: &Study) -> Found {
-        let results = Results { samples: self.samples.clone(), ..nothing() };
-        judge(study, &results).remove(0).found
+        judge(study, &self.results()).remove(0).found
+    }
+
+    /// They as a file would have them.
+    pub(super) fn results(&self) -> Results {
+        Results { samples: self.samples.clone(), ..nothing() }
     }
 
     /// The word for it.

@@ -105,3 +105,85 @@ pub(crate) fn decided_cases(study: &Study, results: &Results, repetitions: u32) 
     let decided = seen.samples.iter().filter(|sample| !is_needed(sample));
     decided.map(|sample| sample.run.case.case_id.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hypothesis::made::{Made, Noise, drawn, made, study};
+
+    const FASTER: &str = "test = \"faster-than\"\nfirst = { mechanism = \"pipe\" }\n\
+                          second = { mechanism = \"unix-stream\" }\n";
+
+    fn up_to_thirty(made: &Made) -> Results {
+        let mut results = made.results();
+        results.header.plan.until_decided = Some(Looks::up_to(30));
+        results
+    }
+
+    fn judged(made: &Made) -> (Verdict, AtLook) {
+        let study = study(FASTER);
+        let judged = super::super::judge(&study, &up_to_thirty(made)).remove(0);
+        (judged.found.verdict.clone(), judged.at_look.expect("a look"))
+    }
+
+    #[test]
+    fn what_is_clear_is_decided_at_the_first_look_and_by_what_was_there_then() {
+        let (verdict, at) =
+            judged(&made(30, 0.02, &[("pipe", &[0.8; 2]), ("unix-stream", &[1.0; 2])]));
+        assert_eq!((verdict, at.look, at.repetitions), (Verdict::Supported, 1, 10));
+        assert!((at.level - 0.0125).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_stays_open_is_judged_at_the_last_look_that_was_reached() {
+        let noisy = |blocks| made(blocks, 0.3, &[("pipe", &[0.99; 2]), ("unix-stream", &[1.0; 2])]);
+        for (blocks, look, repetitions) in [(30, 4, 30), (17, 2, 15), (15, 2, 15), (10, 1, 10)] {
+            let (verdict, at) = judged(&noisy(blocks));
+            assert_eq!(verdict.word(), "inconclusive");
+            assert_eq!((at.look, at.repetitions), (look, repetitions), "{blocks}");
+        }
+    }
+
+    #[test]
+    fn before_the_first_look_nothing_is_decided_at_one() {
+        let study = study(FASTER);
+        let few = up_to_thirty(&made(9, 0.02, &[("pipe", &[0.8; 2]), ("unix-stream", &[1.0; 2])]));
+        assert_eq!(super::super::judge(&study, &few)[0].at_look, None);
+    }
+
+    #[test]
+    fn cases_are_left_once_no_open_claim_needs_them() {
+        let lines = |ratio: f64| {
+            let results = up_to_thirty(&made(
+                30,
+                0.02,
+                &[("pipe", &[ratio; 2]), ("unix-stream", &[1.0; 2]), ("fifo", &[1.0; 2])],
+            ));
+            let decided = decided_cases(&study(FASTER), &results, 10);
+            let mut mechanisms: Vec<String> =
+                decided.iter().filter_map(|id| Some(id.split_once('/')?.0.to_owned())).collect();
+            mechanisms.sort();
+            mechanisms.dedup();
+            mechanisms
+        };
+        assert_eq!(lines(0.8), ["fifo", "pipe", "unix-stream"]);
+        assert_eq!(lines(0.995), ["fifo"], "only a figure needs it");
+    }
+
+    /// Two lines that are alike: no more than the level says may be taken for different, over all looks together.
+    #[test]
+    fn four_looks_decide_no_more_often_wrongly_than_one() {
+        const FILES: u64 = 200;
+        let differs = study(
+            "test = \"differs\"\nfirst = { mechanism = \"pipe\" }\nsecond = { mechanism = \"unix-stream\" }\n",
+        );
+        let is_wrong = |seed: &u64| {
+            let lines: [(&str, &[f64]); 2] = [("pipe", &[1.0]), ("unix-stream", &[1.0])];
+            let results = up_to_thirty(&drawn(*seed, 30, Noise::independent(0.05), &lines));
+            super::super::judge(&differs, &results)[0].found.verdict == Verdict::Supported
+        };
+        let wrong = (0..FILES).filter(is_wrong).count();
+        // 5 % of 200 are 10; of independent files more than 20 are wrong once in a thousand times.
+        assert!(wrong <= 20, "{wrong} of {FILES}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::interval::{Bounds, Sure, median_of};
+use super::line::lines;
 use super::sides::alone;
 use super::{Cells, Claim, Found, Line, Part, Point, Test};
 use crate::study::{Key, Need, Takes};
@@ -15,7 +16,7 @@ pub(super) const TEST: Test = Test {
               levels of all lines, where `need` is below 1), rejected where that of 1 - level/m lies below.",
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
-    keys: &[SHARE, WHOLE, FROM],
+    keys: &[SHARE, WHOLE, BEYOND, FROM],
     find,
 };
 
@@ -35,6 +36,14 @@ const WHOLE: Key = Key {
     example: "\"cpu\"",
 };
 
+const BEYOND: Key = Key {
+    name: "beyond",
+    takes: Takes::Cases,
+    need: Need::Optional("nothing"),
+    about: "cases whose whole is taken off: the share is of what lies beyond theirs in the same block",
+    example: "{ mechanism = \"dgram-fds\" }",
+};
+
 const FROM: Key = Key {
     name: "from",
     takes: Takes::Bytes,
@@ -49,10 +58,9 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         Ok(lines) => lines,
         Err(found) => return found,
     };
-    let wholes = match claim.values.metric("of").map(|whole| alone(claim, cells, whole)) {
-        Some(Err(found)) => return found,
-        Some(Ok(wholes)) => Some(wholes),
-        None => None,
+    let wholes = match wholes(claim, cells) {
+        Ok(wholes) => wholes,
+        Err(found) => return found,
     };
     #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
     let from = claim.values.whole("from").unwrap_or(0) as f64;
@@ -75,6 +83,27 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let sure = Sure::of(claim, all.len(), claim.level());
     let part = |(what, shares): (String, Vec<f64>)| part(claim, what, &shares, sure);
     Found::of(all.into_iter().map(part).collect(), claim.need())
+}
+
+/// The whole of each line, less that of the cases it lies beyond; `None` where the metric is a share itself.
+///
+/// # Errors
+/// Why there are none.
+fn wholes<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Option<Vec<Line<'a>>>, Found> {
+    let Some(metric) = claim.values.metric("of") else { return Ok(None) };
+    let wholes = alone(claim, cells, metric)?;
+    let Some(beyond) = claim.values.cases("beyond") else { return Ok(Some(wholes)) };
+    match &lines(cells, beyond, claim.over(), metric)[..] {
+        [base] => Ok(Some(wholes.iter().map(|whole| whole.less(base)).collect())),
+        [] => Err(Found::untestable(cells.absence(beyond, metric))),
+        several => {
+            let count = several.len();
+            let reason = format!(
+                "beyond means {count} lines (the whole lies beyond one: name more factors)"
+            );
+            Err(Found::untestable(reason))
+        }
+    }
 }
 
 /// The share by block.
@@ -125,6 +154,18 @@ mod tests {
         let from = |level: &str| made.found(&format!("{KEYS}share = 0.5\nfrom = \"{level}\"\n"));
         assert_eq!(from("1KiB").parts.len(), 2);
         assert_eq!(from("4KiB").verdict.word(), "not testable here");
+    }
+
+    #[test]
+    fn what_lies_beyond_other_cases_is_a_smaller_whole() {
+        // Of 3 the pipe takes 1.2 beyond the 1.8 of the other: less than half of 3, and all of the rest.
+        let made = made(10, 0.0, &[("pipe", &[3.0; 3]), ("fifo", &[1.8; 3])]);
+        let share =
+            |of: &str| made.found(&format!("{KEYS}share = 0.5\n{of}")).parts[0].estimates[0].value;
+        assert!((share("") - 1.0).abs() < 1e-9);
+        assert!((share("beyond = { mechanism = \"fifo\" }\n") - 2.5).abs() < 1e-6);
+        let all = "beyond = { workload = \"stream\" }\nshare = 0.5\n";
+        assert_eq!(made.word(&format!("{KEYS}{all}")), "not testable here");
     }
 
     #[test]

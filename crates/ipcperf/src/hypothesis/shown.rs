@@ -46,10 +46,13 @@ fn shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Lin
 }
 
 impl Claim {
-    /// The cases of either side, or all that are meant where there are no sides.
+    /// The cases of either side, or, where there are no sides, all that are meant and those they lie beyond.
     pub(crate) fn selections(&self) -> Vec<Selection> {
         let sides = ["first", "second"].into_iter().filter(|key| self.values.cases(key).is_some());
         let sides: Vec<Selection> = sides.map(|key| self.cases(key)).collect();
-        if sides.is_empty() { vec![self.cases("where")] } else { sides }
+        if !sides.is_empty() {
+            return sides;
+        }
+        std::iter::once(self.cases("where")).chain(self.values.cases("beyond").cloned()).collect()
     }
 }
