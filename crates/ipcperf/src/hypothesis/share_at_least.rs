@@ -47,10 +47,10 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let metric = claim.metric();
     let lines = match alone(claim, cells, &metric) {
         Ok(lines) => lines,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     let wholes = match claim.values.metric("of").map(|whole| alone(claim, cells, whole)) {
-        Some(Err(found)) => return found,
+        Some(Err(found)) => return *found,
         Some(Ok(wholes)) => Some(wholes),
         None => None,
     };
