@@ -30,7 +30,7 @@ const FROM: Key = Key {
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let both = match compares(claim, cells) {
         Ok(both) => both,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
     let from = claim.values.whole("from").unwrap_or(0) as f64;

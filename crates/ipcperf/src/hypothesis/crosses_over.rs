@@ -49,7 +49,7 @@ const WHO: Key = Key {
 
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     match compares(claim, cells) {
-        Err(found) => found,
+        Err(found) => *found,
         Ok(both) => {
             let sure = Sure::of(claim, both.pairs.len(), claim.level());
             let found = both.pairs.iter().map(|pair| one(claim, &both, pair, sure));

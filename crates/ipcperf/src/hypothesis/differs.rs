@@ -34,7 +34,7 @@ pub(super) const EFFECT: Key = Key {
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let mut all = match comparisons(claim, cells) {
         Ok(all) => all,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     correct(&mut all, claim.correction());
     let count = all.len();
@@ -45,7 +45,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 ///
 /// # Errors
 /// Why there are none.
-pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compared>, Found> {
+pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compared>, Box<Found>> {
     let both = compares(claim, cells)?;
     let statistic = Statistic::of(claim);
     if claim.values.word("at") != Some("levels") {

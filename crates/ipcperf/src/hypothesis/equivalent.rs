@@ -34,7 +34,7 @@ pub(super) const MARGIN: Key = Key {
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let mut all = match comparisons(claim, cells) {
         Ok(all) => all,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     correct(&mut all, claim.correction());
     let sure = Sure::of(claim, all.len(), 2.0 * claim.level());

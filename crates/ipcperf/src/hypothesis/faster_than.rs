@@ -28,7 +28,7 @@ pub(super) const TEST: Test = Test {
 
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     match compares(claim, cells) {
-        Err(found) => found,
+        Err(found) => *found,
         Ok(both) if claim.values.word("at") == Some("levels") => at_levels(claim, &both, |_| true),
         Ok(both) => {
             let statistic = Statistic::of(claim);

@@ -73,7 +73,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let metric = claim.metric();
     let lines = match alone(claim, cells, &metric) {
         Ok(lines) => lines,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     let unit = metric.unit(lines.iter().find_map(|line| line.example)).to_owned();
     let heights = claim.values.metric("height_of").map(|height| heights(claim, cells, height));

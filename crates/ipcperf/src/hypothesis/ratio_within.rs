@@ -23,7 +23,7 @@ pub(super) const TEST: Test = Test {
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let both = match compares(claim, cells) {
         Ok(both) => both,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     let bounds =
         Bounds { above: claim.values.number("above"), below: claim.values.number("below") };

@@ -42,7 +42,7 @@ pub(super) fn by_peak<'a>(
 ) -> Found {
     let lines = match alone(claim, cells, &claim.metric()) {
         Ok(lines) => lines,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
     let sure = Sure::of(claim, lines.len(), claim.level());

@@ -46,7 +46,7 @@ const MOST: Key = Key {
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let both = match compares(claim, cells) {
         Ok(both) => both,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     let (mut parts, mut by_level) = (Vec::new(), Vec::new());
     for pair in &both.pairs {

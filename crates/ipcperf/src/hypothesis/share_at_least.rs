@@ -56,11 +56,11 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let metric = claim.metric();
     let lines = match alone(claim, cells, &metric) {
         Ok(lines) => lines,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     let wholes = match wholes(claim, cells) {
         Ok(wholes) => wholes,
-        Err(found) => return found,
+        Err(found) => return *found,
     };
     #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
     let from = claim.values.whole("from").unwrap_or(0) as f64;
@@ -89,19 +89,19 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 ///
 /// # Errors
 /// Why there are none.
-fn wholes<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Option<Vec<Line<'a>>>, Found> {
+fn wholes<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Option<Vec<Line<'a>>>, Box<Found>> {
     let Some(metric) = claim.values.metric("of") else { return Ok(None) };
     let wholes = alone(claim, cells, metric)?;
     let Some(beyond) = claim.values.cases("beyond") else { return Ok(Some(wholes)) };
     match &lines(cells, beyond, claim.over(), metric)[..] {
         [base] => Ok(Some(wholes.iter().map(|whole| whole.less(base)).collect())),
-        [] => Err(Found::untestable(cells.absence(beyond, metric))),
+        [] => Err(Box::new(Found::untestable(cells.absence(beyond, metric)))),
         several => {
             let count = several.len();
             let reason = format!(
                 "beyond means {count} lines (the whole lies beyond one: name more factors)"
             );
-            Err(Found::untestable(reason))
+            Err(Box::new(Found::untestable(reason)))
         }
     }
 }

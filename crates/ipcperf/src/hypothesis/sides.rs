@@ -32,13 +32,13 @@ pub(super) struct Compares<'a> {
 ///
 /// # Errors
 /// Why there are none.
-pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<'a>, Found> {
+pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<'a>, Box<Found>> {
     let metric = claim.metric();
     let [first, second] = ["first", "second"].map(|key| {
         let selection = claim.cases(key);
         let lines = lines(cells, &selection, claim.over(), &metric);
         if lines.is_empty() {
-            Err(Found::untestable(cells.absence(&selection, &metric)))
+            Err(Box::new(Found::untestable(cells.absence(&selection, &metric))))
         } else {
             Ok(lines)
         }
@@ -56,7 +56,7 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
             let lost = lost_lines(cells, &selection, claim.over());
             let known = without_lost(best(second, better), &lost);
             if known.is_empty() {
-                return Err(Found::untestable(cells.absence(&selection, &metric)));
+                return Err(Box::new(Found::untestable(cells.absence(&selection, &metric))));
             }
             known
         }
@@ -73,7 +73,9 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
         }
     }
     if pairs.is_empty() {
-        return Err(Found::untestable("no case of the first has one of the second beside it"));
+        return Err(
+            Found::untestable("no case of the first has one of the second beside it").into()
+        );
     }
     Ok(Compares { pairs, better, unit })
 }
@@ -230,11 +232,11 @@ pub(super) fn alone<'a>(
     claim: &Claim,
     cells: &Cells<'a>,
     metric: &Metric,
-) -> Result<Vec<Line<'a>>, Found> {
+) -> Result<Vec<Line<'a>>, Box<Found>> {
     let selection = claim.cases("where");
     let lines = lines(cells, &selection, claim.over(), metric);
     if lines.is_empty() {
-        return Err(Found::untestable(cells.absence(&selection, metric)));
+        return Err(Found::untestable(cells.absence(&selection, metric)).into());
     }
     Ok(lines)
 }

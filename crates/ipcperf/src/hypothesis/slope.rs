@@ -24,7 +24,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let bounds =
         Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
     match alone(claim, cells, &claim.metric()) {
-        Err(found) => found,
+        Err(found) => *found,
         Ok(lines) => {
             let sure = Sure::of(claim, lines.len(), claim.level());
             let parts = lines.iter().map(|line| part(line, claim.over(), bounds, sure)).collect();
