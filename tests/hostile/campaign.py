@@ -1,7 +1,7 @@
 """The hostile campaign: what a stranger, a busy machine or an administrator does to commands, in numbers.
 
-Each part is bounded in count; what is found is printed with the seed that shows it again. As root each share of the work
-gets IPC and mount namespaces of its own, so that what is left there is its own.
+Each part is bounded in count; what is found is printed with the seed that shows it again. As root each
+share of the work gets IPC and mount namespaces of its own, so that what is left there is its own.
 """
 
 from __future__ import annotations
@@ -43,12 +43,23 @@ PARTS = {
     "limits": Plan(limits, 120, 1),
     "replaced": Plan(replaced, 12, 1),
 }
-HEADINGS = ("part", "tried", "hangs", "crashes", "leaks", "lost or doubled samples", "unexpected ends", "seconds")
+HEADINGS = (
+    "part",
+    "tried",
+    "hangs",
+    "crashes",
+    "leaks",
+    "lost or doubled samples",
+    "unexpected ends",
+    "seconds",
+)
 
 
 def arguments() -> argparse.Namespace:
     """What was asked for."""
-    parser = argparse.ArgumentParser(prog="scripts/hostile", description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(
+        prog="scripts/hostile", description=__doc__.splitlines()[0] if __doc__ else None
+    )
     parser.add_argument("--program", type=Path, required=True, help="the ipcperf to be tried")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full counts [1]")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what is drawn [the time]")
@@ -64,7 +75,8 @@ def isolated() -> list[str]:
         return []
     wrapper = ["unshare", "--ipc", "--mount"]
     ready = subprocess.run([*wrapper, "true"], check=False, capture_output=True).returncode == 0
-    mounts = "mount -t tmpfs -o mode=1777 none /dev/shm && if [ -d /dev/mqueue ]; then mount -t mqueue none /dev/mqueue; fi"
+    queues = "if [ -d /dev/mqueue ]; then mount -t mqueue none /dev/mqueue; fi"
+    mounts = f"mount -t tmpfs -o mode=1777 none /dev/shm && {queues}"
     return [*wrapper, "sh", "-c", f'{mounts} && exec "$@"', "sh"] if ready else []
 
 
@@ -88,7 +100,10 @@ def carry_out(name: str, plan: Plan, options: argparse.Namespace) -> tuple[Tally
         if process.returncode:
             sys.exit(f"scripts/hostile: {name}: the campaign itself failed")
         found = Tally(**json.loads(text))
-        tally = found if tally is None else (tally.add(found), tally)[1]
+        if tally is None:
+            tally = found
+        else:
+            tally.add(found)
     assert tally is not None
     return tally, time.monotonic() - begun
 
@@ -96,7 +111,11 @@ def carry_out(name: str, plan: Plan, options: argparse.Namespace) -> tuple[Tally
 def row(tally: Tally, seconds: float) -> list[str]:
     """One line of the table."""
     counts = [str(getattr(tally, name)) for name in Tally.COUNTS]
-    return [tally.part if tally.skipped is None else f"{tally.part} (skipped: {tally.skipped})", *counts, f"{seconds:.0f}"]
+    return [
+        tally.part if tally.skipped is None else f"{tally.part} (skipped: {tally.skipped})",
+        *counts,
+        f"{seconds:.0f}",
+    ]
 
 
 def table(rows: list[list[str]]) -> str:
@@ -107,10 +126,11 @@ def table(rows: list[list[str]]) -> str:
 
 PAGE = """# Hostile tests
 
-Made by `scripts/hostile --write-page docs/hostile.md`; seed {seed}. Random commands, commands killed alone and together with
-their workers, two users and two PID namespaces that share folders and IPC, a program that is replaced while it measures,
-and ten resource limits. A hang is a command that does not end within {hang:.0f} s; a leak is a process or a name that is left
-after a command, or after `ipcperf doctor --clean` where command and worker were killed together.
+Made by `scripts/hostile --write-page docs/hostile.md`; seed {seed}. Random commands, commands killed alone
+and together with their workers, two users and two PID namespaces that share folders and IPC, a program that
+is replaced while it measures, and ten resource limits. A hang is a command that does not end within
+{hang:.0f} s; a leak is a process or a name that is left after a command, or after
+`ipcperf doctor --clean` where command and worker were killed together.
 
 {table}
 """
@@ -121,7 +141,9 @@ def main() -> int:
     options = arguments()
     if options.share:
         share = json.loads(options.share)
-        json.dump(asdict(PARTS[share["part"]].run(options.program, share["count"], share["seed"])), sys.stdout)
+        json.dump(
+            asdict(PARTS[share["part"]].run(options.program, share["count"], share["seed"])), sys.stdout
+        )
         return 0
     done: list[tuple[Tally, float]] = []
     for name in options.only or PARTS:

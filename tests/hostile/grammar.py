@@ -9,7 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-BAD = ("", "0", "-1", "1e9", "nan", "inf", "99999999999999999999999", "64,64", ",", "..", "9..1", "1..2:0", "\u202e", "é")
+BAD = (
+    "",
+    "0",
+    "-1",
+    "1e9",
+    "nan",
+    "inf",
+    "99999999999999999999999",
+    "64,64",
+    ",",
+    "..",
+    "9..1",
+    "1..2:0",
+    "\u202e",
+    "é",
+)
 SIZES = ("1", "64", "4KiB", "64KiB", "64,4096", "1..64*8", "512..4KiB", "1MiB", "1kB..4kB:3")
 ALWAYS = {"--total": ("4kB", "64kB", "1"), "--attempts": ("1", "2")}
 FLAGS = {
@@ -29,9 +44,21 @@ MODES = ("1thread", "2thread", "2proc")
 PLACEMENTS = ("same",) * 5 + ("split",) * 3 + ("free", "0:1", "0:0", "smt", "llc", "numa")
 # What does not measure, with how it ends in a fraction of a second.
 LOOKS = (
-    ["list"], ["list", "mechanisms", "--json"], ["list", "studies"], ["machine", "--json"], ["doctor"], ["man"],
-    ["completions", "bash"], ["study", "list"], ["study", "show", "pipe-or-socket"], ["study", "plan", "wright"],
-    ["plan", "-m", "all", "-w", "stream,round-trip"], ["--help"], ["--version"], ["nonsense"], ["run"],
+    ["list"],
+    ["list", "mechanisms", "--json"],
+    ["list", "studies"],
+    ["machine", "--json"],
+    ["doctor"],
+    ["man"],
+    ["completions", "bash"],
+    ["study", "list"],
+    ["study", "show", "pipe-or-socket"],
+    ["study", "plan", "wright"],
+    ["plan", "-m", "all", "-w", "stream,round-trip"],
+    ["--help"],
+    ["--version"],
+    ["nonsense"],
+    ["run"],
 )
 
 
@@ -54,7 +81,9 @@ class Grammar:
     @classmethod
     def of_program(cls, program: Path, seed: int) -> Grammar:
         """Asks the program for its names."""
-        names = {what: [entry["name"] for entry in listed(program, what)] for what in ("workloads", "instruments")}
+        names = {
+            what: [entry["name"] for entry in listed(program, what)] for what in ("workloads", "instruments")
+        }
         mechanisms = listed(program, "mechanisms")
         return cls(mechanisms, names["workloads"], names["instruments"], random.Random(seed))
 
@@ -74,11 +103,21 @@ class Grammar:
     def reader(self, out: Path) -> list[str]:
         """A command that reads what an earlier one has written, or not."""
         file = str(out)
-        return self.random.choice([
-            ["show", file], ["show", file, "--json"], ["export", "csv", file], ["export", "json", file, file],
-            ["export", "markdown", file], ["report", file, "-o", f"{file}.html"], ["resume", file],
-            ["show", "/dev/null"], ["show", "/"], ["resume", "/dev/null"], ["export", "benchstat", "/etc/passwd"],
-        ])
+        return self.random.choice(
+            [
+                ["show", file],
+                ["show", file, "--json"],
+                ["export", "csv", file],
+                ["export", "json", file, file],
+                ["export", "markdown", file],
+                ["report", file, "-o", f"{file}.html"],
+                ["resume", file],
+                ["show", "/dev/null"],
+                ["show", "/"],
+                ["resume", "/dev/null"],
+                ["export", "benchstat", "/etc/passwd"],
+            ]
+        )
 
     def matrix(self) -> list[str]:
         """Mechanisms, factors and how often."""
@@ -105,7 +144,11 @@ class Grammar:
                 words += [f"{flag}={self.value(values)}"]
         words += ["--verify"] if verify else []
         words += ["--reply", self.value(REPLIES)] if workload == "request-reply" else []
-        often = "--until-ci=50 --most-seconds=1" if self.random.random() < RARE else f"--repetitions={self.value(REPETITIONS)}"
+        often = (
+            "--until-ci=50 --most-seconds=1"
+            if self.random.random() < RARE
+            else f"--repetitions={self.value(REPETITIONS)}"
+        )
         return [*words, *often.split(" "), *(switch for switch in SWITCHES if self.random.random() < RARE)]
 
     def option(self, mechanism: dict[str, Any]) -> str:

@@ -1,4 +1,7 @@
-"""Commands killed at random moments, alone or with their workers: nothing is left, and `resume` loses nothing."""
+"""Commands killed at random moments, alone or with their workers.
+
+Nothing is left, and `resume` loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,10 @@ def strike(command: int, whom: str) -> None:
         kill(command, signal.SIGINT)
         return
     victims = {
-        "command": [command], "worker": workers, "both": [command, *workers], "all": [command, *everyone],
+        "command": [command],
+        "worker": workers,
+        "both": [command, *workers],
+        "all": [command, *everyone],
     }[whom]
     # All are stopped first: none has time to clean up after another.
     for pid in victims if len(victims) > 1 else ():

@@ -25,14 +25,15 @@ LIMITS = (
 )
 COMMANDS = (
     "run -m pipe,shm-ring,signal -b 64 --total 64kB --repetitions 1 --deadline 3",
-    "run -m tcp,posix-mq,io-uring,iceoryx2-pubsub -w round-trip -b 64 --total 6kB --repetitions 1 --deadline 3",
+    "run -m tcp,posix-mq,io-uring,iceoryx2-pubsub -w round-trip -b 64 --total 6kB --repetitions 1"
+    " --deadline 3",
     "run -m file-ref,mmap-file,fifo,sysv-mq --mode 2thread -b 4096 --total 64kB --repetitions 1 --deadline 3",
     "plan -m all",
     "list mechanisms",
     "doctor",
 )
-# Signals of the limits themselves: SIGXCPU, then SIGKILL, end what uses too much CPU time; a program whose own segments
-# exceed a limit is ended by the kernel while it loads it (SIGSEGV), before a line of it runs.
+# Signals of the limits themselves: SIGXCPU, then SIGKILL, end what uses too much CPU time; a program whose
+# own segments exceed a limit is ended by the kernel while it loads it (SIGSEGV), before a line of it runs.
 NOT_LOADED = frozenset({-11, 139})
 ENDED_BY_LIMIT = {
     "--cpu": frozenset({-24, -9, 137, 152}),
@@ -58,7 +59,7 @@ def limits(program: Path, count: int, seed: int) -> Tally:
             tally.tried += 1
             words = f"limit {number} of seed {seed}: {' '.join(wrapper)} ipcperf {' '.join(arguments)}"
             if ended.code not in ENDED_BY_LIMIT.get(flag, frozenset()):
-                tally.judge(ended, CODES)
+                tally.judge(ended, CODES, words)
             place.run(["doctor", "--clean"])
             tally.look_for_leaks(place, words)
             place.out().unlink(missing_ok=True)
@@ -78,7 +79,7 @@ def replaced(program: Path, count: int, seed: int) -> Tally:
             started = place.start(arguments)
             time.sleep(draw.uniform(0.05, 0.6))
             copy.unlink()
-            if draw.random() < 0.5:
+            if draw.choice((True, False)):
                 copy.write_text("not a program")
             ended = place.finish(started, arguments)
             tally.tried += 1
@@ -87,6 +88,8 @@ def replaced(program: Path, count: int, seed: int) -> Tally:
             for wrong in file.wrong:
                 tally.find("lost_or_doubled", f"replacement {number} of seed {seed}: {wrong}")
             if failures := [run for run in file.runs if run["kind"] == "failure"]:
-                tally.find("unexpected", f"replacement {number}: {len(failures)} runs failed: {failures[0]['where']}")
+                tally.find(
+                    "unexpected", f"replacement {number}: {len(failures)} runs failed: {failures[0]['where']}"
+                )
             tally.look_for_leaks(place, f"replacement {number} of seed {seed}")
     return tally

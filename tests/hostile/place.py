@@ -147,7 +147,9 @@ class Place:
                 start_new_session=True,
             )
 
-    def finish(self, started: subprocess.Popen[bytes], arguments: list[str], limit_s: float = HANG_S) -> Ended:
+    def finish(
+        self, started: subprocess.Popen[bytes], arguments: list[str], limit_s: float = HANG_S
+    ) -> Ended:
         """Waits for a command's end; one that hangs is killed."""
         begun = time.monotonic()
         try:

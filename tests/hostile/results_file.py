@@ -59,9 +59,13 @@ def missing(checked: Checked, path: Path) -> list[str]:
     made = {(run["block"], run["case_id"]) for run in checked.runs}
     planned = {(block, case) for block in range(plan["repetitions"] + 1) for case in plan["cases"]}
     lost = planned - made
-    found = [f"{path.name}: complete, but {len(lost)} runs are lost, such as {sorted(lost)[0]}"] if lost else []
+    found = (
+        [f"{path.name}: complete, but {len(lost)} runs are lost, such as {sorted(lost)[0]}"] if lost else []
+    )
     counts = {kind: sum(run["kind"] == kind for run in checked.runs) for kind in ("sample", "failure")}
     footer = checked.footer or {}
     if (footer.get("samples"), footer.get("failures")) != (counts["sample"], counts["failure"]):
-        found.append(f"{path.name}: its footer counts {footer.get('samples')} samples, there are {counts['sample']}")
+        found.append(
+            f"{path.name}: its footer counts {footer.get('samples')} samples, there are {counts['sample']}"
+        )
     return found

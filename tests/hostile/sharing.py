@@ -1,4 +1,7 @@
-"""Two users, and two PID namespaces, that share folders and IPC: neither breaks or removes what is the other's."""
+"""Two users, and two PID namespaces, that share folders and IPC.
+
+Neither breaks or removes what is the other's.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,34 @@ from tally import Tally
 
 OTHER_USER = 1000
 MECHANISMS = (
-    "fifo", "unix-stream-named", "mmap-file", "file-ref", "sysv-mq", "sysv-sem", "sysv-shm", "posix-mq",
-    "posix-sem", "iceoryx2-pubsub", "iceoryx2-reqres", "zeromq", "grpc", "tcp",
+    "fifo",
+    "unix-stream-named",
+    "mmap-file",
+    "file-ref",
+    "sysv-mq",
+    "sysv-sem",
+    "sysv-shm",
+    "posix-mq",
+    "posix-sem",
+    "iceoryx2-pubsub",
+    "iceoryx2-reqres",
+    "zeromq",
+    "grpc",
+    "tcp",
 )
 NEW_PIDS = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
 
 def run_of(mechanism: str, place: Place) -> list[str]:
     """A short campaign of one mechanism, whose names come and go."""
-    words = f"run -m {mechanism} -w round-trip -b 64 --total 6kB --repetitions 3 --attempts 1 --deadline 30 --force --out"
+    amount = "-w round-trip -b 64 --total 6kB --repetitions 3 --attempts 1"
+    words = f"run -m {mechanism} {amount} --deadline 30 --force --out"
     return [*words.split(), str(place.out())]
 
 
-def both(tally: Tally, mechanism: str, places: tuple[Place, Place], starts: list[subprocess.Popen[bytes]]) -> None:
+def both(
+    tally: Tally, mechanism: str, places: tuple[Place, Place], starts: list[subprocess.Popen[bytes]]
+) -> None:
     """Waits for two commands that run at once; a failed run of either is a finding."""
     for place, started in zip(places, starts, strict=True):
         arguments = run_of(mechanism, place)
@@ -66,8 +84,14 @@ def foreign_objects() -> set[str]:
     """Makes System V objects of the other user, which everybody must leave alone."""
     before = system_v()
     for option in ("-Q", "-S1", "-M64"):
-        subprocess.run(["ipcmk", option], user=OTHER_USER, group=OTHER_USER, extra_groups=[], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["ipcmk", option],
+            user=OTHER_USER,
+            group=OTHER_USER,
+            extra_groups=[],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     return system_v() - before
 
 
@@ -89,7 +113,9 @@ def namespaces(program: Path, count: int, _seed: int) -> Tally:
     with Place(program) as one, Place(program) as other:
         for number in range(count):
             mechanism = MECHANISMS[number % len(MECHANISMS)]
-            starts = [place.start(run_of(mechanism, place), wrapper=NEW_PIDS, extra=extra) for place in (one, other)]
+            starts = [
+                place.start(run_of(mechanism, place), wrapper=NEW_PIDS, extra=extra) for place in (one, other)
+            ]
             both(tally, mechanism, (one, other), starts)
         tally.look_for_leaks(one, f"within {GRACE_S} s")
     if left := [str(path) for path in shared.iterdir()]:

@@ -11,7 +11,14 @@ CODES = frozenset({0, 2, 3, 4, 5})
 # Characters that paint, turn or hide what a terminal shows.
 FOREIGN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 # Words that only a defect prints.
-DEFECTS = ("panicked at", "RUST_BACKTRACE", "overflowed its stack", "memory allocation of", "SIGSEGV", "core dumped")
+DEFECTS = (
+    "panicked at",
+    "RUST_BACKTRACE",
+    "overflowed its stack",
+    "memory allocation of",
+    "SIGSEGV",
+    "core dumped",
+)
 
 
 @dataclass
@@ -47,9 +54,9 @@ class Tally:
         setattr(self, kind, getattr(self, kind) + 1)
         self.findings.append(f"{self.part}: {kind}: {words}")
 
-    def judge(self, ended: Ended, codes: frozenset[int] = CODES) -> bool:
-        """Whether a command ended as commands may end; counts it if not."""
-        words = f"ipcperf {' '.join(ended.arguments)}"
+    def judge(self, ended: Ended, codes: frozenset[int] = CODES, words: str = "") -> bool:
+        """Whether a command, told by `words` or its arguments, ended as commands may; counts it if not."""
+        words = words or f"ipcperf {' '.join(ended.arguments)}"
         if ended.is_hung:
             self.find("hangs", words)
         elif any(defect in ended.error for defect in DEFECTS) or (ended.code or 0) < 0:
