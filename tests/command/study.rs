@@ -248,7 +248,7 @@ fn a_quick_look_thins_sizes_and_says_so() {
 
 #[test]
 fn an_interrupted_study_goes_on_and_is_judged() {
-    let placed = Placed::new(&SMALL.replace("repetitions = 5", "repetitions = 12"));
+    let placed = Placed::new(&SMALL.replace("repetitions = 5", "repetitions = 20"));
     let results = placed.laboratory.results();
     let arguments = format!("study run {} --out {}", placed.study.display(), results.display());
     let command = placed.laboratory.start(placed.laboratory.command(&arguments));
@@ -262,11 +262,14 @@ fn an_interrupted_study_goes_on_and_is_judged() {
     assert!(resumed.stdout.contains("H1: A pipe"), "{}", resumed.stdout);
     let file = placed.results();
     assert_eq!(file.footer["complete"], true);
-    assert_eq!(file.samples.len(), (4 + 6) * (12 + 1));
+    assert_eq!(file.samples.len(), (4 + 6) * (20 + 1));
     assert_eq!(text(&file.header, "study_hash"), sha256(&placed.study));
-    let verdicts = placed.verdicts();
-    assert_eq!(verdicts[0], ("H1".to_owned(), "supported".to_owned()));
-    assert_eq!(verdicts[1], ("H2".to_owned(), "rejected".to_owned()));
+    let judged = placed.run("study judge RESULTS --json").expect(0);
+    let judged: Vec<Value> = serde_json::from_str(&judged.stdout).expect("an array");
+    // On a busy machine blocks may plainly depend on one another: then nothing is supported, whatever is so.
+    let is_withheld = judged[0]["evidence"]["obstacle"] == "dependent-blocks";
+    assert!(judged[0]["verdict"] == "supported" || is_withheld, "{:#}", judged[0]);
+    assert_eq!(judged[1]["verdict"], "rejected", "{:#}", judged[1]);
     placed.laboratory.assert_nothing_left();
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use ipcperf_engine::Mode;
@@ -65,19 +66,22 @@ fn each_end_is_held_by_one_party_only() {
         let whole = || Some(descendants(command.id())).filter(|all| all.len() == number);
         let all = wait_for("all processes", GRACE, whole);
         // Parties give up ends that are not theirs as soon as they run.
-        let alone = || shared_ends(&all).is_empty().then_some(());
+        let shared = || shared_ends(command.id(), &all);
+        let alone = || shared().is_empty().then_some(());
         let found = find_within(GRACE, alone);
-        assert!(found.is_some(), "{name}: held by several: {:?}", shared_ends(&all));
+        assert!(found.is_some(), "{name}: held by several: {:?}", shared());
     });
 }
 
-/// The ends that several of `processes` hold, and which do.
-fn shared_ends(processes: &[u32]) -> BTreeMap<String, BTreeSet<u32>> {
+/// The ends that several of `processes`, which `command` started, hold, and which do.
+fn shared_ends(command: u32, processes: &[u32]) -> BTreeMap<String, BTreeSet<u32>> {
     let mut holders: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     // What the tests themselves inherited belongs to no party.
     let inherited = ends(std::process::id());
     for &pid in processes {
-        for end in ends(pid).into_iter().filter(|end| !inherited.contains(end)) {
+        let streams = kept_streams(command, pid);
+        let known = |end: &String| inherited.contains(end) || streams.contains(end);
+        for end in ends(pid).into_iter().filter(|end| !known(end)) {
             holders.entry(end).or_default().insert(pid);
         }
     }
@@ -85,13 +89,31 @@ fn shared_ends(processes: &[u32]) -> BTreeMap<String, BTreeSet<u32>> {
     holders
 }
 
-/// The pipes and sockets that `pid` holds beyond its standard streams, each with its direction.
+/// The streams between `pid` and `command`, where they lie beyond the standard ones because a library must not read and
+/// print there: pipes whose other end the command has, and the first socket. All who wait at the gate need them.
+fn kept_streams(command: u32, pid: u32) -> Vec<String> {
+    let input = fs::read_link(format!("/proc/{pid}/fd/0")).unwrap_or_default();
+    if input != Path::new("/dev/null") {
+        return Vec::new();
+    }
+    let of_command = ends(command);
+    let pipe = |end: &String| end.split(' ').next().unwrap_or_default().to_owned();
+    let is_between = |end: &&String| {
+        end.starts_with("pipe:") && of_command.iter().any(|other| pipe(other) == pipe(end))
+    };
+    let ends = ends(pid);
+    let socket = ends.iter().find(|end| end.starts_with("socket:"));
+    ends.iter().filter(is_between).chain(socket).cloned().collect()
+}
+
+/// The pipes and sockets that `pid` holds beyond its standard streams, each with its direction, by number.
 fn ends(pid: u32) -> Vec<String> {
     let folder = format!("/proc/{pid}/fd");
     let numbers = fs::read_dir(&folder).expect("a live process").flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let beyond = numbers.filter(|&number| number > 2);
-    beyond.filter_map(|number| end(&folder, pid, number)).collect()
+    let mut beyond: Vec<u32> = numbers.filter(|&number| number > 2).collect();
+    beyond.sort_unstable();
+    beyond.into_iter().filter_map(|number| end(&folder, pid, number)).collect()
 }
 
 fn end(folder: &str, pid: u32, number: u32) -> Option<String> {
