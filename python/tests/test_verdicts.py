@@ -39,7 +39,7 @@ REJECTED = {
     "published": "63 % faster",
     "beside": {"verdict": "supported", "evidence": {"verdict": "supported", "parts": [], "told": []}},
 }
-OPEN = REJECTED | {
+OPEN: dict[str, Any] = REJECTED | {
     "id": "H3",
     "verdict": "inconclusive",
     "evidence": {"verdict": "inconclusive", "repetitions": 40, "obstacle": None, "parts": [], "told": []},
@@ -69,7 +69,8 @@ def test_a_row_for_each_hypothesis(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_settled_says_why(tmp_path: Path) -> None:
-    evidence = {"verdict": "inconclusive", "repetitions": None, "obstacle": "noise", "parts": [], "told": []}
+    evidence: dict[str, Any] = {"verdict": "inconclusive", "repetitions": None, "obstacle": "noise"}
+    evidence |= {"parts": [], "told": []}
     table = ipcperf.verdicts("r.jsonl", command=judged(tmp_path, OPEN | {"evidence": evidence}))
     assert table["obstacle"].tolist() == ["noise"]
     assert table["repetitions_needed"].isna().all()

@@ -41,8 +41,9 @@ def verdicts(path: StrPath, *, study: StrPath | None = None, command: StrPath | 
 
     A row for each hypothesis: ``id``, ``claim``, ``test``; ``verdict`` (supported, rejected, inconclusive,
     or not testable here); ``repetitions_needed``, which would settle what is inconclusive, ``obstacle``, why
-    no number of them would (noise, effect-at-bound, dependent-blocks), and ``reason``, why it is not testable; ``published``, what the document found, and ``as_published``, the verdict by the
-    document's own rule, where the study names one; ``evidence``, all it rests on, unrounded (see ``parts``).
+    no number of them would (noise, effect-at-bound, dependent-blocks), and ``reason``, why it is not
+    testable; ``published``, what the document found, and ``as_published``, the verdict by the document's
+    own rule, where the study names one; ``evidence``, all it rests on, unrounded (see ``parts``).
 
     Args:
         path: a results file.
