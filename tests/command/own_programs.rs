@@ -342,3 +342,20 @@ fn a_killed_command_leaves_nothing_of_a_program() {
     drop(command);
     laboratory.assert_nothing_left();
 }
+
+/// Also one that is killed before its worker has started the program: again and again, as soon as there is a folder.
+#[test]
+fn a_command_that_is_killed_while_a_program_starts_leaves_nothing() {
+    let laboratory = Laboratory::open();
+    let Some(name) = socket(&laboratory) else { return };
+    let arguments =
+        format!("-m {name} -b 64 --total 1000000GB --deadline {NEVER_S} --repetitions 1");
+    for _ in 0..10 {
+        let command = laboratory.start(laboratory.measuring(&arguments));
+        let folder = || fs::read_dir(laboratory.path("tmp")).ok()?.next();
+        wait_for("the run's folder", HANG, folder).expect("an entry");
+        signal(command.id(), Signal::KILL);
+        drop(command);
+        laboratory.assert_nothing_left();
+    }
+}

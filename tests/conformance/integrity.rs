@@ -4,7 +4,9 @@ use ipcperf_engine::mechanism::{Delivery, Mechanism};
 use serde_json::Value;
 
 use crate::laboratory::Laboratory;
-use crate::mechanisms::{every_option, for_each, for_each_that_moves, modes, placements, values};
+use crate::mechanisms::{
+    apart, each_option, every_option, for_each, for_each_that_moves, modes, values,
+};
 use crate::results::{ResultsFile, number};
 
 /// Buffer sizes around what kernels and rings treat differently, and messages of each.
@@ -19,8 +21,13 @@ const SIZES: [(u64, u64); 8] = [
     (1 << 20, 3),
 ];
 
-/// Sizes at which options and CPUs apart are tried too: a word, a page, more than is held at once.
-const CHOSEN: [u64; 3] = [64, 4_096, 200_003];
+/// Sizes at which options and CPUs apart are tried too: a word, and more than is held at once.
+const CHOSEN: [u64; 2] = [64, LARGE];
+/// Messages go in parts, so that this is where options could disturb one another, and parties on CPUs of their own.
+const LARGE: u64 = 200_003;
+
+/// Why the first cell may be refused where all are.
+const REFUSALS: [&str; 2] = ["carries at most", "one thread cannot be on two CPUs"];
 
 /// What is asked and answered at all sizes; at the chosen ones, what goes one way or there and back as it is, is
 /// left to the test of options, which has the default ones too.
@@ -37,17 +44,31 @@ fn every_message_arrives_whole_and_in_order() {
     });
 }
 
+/// Each option by itself where messages are short and where CPUs are apart, all at once where they are large; random
+/// cases mix the rest.
 #[test]
 fn every_message_arrives_whatever_the_options_and_cpus() {
-    let placements = placements().join(",");
+    let apart = apart();
     for_each_that_moves(|mechanism| {
-        let variants =
-            format!("-w stream,round-trip --placement {placements} {}", every_option(mechanism));
-        for (bytes, messages) in SIZES.into_iter().filter(|(bytes, _)| CHOSEN.contains(bytes)) {
-            let cells = verify(mechanism, bytes, messages, &variants);
-            assert_every_option_was_set(mechanism, &cells);
+        let each = each_option(mechanism);
+        verify_all(mechanism, 64, "same,free", &each);
+        let near = verify_all(mechanism, LARGE, "same,free", &[every_option(mechanism)]);
+        if let Some(apart) = apart {
+            assert_eq!(verify_all(mechanism, LARGE, apart, &each) > 0, near > 0);
         }
     });
+}
+
+/// Verifies each of `settings`, in which all options are to be found; how many cells there were.
+fn verify_all(mechanism: &Mechanism, bytes: u64, placements: &str, settings: &[String]) -> usize {
+    let messages = SIZES.into_iter().find(|&(of, _)| of == bytes).expect("one of the sizes").1;
+    let cells = settings.iter().flat_map(|setting| {
+        let variants = format!("-w stream,round-trip --placement {placements} {setting}");
+        verify(mechanism, bytes, messages, &variants)
+    });
+    let cells: Vec<Value> = cells.collect();
+    assert_every_option_was_set(mechanism, &cells);
+    cells.len()
 }
 
 /// What an option says of where messages lie, it says of how they go back.
@@ -74,7 +95,8 @@ fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> V
     );
     let finished = laboratory.finish(laboratory.measuring(&arguments));
     if finished.status.code() == Some(2) {
-        assert!(finished.stderr.contains("carries at most"), "{}", finished.stderr);
+        let is_expected = |words: &&str| finished.stderr.contains(*words);
+        assert!(REFUSALS.iter().any(is_expected), "{}", finished.stderr);
         return Vec::new();
     }
     finished.expect(0);

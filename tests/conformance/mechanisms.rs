@@ -121,10 +121,19 @@ pub(crate) fn modes(mechanism: &Mechanism) -> String {
 
 /// Every value of every option of `mechanism`, as arguments that make a matrix of them.
 pub(crate) fn every_option(mechanism: &Mechanism) -> String {
+    settings(mechanism).join(" ")
+}
+
+/// Every value of each option, as arguments that leave the other options alone; none where there is no option.
+pub(crate) fn each_option(mechanism: &Mechanism) -> Vec<String> {
+    if mechanism.options.is_empty() { vec![String::new()] } else { settings(mechanism) }
+}
+
+fn settings(mechanism: &Mechanism) -> Vec<String> {
     let settings = mechanism.options.iter().map(|option| {
         format!("--set {}.{}={}", mechanism.name, option.name, values(option).join(","))
     });
-    settings.collect::<Vec<_>>().join(" ")
+    settings.collect()
 }
 
 /// The values of `option` worth a test: all of them, where it is a choice.
@@ -160,12 +169,17 @@ fn owned<'a>(words: impl IntoIterator<Item = &'a &'a str>) -> Vec<String> {
     words.into_iter().map(|&word| word.to_owned()).collect()
 }
 
-/// The placements this machine has: apart needs two CPUs.
+/// The placements this machine has.
 pub(crate) fn placements() -> Vec<&'static str> {
+    ["same", "free"].into_iter().chain(apart()).collect()
+}
+
+/// The placement on two CPUs, where there are two.
+pub(crate) fn apart() -> Option<&'static str> {
     let topology = Topology::read().expect("the allowed CPUs");
     if topology.resolve(Placement::Split).is_ok() {
-        return vec!["same", "free", "split"];
+        return Some("split");
     }
     skip("placement split", "there is but one CPU");
-    vec!["same", "free"]
+    None
 }

@@ -24,6 +24,8 @@ use rustix::thread::gettid;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Longest wait for a process that could not be killed because a seccomp filter refuses `kill`.
 const SHORT_PATIENCE: Duration = Duration::from_secs(1);
+/// Longest wait for a process to get its environment, which the kernel sets up after `execve` has let its parent go on.
+const EXEC_PATIENCE: Duration = Duration::from_secs(1);
 /// Shortest and longest pause between two checks of a process that is exiting.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
 
@@ -103,8 +105,26 @@ fn is_of_this_run(pid: i32) -> bool {
 
 fn has_mark(pid: i32) -> bool {
     let mark = format!("{MARK}={}", gettid());
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
+    environment(pid).split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
+}
+
+/// The environment of the process `pid`; empty if it has ended.
+fn environment(pid: i32) -> Vec<u8> {
+    let end = Instant::now() + EXEC_PATIENCE;
+    loop {
+        let is_complete = !is_being_executed(pid);
+        let found = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        if is_complete || !found.is_empty() || Instant::now() >= end {
+            return found;
+        }
+        sleep(PAUSES[0]);
+    }
+}
+
+/// Whether the process `pid` runs but has no environment yet: the address of its end is still 0.
+fn is_being_executed(pid: i32) -> bool {
+    let state = stat_field(pid, 3).unwrap_or_default();
+    !["", "Z", "X"].contains(&state.as_str()) && stat_field(pid, 51).as_deref() == Some("0")
 }
 
 /// Kills and reaps the child `leader` and its process group. Returns how the leader ended (`None`: it did not), and the
@@ -168,9 +188,15 @@ fn searched() -> BTreeSet<i32> {
 
 /// The parent of the process `pid`.
 fn parent(pid: i32) -> Option<i32> {
+    stat_field(pid, 4)?.parse().ok()
+}
+
+/// Field `number` of `/proc/PID/stat`, counted from 1 as in proc_pid_stat(5); from 3 on.
+fn stat_field(pid: i32, number: usize) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field, the program's name, may hold spaces and brackets.
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+    let fields = stat.rsplit_once(')')?.1;
+    fields.split_ascii_whitespace().nth(number - 3).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -198,13 +224,16 @@ mod tests {
         assert!(!searched().contains(&pid));
     }
 
+    /// Many times: a child that was started just now has no environment for some microseconds.
     #[test]
     fn a_marked_child_is_known_by_its_mark() {
         let mut marked = Command::new("sleep");
-        mark(&mut marked);
-        for (mut child, has) in [(sleeper(), false), (marked.arg("60").spawn().unwrap(), true)] {
-            assert_eq!(has_mark(i32::try_from(child.id()).unwrap()), has);
-            child.kill().and_then(|()| child.wait()).unwrap();
+        mark(marked.arg("60"));
+        for _ in 0..200 {
+            for (mut child, has) in [(sleeper(), false), (marked.spawn().unwrap(), true)] {
+                assert_eq!(has_mark(i32::try_from(child.id()).unwrap()), has);
+                child.kill().and_then(|()| child.wait()).unwrap();
+            }
         }
     }
 

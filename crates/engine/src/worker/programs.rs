@@ -44,9 +44,12 @@ pub(crate) fn execute(spec: &RunSpec) -> Report {
 
 fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
     Unprivileged::new()?;
+    // Before there is a folder: until then the death of the command ends this process, so that its parent is the
+    // command. Afterwards it does not.
+    let command = command()?;
     // It lasts as long as the programs, and goes after them.
     let folder = Scratch::new()?;
-    let mut pair = Pair::start(spec, folder.folder())?;
+    let mut pair = Pair::start(spec, folder.folder(), command)?;
     let cpus = spec.cpus.map_or(Vec::new(), Vec::from);
     let steal_before_ns = steal_ns(&cpus);
     pair.prepare(spec)?;
@@ -66,6 +69,19 @@ fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
     let measured = phase.measurement(&calibration);
     Ok(Measurement { steal_ns, dials, cacheline_round_trip_ns: probes, ..measured })
+}
+
+/// The command that waits for this worker, as a descriptor that is readable once it is dead: the folder must go then,
+/// too, so its death is seen, not suffered.
+fn command() -> Result<OwnedFd, Failure> {
+    let parent = getppid().ok_or_else(gone)?;
+    let command =
+        pidfd_open(parent, PidfdFlags::empty()).map_err(|errno| refused("pidfd_open", errno))?;
+    if getppid() == Some(parent) { Ok(command) } else { Err(gone()) }
+}
+
+fn refused(call: &str, errno: Errno) -> Failure {
+    Failure::from_errno(FailureKind::SetUp, call, errno)
 }
 
 /// The distance of the CPUs, from two threads of the worker while the programs wait.
@@ -126,15 +142,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn start(spec: &RunSpec, folder: &Path) -> Result<Self, Failure> {
-        let refused = |call: &str, errno| Failure::from_errno(FailureKind::SetUp, call, errno);
-        let parent = getppid().ok_or_else(gone)?;
-        // The folder must go also where the command is killed: its death is seen, not suffered.
-        let command =
-            pidfd_open(parent, PidfdFlags::empty()).map_err(|e| refused("pidfd_open", e))?;
-        if getppid() != Some(parent) {
-            return Err(gone());
-        }
+    fn start(spec: &RunSpec, folder: &Path, command: OwnedFd) -> Result<Self, Failure> {
         let program = own_mechanism(&spec.mechanism).map_or(Path::new(""), |(_, path)| path);
         let _low = party::keep_low_numbers()?;
         let (one, other) = UnixStream::pair().map_err(|error| {

@@ -159,11 +159,10 @@ pub(super) fn carry_out(
         tell_what_distorts(&header.environment);
     }
     let mut progress = Progress::over(plan.runs(), form.visibility());
-    let decided = |seen: &Outcome, repetitions| match measuring.study() {
-        Some(study) => decided_cases(study, &results_of(&header, seen), repetitions),
-        None => HashSet::new(),
+    let outcome = {
+        let decided = decided_by(measuring.study(), &header);
+        runner::run(plan, Before::default(), &mut writer, &mut progress, &decided)?
     };
-    let outcome = runner::run(plan, Before::default(), &mut writer, &mut progress, &decided)?;
     let ending = outcome.ending;
     let file = measured(header, outcome, writer.path());
     exports.write(&file, form)?;
@@ -175,9 +174,15 @@ pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summari
     Summarised::of(path, results(header, outcome))
 }
 
-/// What was measured so far, as a reader of its file would have it.
-pub(super) fn results_of(header: &Header, outcome: &Outcome) -> Results {
-    results(header.clone(), outcome.clone())
+/// Which cases of a run that has `header` no open claim of `study` needs, by what was measured so far.
+pub(super) fn decided_by(
+    study: Option<&Study>,
+    header: &Header,
+) -> impl Fn(&Outcome, u32) -> HashSet<String> {
+    move |seen, repetitions| {
+        let of = |study| decided_cases(study, &results(header.clone(), seen.clone()), repetitions);
+        study.map_or_else(HashSet::new, of)
+    }
 }
 
 fn results(header: Header, outcome: Outcome) -> Results {

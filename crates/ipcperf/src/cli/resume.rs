@@ -1,14 +1,11 @@
 //! `ipcperf resume`: goes on with a results file.
 
-use std::collections::HashSet;
-
 use ipcperf_engine::placement::Topology;
 
 use super::arguments::ResumeArguments;
 use super::export::Exports;
-use super::measure::{measured, present, results_of, topology};
+use super::measure::{decided_by, measured, present, topology};
 use crate::error::{Ending, Error};
-use crate::hypothesis::decided_cases;
 use crate::machine::{Environment, NoiseDetection, noise_detection};
 use crate::output::{Progress, tell};
 use crate::plan::{Enough, Plan};
@@ -46,10 +43,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
         let left = plan.runs().saturating_sub(results.samples.len() as u64);
         let mut progress = Progress::over(left, form.visibility());
         let study = study_of(&header, &plan).map_err(refuse)?;
-        let decided = |seen: &Outcome, repetitions| match &study {
-            Some(study) => decided_cases(study, &results_of(&header, seen), repetitions),
-            None => HashSet::new(),
-        };
+        let decided = decided_by(study.as_ref(), &header);
         runner::run(&plan, before(results, retry), &mut writer, &mut progress, &decided)?
     };
     let ending = outcome.ending;

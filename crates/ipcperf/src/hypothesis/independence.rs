@@ -30,12 +30,23 @@ pub(crate) struct Independence {
 impl Independence {
     /// In words, for people.
     pub(crate) fn words(&self) -> String {
+        let plain = if self.dependent { ": plainly dependent" } else { "" };
+        format!("independence of the blocks: {}{plain}", self.seen())
+    }
+
+    /// The same of too few blocks for a claim that takes them to be independent.
+    pub(super) fn unchecked_words(&self) -> String {
+        format!(
+            "independence of the blocks could not be checked: there are fewer than {CHECKED_FROM} of them ({})",
+            self.seen()
+        )
+    }
+
+    fn seen(&self) -> String {
         let lag = self.lag1.map(|lag1| format!("correlation of neighbours {lag1:.2}"));
         let trend = self.trend_p.map(|p| format!("p of a trend {p:.3}"));
         let seen: Vec<String> = lag.into_iter().chain(trend).collect();
-        let seen = if seen.is_empty() { "nothing to see".to_owned() } else { seen.join(", ") };
-        let plain = if self.dependent { ": plainly dependent" } else { "" };
-        format!("independence of the blocks: {seen}{plain}")
+        if seen.is_empty() { "nothing to see".to_owned() } else { seen.join(", ") }
     }
 
     /// Of the series of one part among `parts`, so many blocks each at least.

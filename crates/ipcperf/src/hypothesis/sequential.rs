@@ -31,16 +31,17 @@ pub(crate) struct AtLook {
 }
 
 impl AtLook {
-    /// It in words.
-    pub(crate) fn words(&self, verdict: &Verdict) -> String {
+    /// It in words, where something could be judged.
+    pub(crate) fn words(&self, verdict: &Verdict) -> Option<String> {
         let Self { look, looks, repetitions, level } = self;
         let how = match verdict {
             Verdict::Inconclusive { .. } => "not decided",
-            _ => "decided",
+            Verdict::Supported | Verdict::Rejected => "decided",
+            Verdict::NotTestable { .. } => return None,
         };
-        format!(
+        Some(format!(
             "{how} after {repetitions} repetitions: look {look} of {looks}, each at the level {level:.4}"
-        )
+        ))
     }
 }
 
@@ -50,7 +51,7 @@ pub(super) fn judge<'a>(study: &'a Study, results: &Results, looks: &Looks) -> V
     for (place, seen) in reached(results, looks) {
         let cells = Cells::of(&seen);
         for (claim, before) in study.hypotheses.iter().zip(&mut judged) {
-            if before.as_ref().is_none_or(is_open) {
+            if before.as_ref().is_none_or(|before| !is_decided(before)) {
                 *before = Some(at_look(claim, &cells, looks, place));
             }
         }
@@ -72,6 +73,12 @@ fn at_look<'a>(claim: &'a Claim, cells: &Cells<'_>, looks: &Looks, place: usize)
     Judged { at_look: Some(at_look), ..Judged::by(claim, &claim.at_level(level), cells) }
 }
 
+/// Whether it is not looked at again: what cannot be tested yet may be at the next look.
+fn is_decided(judged: &Judged<'_>) -> bool {
+    matches!(judged.found.verdict, Verdict::Supported | Verdict::Rejected)
+}
+
+/// Whether more repetitions may decide it.
 fn is_open(judged: &Judged<'_>) -> bool {
     matches!(judged.found.verdict, Verdict::Inconclusive { .. })
 }

@@ -39,7 +39,7 @@ fn one(judged: &Judged<'_>) -> String {
     if let Some(beside) = &judged.beside {
         parts.push(format!("  as the document judged: {}", beside.verdict.words()));
     }
-    let at_look = judged.at_look.as_ref().map(|at| at.words(&judged.found.verdict));
+    let at_look = judged.at_look.as_ref().and_then(|at| at.words(&judged.found.verdict));
     parts.extend(at_look.map(|words| fit(&format!("  {words}"), columns())));
     parts.extend(claim.published().map(|found| format!("  published: {found}")));
     parts.extend(evidence(&judged.found));

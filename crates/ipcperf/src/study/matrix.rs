@@ -8,6 +8,7 @@ use ipcperf_observe::{counters, profile};
 
 use super::document::Entry;
 use super::key::Need;
+use super::length::Length;
 use super::mistake::Mistakes;
 use super::remedy;
 use super::sections::MATRIX;
@@ -18,28 +19,6 @@ use crate::plan::{
     CustomFiles, MOST_CELLS, Request, Typed, TypedHandling, check_events, count_sizes, custom_name,
     nearest,
 };
-
-/// How much of a study is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Length {
-    /// All of it.
-    Full,
-    /// Every second level of long factors, at most ten repetitions, shorter counts.
-    Quick,
-    /// All of it, with the counts of the publication where these would take hours.
-    AsPublished,
-}
-
-impl Length {
-    /// The key of a matrix under which stands what is otherwise at this length.
-    const fn key(self) -> Option<&'static str> {
-        match self {
-            Self::Full => None,
-            Self::Quick => Some("quick"),
-            Self::AsPublished => Some("as_published"),
-        }
-    }
-}
 
 /// One matrix.
 #[derive(Clone, Debug, PartialEq)]

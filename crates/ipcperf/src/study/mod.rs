@@ -16,6 +16,7 @@ mod hostile;
 mod key;
 mod known;
 mod known_levels;
+mod length;
 mod matrix;
 mod metric;
 mod mistake;
@@ -42,7 +43,8 @@ pub(crate) use exhibit_table::{Beside, Columned, Rowed, StudyTable};
 pub(crate) use key::{Key, Need, Takes};
 pub(crate) use known::{STUDIES, known};
 pub(crate) use known_levels::KnownLevels;
-pub(crate) use matrix::{Length, Matrix};
+pub(crate) use length::Length;
+pub(crate) use matrix::Matrix;
 #[cfg(test)]
 pub(crate) use metric::METRICS;
 pub(crate) use metric::{Better, Metric};

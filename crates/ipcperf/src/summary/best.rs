@@ -219,7 +219,7 @@ fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::results::{Sample, sample};
     use crate::summary::summarise;
@@ -230,7 +230,8 @@ mod tests {
         sample
     }
 
-    fn compared(samples: &[Sample]) -> Vec<Comparison> {
+    /// What the cases of `samples` come to beside one another.
+    pub(in crate::summary) fn compared(samples: &[Sample]) -> Vec<Comparison> {
         let mut cases: Vec<String> = Vec::new();
         for sample in samples {
             if !cases.contains(&sample.run.case.case_id) {

@@ -53,17 +53,7 @@ impl LeftOut {
 mod tests {
     use super::*;
     use crate::results::{Sample, SetAside, sample};
-    use crate::summary::{comparisons, summarise};
-
-    fn compared(samples: &[Sample]) -> Vec<Comparison> {
-        let mut cases: Vec<String> = Vec::new();
-        for sample in samples {
-            if !cases.contains(&sample.run.case.case_id) {
-                cases.push(sample.run.case.case_id.clone());
-            }
-        }
-        comparisons(&summarise(&cases, &[], samples, &[], None))
-    }
+    use crate::summary::best::tests::compared;
 
     /// Ten repetitions of each of `mechanisms`, with the time that one takes, us, and how many are disturbed.
     fn repeated(mechanisms: &[(&str, u64, u32)]) -> Vec<Sample> {
