@@ -147,6 +147,33 @@ fn calls_and_bytes_are_exactly_the_workers_own() {
     assert_eq!(checked, 2 * 3 * 10 * (1 + 2 + 2), "blocks, mechanisms, sizes, roles");
 }
 
+/// A daemon is watched as a process beside threads of the worker, or beside its processes.
+#[test]
+fn a_mechanism_with_a_daemon_is_watched_in_every_mode() {
+    let laboratory = Laboratory::open();
+    for instrument in ["strace", "syscalls", "sched"] {
+        if !can_watch(&laboratory, instrument) {
+            continue;
+        }
+        let run = format!(
+            "-m dbus-copy -w stream,request-reply --mode 2thread,2proc --placement same -b 64 --total 4kB \
+             --repetitions 1 --instrument {instrument}"
+        );
+        laboratory.finish(laboratory.measuring(&run)).expect(0);
+        let file = ResultsFile::read(&laboratory.results());
+        assert!(file.failures.is_empty(), "{instrument}: {:?}", file.failures);
+        let seen = seen(&laboratory.results(), instrument);
+        for sample in file.samples.iter().filter(|sample| sample["twin_of"].is_null()) {
+            let told = &seen[text(sample, "run_id")];
+            for role in roles(sample) {
+                assert!(told.iter().any(|row| row["role"] == *role), "{instrument}: {sample}");
+            }
+        }
+        assert_eq!(seen.len(), 2 * 2 * 2, "{instrument}: two runs of each workload in each mode");
+    }
+    laboratory.assert_nothing_left();
+}
+
 /// That `told` has of `role` the calls that move data and no others, as many as it counted, with all of
 /// the bytes.
 fn assert_exact(sample: &Value, role: &str, told: &[Value]) {

@@ -47,9 +47,13 @@ def processes() -> Iterator[int]:
 def children(pid: int) -> list[int]:
     """Children of all threads of a process."""
     found: list[int] = []
-    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return found
+    for thread in threads:
         try:
-            found += [int(word) for word in thread.read_text().split()]
+            found += [int(word) for word in (thread / "children").read_text().split()]
         except OSError:
             continue
     return found

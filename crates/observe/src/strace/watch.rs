@@ -46,13 +46,26 @@ pub(super) fn arm(parties: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
 fn attach(parties: &Parties) -> Result<Trace, Unavailable> {
     let tracees = tracees(parties);
     let mut tool = TOOL.start(&arguments(parties, &tracees), &[])?;
-    tool.wait_until(|said| tracees.iter().all(|&tracee| is_attached(said, tracee)))?;
+    let mut refusal = None;
+    tool.wait_until(|said| {
+        refusal = refused(said);
+        refusal.is_some() || tracees.iter().all(|&tracee| is_attached(said, tracee))
+    })?;
+    if let Some(reason) = refusal {
+        return Err(Unavailable { remedy: remedy(&reason).to_owned(), reason });
+    }
     Ok(Trace { tool, parties: parties.clone(), owners: owners(parties) })
 }
 
-/// What strace is to attach to: threads, or processes with all of theirs.
+/// Whether strace must attach to whole processes: a daemon, or a library's helper threads, are watched as well.
+fn needs_processes(parties: &Parties) -> bool {
+    parties.members.iter().any(|member| member.scope != Scope::Thread)
+}
+
+/// What strace is to attach to: processes with all of their threads, or the threads of the parties alone, since it
+/// would stop those of no party too. Never both: it cannot attach to a thread that it has by way of its process.
 fn tracees(parties: &Parties) -> Vec<u32> {
-    let of = |member: &Member| if member.scope == Scope::Thread { member.tid } else { member.pid };
+    let of = |member: &Member| if needs_processes(parties) { member.pid } else { member.tid };
     let mut tracees: Vec<u32> = parties.members.iter().map(of).collect();
     tracees.sort_unstable();
     tracees.dedup();
@@ -64,8 +77,7 @@ fn arguments(parties: &Parties, tracees: &[u32]) -> Vec<String> {
     let told = ["--syscall-times=ns", "-o", "/proc/self/fd/1"];
     let mut arguments: Vec<String> =
         told.iter().chain(&cheapest).map(|&word| word.to_owned()).collect();
-    // With -f strace attaches to all threads of a process, and would stop those of no party too.
-    if parties.members.iter().any(|member| member.scope != Scope::Thread) {
+    if needs_processes(parties) {
         arguments.push("-f".to_owned());
     }
     arguments.extend(tracees.iter().flat_map(|tracee| ["-p".to_owned(), tracee.to_string()]));
@@ -79,6 +91,12 @@ fn is_attached(said: &Said, tracee: u32) -> bool {
     said.err.lines().any(|line| {
         line.strip_prefix(&words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     })
+}
+
+/// Why strace, which goes on without it, could not attach to one of the tracees.
+fn refused(said: &Said) -> Option<String> {
+    let mut lines = said.err.lines();
+    lines.find_map(|line| line.strip_prefix("strace: attach: ")).map(str::to_owned)
 }
 
 /// The threads that there are, each with the index of its party.
