@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -30,6 +31,16 @@ const CLEAN_UP: Duration = Duration::from_secs(20);
 
 /// Turns noise detection off: what is read of a few runs must not depend on what else the machine does.
 const KEEP_DISTURBED: &str = "IPCPERF_KEEP_DISTURBED";
+
+/// Signals that the tests of a shell in the background, or under `nohup`, are started with ignored: the command would
+/// keep ignoring them.
+fn take_signals_as_ever() -> io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+        // SAFETY: no handler is involved.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    Ok(())
+}
 
 /// A private folder in which the command is run.
 pub(crate) struct Laboratory {
@@ -98,6 +109,8 @@ impl Laboratory {
             .env_remove("XDG_RUNTIME_DIR")
             .env_remove("COLUMNS")
             .stdin(Stdio::null());
+        // SAFETY: between fork and exec the closure makes system calls alone and allocates nothing.
+        unsafe { program.pre_exec(take_signals_as_ever) };
         program
     }
 
