@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,12 +29,18 @@ def stand_in(tmp_path: Path) -> StandIn:
             'printf "%s\\n" "$@" >arguments\n'
             "cat stdout; cat stderr >&2\n"
             'for one; do case $one in --out=*) [ -s results ] && cp results "${one#--out=}";; esac; done\n'
-            + (f"kill -{-code} $$\n" if code < 0 else f"exit {code}\n")
+            + (killed_by(-code) if code < 0 else f"exit {code}\n")
         )
         path.chmod(0o755)
         return path
 
     return made
+
+
+def killed_by(number: int) -> str:
+    """The end of a script that dies of a signal, also where that is ignored, as in a shell's background."""
+    words = f"import os, signal; signal.signal({number}, signal.SIG_DFL); os.kill(os.getpid(), {number})"
+    return f'exec "{sys.executable}" -c "{words}"\n'
 
 
 RESULTS = "".join(json.dumps(line) + "\n" for line in (header(), sample(), FOOTER))
