@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::RunSpec;
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::RunSpec;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
 
 use crate::arguments::CapArguments;
 use crate::c_program::CLoops;

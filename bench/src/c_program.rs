@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use ipcperf_engine::handling::FirstTouch;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{KernelBuffer, RunSpec};
+use ipcperf_model::message_options::FirstTouch;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{KernelBuffer, RunSpec};
 
 use crate::process::converse;
 use crate::program::own_folder;

@@ -4,11 +4,11 @@
 //! them), on one CPU, with as many calls; who goes first takes turns. What both yield is the time
 //! from just before the first call to just after the last reply.
 
-use ipcperf_engine::RunSpec;
-use ipcperf_engine::handling::Reply;
 use ipcperf_engine::mechanism;
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::RunSpec;
+use ipcperf_model::message_options::Reply;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
 
 use crate::arguments::CapArguments;
 use crate::finding::{Finding, Question, Unit};

@@ -1,8 +1,8 @@
 //! How far apart two CPUs are. Two CPUs of a virtual machine may lie close to each other now and far
 //! apart a minute later; each run is counted with its own distance.
 
-use ipcperf_engine::Measurement;
 use ipcperf_engine::limits::cacheline::CLOSE_BELOW_NS;
+use ipcperf_model::Measurement;
 
 /// A run whose two probes differ by more than this factor saw its CPUs moved, or was disturbed.
 const AGREEMENT: f64 = 1.2;

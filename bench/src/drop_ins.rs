@@ -7,10 +7,10 @@
 use std::process::Command;
 use std::time::Duration;
 
-use ipcperf_engine::handling::{FirstTouch, Handling};
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{KernelBuffer, RunSpec};
+use ipcperf_model::message_options::{FirstTouch, Handling};
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{KernelBuffer, RunSpec};
 
 use crate::arguments::CapArguments;
 use crate::c_program::CLoops;

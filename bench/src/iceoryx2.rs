@@ -4,9 +4,9 @@
 //! takes turns. What both yield is the time from just before the first message is sent to just after
 //! the last has arrived.
 
-use ipcperf_engine::RunSpec;
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::RunSpec;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
 
 use crate::arguments::CapArguments;
 use crate::finding::{Finding, Question, Unit};

@@ -6,10 +6,11 @@
 
 use std::time::Instant;
 
-use ipcperf_engine::handling::{Handling, Touch};
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Measurement, RunSpec, disturbance};
+use ipcperf_engine::disturbance;
+use ipcperf_model::message_options::{Handling, Touch};
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Measurement, RunSpec};
 
 use crate::arguments::CapArguments;
 use crate::distance::Distance;

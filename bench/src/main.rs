@@ -40,9 +40,8 @@ mod zmq_pair;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use arguments::{Arguments, Bench, PeersArguments, RingArguments};
+use clap::Parser as _;
 use finding::{Bar, Finding, Verdict};
 use program::Ipcperf;
 use trouble::Trouble;

@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Mode, RunSpec, disturbance};
+use ipcperf_engine::disturbance;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Mode, RunSpec};
 
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::announce;

@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use ipcperf_engine::RunSpec;
+use ipcperf_model::RunSpec;
 
 use crate::estimate::Estimate;
 use crate::finding::Bar;

@@ -5,10 +5,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use ipcperf_engine::mechanism::draw_names;
-use ipcperf_engine::placement::{Placement, Topology};
-use ipcperf_engine::worker::Assignment;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Measurement, Report, RunSpec};
+use ipcperf_engine::placement::Topology;
+use ipcperf_engine::serve::Assignment;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Measurement, Report, RunSpec};
 
 use crate::process::converse;
 use crate::trouble::Trouble;

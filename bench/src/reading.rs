@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use large::Shape;
+
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::{announce, tell};
 use crate::process::converse;
 use crate::program::Ipcperf;
 use crate::trouble::Trouble;
-use large::Shape;
 
 /// From the start of `ipcperf show` to its end, ns.
 const SHOW_BAR: Bar = Bar::AtMost(1e9);

@@ -6,10 +6,11 @@
 
 use std::time::{Duration, Instant};
 
+use ipcperf_engine::disturbance;
 use ipcperf_engine::limits::copy::hot_bytes_per_s;
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Measurement, RunSpec, disturbance};
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Measurement, RunSpec};
 
 use crate::arguments::RingArguments;
 use crate::distance::Distance;

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::handling::{Handling, Reply};
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Measurement, RunSpec};
+use ipcperf_model::message_options::{Handling, Reply};
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Measurement, RunSpec};
 
 use crate::arguments::CapArguments;
 use crate::c_program::CLoops;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::mechanism::SURVEYED;
-use ipcperf_engine::workload;
 use serde::Deserialize;
 
 use crate::estimate::Estimate;
@@ -126,7 +125,7 @@ fn cells(out: &Path) -> Finding {
 fn expected() -> Vec<Cell> {
     let mut cells = Vec::new();
     for mechanism in SURVEYED {
-        for workload in workload::SURVEYED {
+        for workload in ipcperf_model::workload::SURVEYED {
             for buffer_bytes in SIZES_BYTES {
                 cells.extend(PLACEMENTS.map(|placement| Cell {
                     mechanism: mechanism.name.to_owned(),

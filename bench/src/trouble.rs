@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use ipcperf_engine::Failure;
+use ipcperf_model::Failure;
 
 /// Why a measurement could not be had, and what would help.
 #[derive(Debug, thiserror::Error)]

@@ -4,9 +4,9 @@
 //! takes turns. What ours yields is the time from just before the first message to just after the last
 //! has arrived; the plain program's has the word that it did on top.
 
-use ipcperf_engine::RunSpec;
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::RunSpec;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
 
 use crate::arguments::CapArguments;
 use crate::finding::{Finding, Question, Unit};

@@ -1,5 +1,6 @@
 //! The command from outside: exit codes, words, files, signals, and the system calls it makes.
 
+mod architecture;
 mod broken_studies;
 mod builds;
 mod container;

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use ipcperf_engine::placement::{Placement, Topology};
+use ipcperf_engine::placement::Topology;
+use ipcperf_model::placement::Placement;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde_json::Value;
 

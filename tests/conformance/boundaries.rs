@@ -1,6 +1,7 @@
 //! Short transfers and message boundaries.
 
-use ipcperf_engine::mechanism::{Boundaries, Delivery, Mechanism};
+use ipcperf_engine::channel::Mechanism;
+use ipcperf_model::mechanism::{Boundaries, Delivery};
 use serde_json::Value;
 
 use crate::carried::carried;

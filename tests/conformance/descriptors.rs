@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use ipcperf_engine::Mode;
+use ipcperf_model::Mode;
 
 use crate::carried::carried;
 use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S};

@@ -8,9 +8,10 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use ipcperf_engine::mechanism::{MECHANISMS, Mechanism, OptionValues};
-use ipcperf_engine::names::RunNames;
-use ipcperf_engine::{FailureKind, Report, RunSpec};
+use ipcperf_engine::channel::{Mechanism, OptionValues};
+use ipcperf_engine::leftovers::RunNames;
+use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_model::{FailureKind, Report, RunSpec};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;

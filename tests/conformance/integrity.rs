@@ -1,6 +1,7 @@
 //! Order and integrity: every message arrives whole, in its place, and as it was sent.
 
-use ipcperf_engine::mechanism::{Delivery, Mechanism};
+use ipcperf_engine::channel::Mechanism;
+use ipcperf_model::mechanism::Delivery;
 use serde_json::Value;
 
 use crate::laboratory::Laboratory;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::mechanism::Mechanism;
-use ipcperf_engine::{Mode, workload};
+use ipcperf_engine::channel::Mechanism;
+use ipcperf_model::Mode;
+use ipcperf_model::workload;
 use rustix::process::Signal;
 
 use crate::carried::carried;

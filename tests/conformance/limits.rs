@@ -1,6 +1,6 @@
 //! Limits: the largest message works, one byte more is refused in the plan and the limit is named.
 
-use ipcperf_engine::mechanism::Mechanism;
+use ipcperf_engine::channel::Mechanism;
 use serde_json::Value;
 
 use crate::laboratory::Laboratory;

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread;
 
-use ipcperf_engine::Mode;
-use ipcperf_engine::mechanism::{
-    Delivery, Helper, LibraryFacts, MECHANISMS, Mechanism, OptionSpec, OptionValues, OwnKind,
-    learn_library, own_mechanism,
-};
-use ipcperf_engine::placement::{Placement, Topology};
+use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::mechanism::{LibraryFacts, MECHANISMS, OwnKind, learn_library, own_mechanism};
+use ipcperf_engine::placement::Topology;
+use ipcperf_model::Mode;
+use ipcperf_model::mechanism::{Delivery, Helper};
+use ipcperf_model::placement::Placement;
 
 use crate::own;
 use crate::skip::skip;

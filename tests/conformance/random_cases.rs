@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_engine::mechanism::{Delivery, Mechanism, PayloadFate};
-use ipcperf_engine::{Mode, workload};
+use ipcperf_engine::channel::Mechanism;
+use ipcperf_model::Mode;
+use ipcperf_model::mechanism::{Delivery, PayloadFate};
+use ipcperf_model::workload;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

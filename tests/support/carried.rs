@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_engine::Privilege;
-use ipcperf_engine::handling::Reuse;
-use ipcperf_engine::mechanism::{Blocking, Mechanism, Nearness, Setup};
-use ipcperf_engine::workload::Kind;
+use ipcperf_engine::channel::{Blocking, Mechanism, Nearness, Setup};
+use ipcperf_model::Privilege;
+use ipcperf_model::message_options::Reuse;
+use ipcperf_model::workload::Kind;
 
 /// `bytes`, or the largest message that `mechanism` carries by default, where that is less.
 pub(crate) fn carried(mechanism: &Mechanism, bytes: u64) -> u64 {

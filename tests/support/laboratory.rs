@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use ipcperf_engine::names::RunNames;
+use ipcperf_engine::leftovers::RunNames;
 use rustix::process::Signal;
 use tempfile::TempDir;
 

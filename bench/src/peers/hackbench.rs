@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::workload::Kind;
 
 use super::{Peer, Work, command, float, number_after};
 use crate::finding::Bar;

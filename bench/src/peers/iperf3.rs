@@ -4,7 +4,7 @@
 //! end. The two have met before the clock starts. The client asks `select` before every tenth write,
 //! the server before each read; ours do not.
 
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::workload::Kind;
 use serde::Deserialize;
 
 use super::{Peer, Work, command, float};

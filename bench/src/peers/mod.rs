@@ -20,8 +20,11 @@ mod stress_ng;
 use std::process::Command;
 use std::time::Duration;
 
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use pairs::Pairs;
+use pinned::Pinned;
+use server::Server;
 
 use crate::arguments::PeersArguments;
 use crate::finding::{Bar, Finding, Question, Unit};
@@ -29,9 +32,6 @@ use crate::output::{announce, bytes};
 use crate::process::converse_with_group;
 use crate::program::{Ipcperf, cpus, spec};
 use crate::trouble::Trouble;
-use pairs::Pairs;
-use pinned::Pinned;
-use server::Server;
 
 /// What a run of ours, and of theirs where they can be told so, is aimed at: what remains of a
 /// start inside a figure is then small, and the ticks by which others' CPU time is counted are too.

@@ -4,7 +4,7 @@
 //! an operation is one such round trip. The clock, `gettimeofday`, runs from before the child is
 //! forked until it is reaped: about a millisecond of the whole. Nobody pins the two.
 
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::workload::Kind;
 
 use super::{Peer, Work, command};
 use crate::finding::Bar;

@@ -7,7 +7,7 @@
 
 use std::process::Command;
 
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::workload::Kind;
 
 use super::{Peer, Work, command, number_after};
 use crate::finding::Bar;

@@ -9,7 +9,7 @@
 
 use std::process::Stdio;
 
-use ipcperf_engine::workload::Kind;
+use ipcperf_model::workload::Kind;
 
 use super::{Peer, Work, command, number_after};
 use crate::finding::Bar;

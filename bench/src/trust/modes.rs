@@ -1,10 +1,11 @@
 //! One mode is called one, in single histograms and over repetitions; two are called two where they
 //! are there.
 
-use ipcperf_engine::histogram::pool;
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Measurement, RunSpec, disturbance};
+use ipcperf_engine::disturbance;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::round_trip_histogram::pool;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Measurement, RunSpec};
 use ipcperf_stats::{Mode, modes};
 
 use crate::estimate::Estimate;

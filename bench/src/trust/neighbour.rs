@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use ipcperf_engine::clock::now_ns;
-use ipcperf_engine::placement::Placement;
+use ipcperf_model::placement::Placement;
 
 use super::campaign::{Campaign, Run};
 use crate::estimate::Estimate;

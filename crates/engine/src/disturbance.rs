@@ -4,8 +4,11 @@
 //! where two share one CPU, one of them always runs; and two CPUs are as far apart after a run as
 //! before it.
 
-use crate::mechanism::{Helper, Nearness, find};
-use crate::{Measurement, Role, RunSpec};
+use ipcperf_model::mechanism::Helper;
+use ipcperf_model::{Measurement, Role, RunSpec};
+
+use crate::channel::{Nearness, nearness};
+use crate::mechanism::find;
 
 /// Most of the elapsed time that a party alone on its CPU may wait for it.
 const MOST_DELAY: f64 = 0.02;
@@ -39,7 +42,7 @@ pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance
         return None;
     }
     let is_long = measured.elapsed_ns >= JUDGED_FROM_NS;
-    match spec.nearness() {
+    match nearness(spec) {
         Nearness::Apart if is_long && waited(spec, measured) => Some(Disturbance::Waited),
         Nearness::Apart => probes_disagree(measured),
         Nearness::OneCpu if is_long && is_missing(spec, measured) => Some(Disturbance::Missing),
@@ -93,9 +96,10 @@ fn probes_disagree(measured: &Measurement) -> Option<Disturbance> {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::RoleUsage;
+
     use super::*;
-    use crate::RoleUsage;
-    use crate::spec::tests::spec;
+    use crate::spec::spec;
 
     const RUN_NS: u64 = 20_000_000;
 

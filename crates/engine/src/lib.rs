@@ -11,28 +11,28 @@
 //!
 //! The engine knows no TOML, no storage and no plots, and nothing of the command above it.
 
-mod bins;
 pub mod buffer;
+pub mod channel;
 pub mod clock;
 mod disturbance;
-pub mod handling;
+mod harness_failure;
 pub mod histogram;
 pub mod host;
+pub mod leftovers;
 pub mod limits;
 pub mod mechanism;
-pub mod names;
+mod message_content;
 pub mod payload;
 pub mod placement;
 pub mod privilege;
-mod report;
+pub mod serve;
+pub mod shared_state;
 pub mod signals;
+#[cfg(test)]
 mod spec;
 pub mod worker;
 pub mod workload;
 
 pub use disturbance::{Disturbance, disturbance};
-pub(crate) use report::NO_SPACE;
-pub use report::{
-    Failure, FailureKind, Measurement, Repeat, Report, Role, RoleUsage, RoundTrips, exhausted,
-};
-pub use spec::{KernelBuffer, Mode, Privilege, Repeats, Rest, RunSpec, TouchCheck, WarmUp};
+pub(crate) use harness_failure::NO_SPACE;
+pub use harness_failure::{exhausted, harness_failure};

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use crate::handling::{Content, Touch};
-use crate::{Failure, FailureKind};
+use ipcperf_model::message_options::{Content, Touch};
+use ipcperf_model::{Failure, FailureKind};
 
 /// Which way a message goes; a reply carries other bytes than its request, so that an echo of
 /// stale memory is found out.

@@ -1,73 +1,12 @@
 //! Which CPUs: the placements, resolved against the machine's topology and the allowed cpuset.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::str::FromStr;
 
+use ipcperf_model::placement::Placement;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
-/// Where the parties shall run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Placement {
-    /// Both on the first allowed CPU.
-    Same,
-    /// On the first two allowed CPUs.
-    Split,
-    /// On two hardware threads of one core.
-    Smt,
-    /// On two cores that share a last-level cache.
-    Llc,
-    /// On two NUMA nodes.
-    Numa,
-    /// Wherever the scheduler puts them.
-    Free,
-    /// On these CPUs: the sender's and the receiver's.
-    Pair(u32, u32),
-}
-
-/// A word that is no placement.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown placement `{0}`: use same, split, smt, llc, numa, free, or a pair of CPUs such as 0:1"
-)]
-pub struct UnknownPlacement(pub String);
-
-/// The placements that have a word of their own.
-pub const WORDS: [(&str, Placement); 6] = [
-    ("same", Placement::Same),
-    ("split", Placement::Split),
-    ("smt", Placement::Smt),
-    ("llc", Placement::Llc),
-    ("numa", Placement::Numa),
-    ("free", Placement::Free),
-];
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Self::Pair(sender, receiver) = self {
-            return write!(f, "{sender}:{receiver}");
-        }
-        let word = WORDS.iter().find(|(_, placement)| placement == self);
-        f.write_str(word.map_or("", |(word, _)| word))
-    }
-}
-
-impl FromStr for Placement {
-    type Err = UnknownPlacement;
-
-    fn from_str(text: &str) -> Result<Self, UnknownPlacement> {
-        if let Some((_, placement)) = WORDS.iter().find(|(word, _)| *word == text) {
-            return Ok(*placement);
-        }
-        let pair = text.split_once(':').and_then(|(sender, receiver)| {
-            Some(Self::Pair(sender.parse().ok()?, receiver.parse().ok()?))
-        });
-        pair.ok_or_else(|| UnknownPlacement(text.to_owned()))
-    }
-}
 
 /// Why a placement cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -287,15 +226,6 @@ mod tests {
         }
         let error = eight().resolve(Placement::Pair(0, 1)).unwrap_err().to_string();
         assert_eq!(error, "CPU 0 is outside the allowed CPUs (1-7)");
-    }
-
-    #[test]
-    fn placements_are_written_as_they_are_read() {
-        for word in ["same", "split", "smt", "llc", "numa", "free", "0:1", "3:3"] {
-            assert_eq!(word.parse::<Placement>().unwrap().to_string(), word);
-        }
-        assert!("0:".parse::<Placement>().is_err());
-        assert!("splti".parse::<Placement>().unwrap_err().to_string().contains("`splti`"));
     }
 
     #[test]

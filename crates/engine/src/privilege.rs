@@ -9,13 +9,12 @@
 
 use std::fs;
 
+use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, getegid, geteuid, getgid, getuid, set_dumpable_behavior};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, set_capabilities,
 };
-
-use crate::{Failure, FailureKind};
 
 /// How the grant is taken back from a file.
 const REMEDY: &str = "take them from the file: sudo setcap -r $(command -v ipcperf)";

@@ -1,12 +1,12 @@
 //! Limits where the system is not obliging, and what measuring leaves behind.
 
-use std::fs;
 use std::mem::offset_of;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use ipcperf_engine::limits::{Effort, Limits, measure};
+use ipcperf_engine::limits::{Effort, measure};
 use ipcperf_engine::placement::{Topology, pin};
+use ipcperf_model::hardware_limits::Limits;
 
 const SIZES: [usize; 2] = [4096, 65_536];
 

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::printable::printable_line;
-use crate::study::Mistake;
+use ipcperf_model::printable::printable_line;
+
+use ipcperf_study::Mistake;
 
 /// Why the command could not do what was asked. Printed once, by [`crate::cli::main`].
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +66,51 @@ pub(crate) enum Error {
     /// The machine refuses what every run needs.
     #[error("{0}")]
     Machine(String),
+}
+
+impl From<ipcperf_plan::Error> for Error {
+    fn from(error: ipcperf_plan::Error) -> Self {
+        match error {
+            ipcperf_plan::Error::Usage(words) => Self::Usage(words),
+            ipcperf_plan::Error::NothingRuns(words) => Self::NothingRuns(words),
+        }
+    }
+}
+
+impl From<ipcperf_study::Error> for Error {
+    fn from(error: ipcperf_study::Error) -> Self {
+        use ipcperf_study::Error as Wrong;
+        match error {
+            Wrong::Usage(words) => Self::Usage(words),
+            Wrong::Unreadable { path, source } => Self::Unreadable { path, source },
+            Wrong::WrongStudy { path, mistakes } => Self::WrongStudy { path, mistakes },
+            Wrong::Plan(error) => error.into(),
+        }
+    }
+}
+
+impl From<ipcperf_report::Error> for Error {
+    fn from(error: ipcperf_report::Error) -> Self {
+        use ipcperf_report::Error as Wrong;
+        match error {
+            Wrong::Usage(error) => error.into(),
+            Wrong::NotWritten { path, source } => Self::NotWritten { path, source },
+            Wrong::Picture(words) => Self::Picture(words),
+        }
+    }
+}
+
+impl From<ipcperf_results::Error> for Error {
+    fn from(error: ipcperf_results::Error) -> Self {
+        use ipcperf_results::Error as Wrong;
+        match error {
+            Wrong::Unreadable { path, source } => Self::Unreadable { path, source },
+            Wrong::Unwritable { path, source } => Self::Unwritable { path, source },
+            Wrong::Exists(_) | Wrong::Busy(_) | Wrong::Contents { .. } => {
+                Self::usage(error.to_string())
+            }
+        }
+    }
 }
 
 impl Error {

@@ -5,7 +5,7 @@ use ipcperf_engine::{privilege, signals};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::Error;
-use crate::program_file;
+use ipcperf_plan::program_file;
 
 /// A resource limit that is met by a crash, not by an error.
 struct Need {

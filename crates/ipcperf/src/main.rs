@@ -8,35 +8,20 @@
 
 #![forbid(unsafe_code)]
 
-mod children;
 mod cli;
 mod doctor;
 mod dropin;
 mod error;
-mod exhibit;
-mod export;
-mod figure;
-mod folders;
 mod footing;
 #[cfg(test)]
 mod hostile;
-mod hypothesis;
 mod journal;
 mod last_signal;
-mod machine;
-mod origin;
-mod output;
-mod parallel;
-mod plan;
-mod printable;
-mod program_file;
+mod printing;
+mod program;
 #[cfg(test)]
 mod published;
-mod report;
-mod results;
 mod runner;
-mod study;
-mod summary;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -44,8 +29,6 @@ use std::process::ExitCode;
 
 /// The name under which the command starts itself as a worker. Not for users.
 const WORKER: &str = "worker";
-/// The name under which it starts itself to look at a library, which may take that process down.
-const LIBRARY: &str = "library";
 
 fn main() -> ExitCode {
     let code = run();
@@ -63,7 +46,9 @@ fn run() -> ExitCode {
     }
     match arguments.first() {
         Some(first) if first == WORKER => runner::serve_as_worker(arguments.get(1).cloned()),
-        Some(first) if first == LIBRARY => plan::answer_for_library(arguments.get(1).cloned()),
+        Some(first) if first == ipcperf_plan::LIBRARY => {
+            ipcperf_plan::answer_for_library(arguments.get(1).cloned())
+        }
         _ => as_command(cli::main),
     }
 }

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_model::environment::Environment;
+use ipcperf_results::Line;
 use schemars::schema_for;
 use serde_json::Value;
 
 use crate::dropin::PROGRAMS;
-use crate::export::EXPORTERS;
-use crate::machine::Environment;
-use crate::output::mechanism_page;
-use crate::results::Line;
+use crate::printing::mechanism_page;
+use ipcperf_report::export::EXPORTERS;
 
 fn check(name: &str, wanted: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);

@@ -12,11 +12,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use ipcperf_model::Unavailable;
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::set_parent_process_death_signal;
-use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, kill_process, setrlimit};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getpid, getppid, kill_process, set_parent_process_death_signal,
+    setrlimit,
+};
 
-use crate::Unavailable;
 use crate::guard::Guard;
 
 /// How often a tool is looked at while it attaches or ends. No run is under way then.

@@ -24,8 +24,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use aya::maps::{HashMap, Map, MapData};
 use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod};
-
-use crate::Unavailable;
+use ipcperf_model::Unavailable;
 
 /// A compiled object and what in it is attached where.
 #[derive(Debug)]

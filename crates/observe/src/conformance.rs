@@ -1,11 +1,13 @@
 //! What a tool for comparison has to tell, whichever it is: the tests of each call these, by its name.
 
+use ipcperf_model::observation::Observation;
+
 use crate::calls::{only_row, rows};
 use crate::duet::{BYTES, Duet};
 use crate::household::{Household, MESSAGES};
 use crate::lacking::lacks;
 use crate::rehearsal::Done;
-use crate::{Observation, Parties, Source, Watch, find};
+use crate::{Parties, Source, Watch, find};
 
 fn armed(tool: &str, parties: &Parties) -> Box<dyn Watch> {
     let Source::Outside { arm, .. } = find(tool).unwrap().source else { unreachable!() };

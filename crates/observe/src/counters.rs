@@ -16,10 +16,8 @@ mod elsewhere;
 mod event;
 #[cfg(target_os = "linux")]
 mod perf;
-mod pictures;
 #[cfg(target_os = "linux")]
 mod ratios;
-mod row;
 #[cfg(target_os = "linux")]
 mod table;
 #[cfg(all(test, target_os = "linux"))]
@@ -32,7 +30,6 @@ pub use elsewhere::{known, pmu};
 pub(crate) use event::{Code, Failed, Machine};
 #[cfg(target_os = "linux")]
 pub use perf::{known, pmu};
-pub use row::{Count, Known, Pmu, Ratio, Space};
 pub use words::{SETS, Set, set, split};
 
 #[cfg(not(target_os = "linux"))]
@@ -40,18 +37,14 @@ use elsewhere::{arm, available, divide};
 #[cfg(target_os = "linux")]
 use perf::{arm, available, divide};
 
-use crate::{Disturbs, Instrument, Source};
-
-/// Its name.
-pub const NAME: &str = "counters";
+use crate::{Instrument, Source};
+use ipcperf_model::instrument::counters as facts;
 
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
-    name: NAME,
+    facts: &facts::FACTS,
     about: "instructions, cycles, cache and TLB misses, bus accesses; or any event of the kernel's",
     needs: "Linux 5.13 or later; counters in the processor (few virtual machines have any); the \
             kernel's side takes root, CAP_PERFMON, or perf_event_paranoid below 2",
-    disturbs: Disturbs::Yes,
     source: Source::Events { available, divide, arm },
-    pictures: pictures::pictures,
 };

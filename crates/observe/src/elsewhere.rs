@@ -1,7 +1,9 @@
 //! Where there is no Linux: instruments that watch from outside are on the list all the same, and say why
 //! they cannot run.
 
-use crate::{Parties, Unavailable, Watch};
+use ipcperf_model::Unavailable;
+
+use crate::{Parties, Watch};
 
 pub(crate) fn available() -> Result<Vec<Unavailable>, Unavailable> {
     Err(needs_linux())

@@ -2,46 +2,23 @@
 
 use std::fmt::Debug;
 
-use crate::picture::Picture;
-use crate::{
-    Dial, Observation, Parties, Played, bpftrace, counters, kernel_functions, kernel_objects,
-    profile, rusage, sched, strace, syscalls,
-};
+use ipcperf_model::instrument::InstrumentFacts;
+use ipcperf_model::{Measurement, Observation, Unavailable};
 
-/// Every instrument, in the order of the documentation.
-pub const INSTRUMENTS: &[Instrument] = &[
-    rusage::INSTRUMENT,
-    syscalls::INSTRUMENT,
-    sched::INSTRUMENT,
-    kernel_functions::INSTRUMENT,
-    kernel_objects::INSTRUMENT,
-    counters::INSTRUMENT,
-    profile::INSTRUMENT,
-    strace::STRACE,
-    bpftrace::BPFTRACE,
-];
-
-/// The instrument called `name`.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Instrument> {
-    INSTRUMENTS.iter().find(|instrument| instrument.name == name)
-}
+use crate::parties::Parties;
+use crate::played::{Dial, Played};
 
 /// Something that watches a run.
 #[derive(Debug)]
 pub struct Instrument {
-    /// The word used on the command line and in results.
-    pub name: &'static str,
+    /// What readers of results know of it.
+    pub facts: &'static InstrumentFacts,
     /// What it tells, in a line.
     pub about: &'static str,
     /// What it needs: privilege, kernel, tool.
     pub needs: &'static str,
-    /// Whether a run that it watches is still like one that it does not.
-    pub disturbs: Disturbs,
     /// Who watches.
     pub source: Source,
-    /// What it saw in one run, as people look at it.
-    pub pictures: fn(&[Observation]) -> Vec<Picture>,
 }
 
 impl Instrument {
@@ -52,7 +29,7 @@ impl Instrument {
     /// Why it cannot watch at all.
     pub fn lacks(&self, events: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
         match self.source {
-            Source::Worker => Ok(Vec::new()),
+            Source::Worker { .. } => Ok(Vec::new()),
             Source::Outside { available, .. } => available(),
             Source::Events { available, .. } => available(events),
         }
@@ -62,17 +39,8 @@ impl Instrument {
 /// Instruments are the same where they have the same name: names occur once.
 impl PartialEq for Instrument {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        self.facts.name == other.facts.name
     }
-}
-
-/// Whether being watched changes a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disturbs {
-    /// What it tells is found out before and after the timed region, or is counted anyway.
-    No,
-    /// It does something at each call or switch: runs that it watches are runs of their own.
-    Yes,
 }
 
 /// A watch that is on, or why it is not.
@@ -84,7 +52,10 @@ pub type Division = Result<Vec<Vec<String>>, Unavailable>;
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// The worker, of itself: what it says comes with its report.
-    Worker,
+    Worker {
+        /// What its report says, row by row.
+        rows: fn(&Measurement) -> Vec<Observation>,
+    },
     /// This crate, from outside.
     Outside {
         /// Whether it can be armed here, found out by trying, event by event: `Ok` names the events it
@@ -108,16 +79,6 @@ pub enum Source {
     },
 }
 
-/// Why something cannot be had here.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason} ({remedy})")]
-pub struct Unavailable {
-    /// What is missing, in a line.
-    pub reason: String,
-    /// What would help, in a line.
-    pub remedy: String,
-}
-
 /// A watch that is on. Dropped, it ends and leaves nothing behind.
 pub trait Watch: Debug {
     /// What the parties are to read before and after each phase, if anything.
@@ -133,17 +94,4 @@ pub trait Watch: Debug {
     /// # Errors
     /// Why nothing can be told, though the run may have gone well.
     fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_words_and_occur_once() {
-        for (index, instrument) in INSTRUMENTS.iter().enumerate() {
-            assert!(instrument.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
-            assert!(INSTRUMENTS[..index].iter().all(|other| other.name != instrument.name));
-        }
-    }
 }

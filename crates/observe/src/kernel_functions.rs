@@ -10,8 +10,6 @@
 
 #[cfg(target_os = "linux")]
 mod kept;
-mod pictures;
-mod row;
 #[cfg(target_os = "linux")]
 mod table;
 #[cfg(all(test, target_os = "linux"))]
@@ -19,20 +17,17 @@ mod tests;
 #[cfg(target_os = "linux")]
 mod watch;
 
-pub use row::Row;
-
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::{arm, available};
-use crate::{Disturbs, Instrument, Source};
+use crate::{Instrument, Source};
+use ipcperf_model::instrument::kernel_functions as facts;
 
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
-    name: "kernel-functions",
+    facts: &facts::FACTS,
     about: "functions of the kernel that carry the data: count, and how their times are distributed",
     needs: "Linux 6.1 or later, on arm64 6.4, with function tracing; root, or CAP_BPF and CAP_PERFMON",
-    disturbs: Disturbs::Yes,
     source: Source::Outside { available, arm },
-    pictures: pictures::of,
 };
 
 #[cfg(target_os = "linux")]

@@ -37,12 +37,10 @@ pub mod kernel_functions;
 pub mod kernel_objects;
 #[cfg(test)]
 mod lacking;
-mod observation;
+mod list;
 mod parties;
-pub mod picture;
 mod played;
 pub mod profile;
-pub mod quantised;
 #[cfg(test)]
 mod rehearsal;
 pub mod rusage;
@@ -52,14 +50,7 @@ mod strace;
 mod syscall_names;
 pub mod syscalls;
 
-pub use calls::Calls;
-pub use counters::NAME as COUNTERS;
-pub use instrument::{
-    Armed, Disturbs, Division, INSTRUMENTS, Instrument, Source, Unavailable, Watch, find,
-};
-pub use kernel_objects::NAME as KERNEL_OBJECTS;
-pub use observation::Observation;
+pub use instrument::{Armed, Division, Instrument, Source, Watch};
+pub use list::{INSTRUMENTS, find};
 pub use parties::{MARK, Member, Parties, Scope};
 pub use played::{Dial, Played, Reading};
-pub use rusage::NAME as RUSAGE;
-pub use strace::Unread;

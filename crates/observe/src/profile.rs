@@ -31,9 +31,8 @@
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod event;
-mod flame;
-mod folded;
-mod groups;
+#[cfg(target_os = "linux")]
+mod folded_line;
 #[cfg(target_os = "linux")]
 mod interval;
 #[cfg(target_os = "linux")]
@@ -48,12 +47,10 @@ mod mappings;
 mod names;
 #[cfg(target_os = "linux")]
 mod opening;
-mod pictures;
 #[cfg(target_os = "linux")]
 mod refusal;
 #[cfg(target_os = "linux")]
 mod ring;
-mod row;
 #[cfg(target_os = "linux")]
 mod sample;
 #[cfg(target_os = "linux")]
@@ -69,23 +66,16 @@ mod watch;
 
 #[cfg(not(target_os = "linux"))]
 use elsewhere::{arm, available, divide};
-pub use flame::flame;
-pub use folded::folded;
-pub use row::{Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summary, SymbolShare};
 #[cfg(target_os = "linux")]
 use watch::{arm, available, divide};
 
-use crate::{Disturbs, Instrument, Source};
-
-/// Its name.
-pub const NAME: &str = "profile";
+use crate::{Instrument, Source};
+use ipcperf_model::instrument::profile as facts;
 
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
-    name: NAME,
+    facts: &facts::FACTS,
     about: "time, or any event, by function in the kernel and outside, and by groups of functions",
     needs: "Linux; for the kernel's side root, CAP_PERFMON, or kernel.perf_event_paranoid=1",
-    disturbs: Disturbs::Yes,
     source: Source::Events { available, divide, arm },
-    pictures: pictures::pictures,
 };

@@ -11,27 +11,22 @@
 //! tells of a mark tells of every system call: looking at its number costs each call of each process some
 //! 40 ns. That is the most of what is added to a call that does not sleep.
 
-mod pictures;
-mod row;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 #[cfg(target_os = "linux")]
 mod watch;
 
-pub use row::{Percentiles, Row, Sleep};
-
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::{arm, available};
-use crate::{Disturbs, Instrument, Source};
+use crate::{Instrument, Source};
+use ipcperf_model::instrument::sched as facts;
 
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
-    name: "sched",
+    facts: &facts::FACTS,
     about: "time on CPU, runnable and asleep; who woke whom, and how fast; who ran when",
     needs: "Linux 6.1 or later; root, or CAP_BPF and CAP_PERFMON",
-    disturbs: Disturbs::Yes,
     source: Source::Outside { available, arm },
-    pictures: pictures::pictures,
 };
 
 #[cfg(target_os = "linux")]

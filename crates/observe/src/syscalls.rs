@@ -7,8 +7,6 @@
 
 #[cfg(target_os = "linux")]
 mod kept;
-mod pictures;
-mod row;
 #[cfg(target_os = "linux")]
 pub(crate) mod table;
 #[cfg(all(test, target_os = "linux"))]
@@ -16,20 +14,17 @@ mod tests;
 #[cfg(target_os = "linux")]
 mod watch;
 
-pub use row::{Percentiles, Row};
-
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::{arm, available};
-use crate::{Disturbs, Instrument, Source};
+use crate::{Instrument, Source};
+use ipcperf_model::instrument::syscalls as facts;
 
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
-    name: "syscalls",
+    facts: &facts::FACTS,
     about: "system calls of each role: count, bytes, errors, and how their times are distributed",
     needs: "Linux 6.1 or later; root, or CAP_BPF and CAP_PERFMON",
-    disturbs: Disturbs::Yes,
     source: Source::Outside { available, arm },
-    pictures: pictures::of,
 };
 
 #[cfg(target_os = "linux")]

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use ipcperf_model::hardware_limits::{CachelineLimit, CopyLimit, Limits, PairKind};
+use ipcperf_model::placement::Placement;
+
 use super::unmeasured::Unmeasured;
-use super::{CachelineLimit, CopyLimit, Effort, Limits, PairKind};
-use super::{cacheline, copy, switch, system_call, threads, wake};
-use crate::placement::{Placement, PlacementError, Topology};
+use super::{Effort, cacheline, copy, switch, system_call, threads, wake};
+use crate::placement::{PlacementError, Topology};
 
 /// Measures this machine on the CPUs of `topology`, hot copies at each of `copy_sizes` (bytes).
 ///

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use super::median::median;
 use super::threads::{Duet, together};
-use super::token::{Holder, Taken, Token};
 use super::unmeasured::Unmeasured;
 use crate::clock::now_ns;
+use crate::limits::ping_pong::{Holder, Taken, Token};
 
 /// Round trips between two readings of the clock.
 const BATCH: u64 = 20;

@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use super::median::median;
 use super::threads::{Duet, together};
-use super::token::{Holder, Taken, Token};
 use super::unmeasured::Unmeasured;
 use crate::clock::now_ns;
+use crate::limits::ping_pong::{Holder, Taken, Token};
 
 /// How long the other is given to fall asleep: many times what a wait call takes.
 const SETTLE_NS: u64 = 50_000;

@@ -1,17 +1,19 @@
 //! `bus-copy`: the sender copies into a pool of the receiver's and tells of it through a socket.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::bus::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
-use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
 use super::memfd;
+use super::pipe_end::refused;
+use super::pool_socket;
+use super::pool_socket::{Line, METADATA, News, PLACES, Places, lines, place_bytes};
 use super::shm_ring::available;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
-    PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `bus-copy` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -50,10 +52,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    limit: |_| None,
-    holds: bus::held,
-    library: None,
+    holds: pool_socket::held,
     execute: worker::execute::<BusCopy>,
+    ..Mechanism::BASE
 };
 
 struct BusCopy;

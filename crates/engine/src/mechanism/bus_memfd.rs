@@ -2,18 +2,22 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::bus::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
 use super::mapping::{Access, Mapping};
 use super::memfd::{self, Filled};
-use super::passing::close;
+use super::pool_socket;
+use super::pool_socket::{Line, METADATA, News, PLACES, Places, lines, place_bytes};
+use super::scm_rights::close;
 use super::shm_ring::available;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
-    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
+use crate::channel::{
+    Channel, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec, OptionValues, Setup,
 };
-use crate::{Failure, Mode, worker};
+use crate::worker;
 
 /// What `bus-memfd` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -68,10 +72,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    limit: |_| None,
-    holds: bus::held,
-    library: None,
+    holds: pool_socket::held,
     execute: worker::execute::<BusMemfd>,
+    ..Mechanism::BASE
 };
 
 struct BusMemfd;

@@ -7,6 +7,7 @@
 mod broker;
 mod daemon;
 mod link;
+mod open;
 mod party;
 mod policy;
 mod process;
@@ -14,17 +15,18 @@ mod window;
 
 use std::os::unix::net::UnixStream;
 
+use ipcperf_model::mechanism::Library;
+use ipcperf_model::{Failure, Mode, Report, RunSpec, Unavailable};
+use link::{Link, Seat};
+use party::Party;
 use rustix::io::Errno;
 use zbus::Message;
 use zbus::message::{Body, Builder, Flags, Type};
 
-use super::{
-    Channel, Choice, Endpoint, Granted, Library, Opened, OptionSpec, OptionValues, Setup,
-    Unavailable,
+use crate::channel::{
+    Channel, Choice, Endpoint, Granted, Mechanism, Opened, OptionSpec, OptionValues, Setup,
 };
-use crate::{Failure, Mode, Report, RunSpec, worker};
-use link::{Link, Seat};
-use party::Party;
+use crate::worker;
 pub(super) use party::errno;
 use window::Window;
 
@@ -76,8 +78,8 @@ pub(super) trait Carrier: Sized + Send + 'static {
 }
 
 /// Carries out `spec`, and ends the daemon it started.
-pub(super) fn execute<C: Carrier>(spec: &RunSpec) -> Report {
-    process::end(worker::execute::<Dbus<C>>(spec))
+pub(super) fn execute<C: Carrier>(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+    process::end(worker::execute::<Dbus<C>>(spec, mechanism))
 }
 
 struct Dbus<C>(std::marker::PhantomData<C>);
@@ -92,7 +94,7 @@ impl<C: Carrier> Channel for Dbus<C> {
         } else {
             (Talk::Telling(window), Talk::Acknowledging, window.most(), 0)
         };
-        let Link { sockets: [caller, callee], seats: [first, second], broker } = link::open(setup)?;
+        let Link { sockets: [caller, callee], seats: [first, second], broker } = open::open(setup)?;
         let end = |place, talk, carrier| DbusEnd { place, talk, carrier, broker };
         Ok(Opened {
             sender: end(Place::Outside(caller, first), asking, C::of(setup, there, back)?),

@@ -1,5 +1,9 @@
 //! `dbus-copy`: D-Bus messages that hold the payload.
 
+use ipcperf_model::Failure;
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
 use rustix::io::Errno;
 use serde::{Serialize, Serializer};
 use zbus::Message;
@@ -7,11 +11,7 @@ use zbus::message::{Body, Builder};
 use zbus::zvariant::{Signature, Type};
 
 use super::dbus::{self, Carrier, LONGEST_ARRAY_BYTES, VIA, errno};
-use super::{
-    Boundaries, Delivery, Documentation, Helper, Limit, Mechanism, PayloadFate, PayloadWay,
-    PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::Failure;
+use crate::channel::{Documentation, Limit, Mechanism, Setup};
 
 /// What `dbus-copy` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -51,11 +51,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "[zbus](https://docs.rs/zbus)",
         ],
     },
-    availability: || Ok(()),
     limit: longest_array,
     holds: |_| 4,
     library: Some(dbus::ZBUS),
     execute: dbus::execute::<Copied>,
+    ..Mechanism::BASE
 };
 
 #[allow(clippy::unnecessary_wraps, reason = "the type of Mechanism::limit")]

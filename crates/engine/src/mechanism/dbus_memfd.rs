@@ -2,6 +2,10 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use ipcperf_model::Failure;
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
 use rustix::io::Errno;
 use zbus::Message;
 use zbus::message::{Body, Builder};
@@ -11,11 +15,7 @@ use super::dbus::{self, Carrier, VIA, errno};
 use super::mapping::{Access, Mapping};
 use super::memfd::{self, Filled};
 use super::shm_ring::available;
-use super::{
-    Boundaries, Delivery, Documentation, Helper, Mechanism, OptionSpec, OptionValues, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::Failure;
+use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues, Setup};
 
 /// What `dbus-memfd` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -70,10 +70,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    limit: |_| None,
     holds: |_| 4,
     library: Some(dbus::ZBUS),
     execute: dbus::execute::<Referred>,
+    ..Mechanism::BASE
 };
 
 /// Puts a memfd into the body.

@@ -3,20 +3,23 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Report, RunSpec};
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
 use rustix::io::Errno;
 use rustix::net::SocketType;
 use zstd::zstd_safe::{self, CCtx, CLEVEL_DEFAULT, DCtx};
 
-use super::passing::datagram_pair;
+use super::scm_rights::datagram_pair;
 use super::socket::{set_buffers, unix_limit};
-use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
-    Setup, Unrelated,
-};
 use crate::buffer::Buffer;
-use crate::{Failure, Mode, Report, RunSpec, worker};
+use crate::channel::{
+    Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, OptionSpec,
+    OptionValues, Setup,
+};
+use crate::worker;
 
 /// What `dgram-compressed` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -54,19 +57,18 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             hundredth with the others, where it is large.",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],
     },
-    availability: || Ok(()),
     limit,
     holds: |_| 2,
-    library: None,
     execute,
+    ..Mechanism::BASE
 };
 
 /// Chooses the codec, once for the run.
-fn execute(spec: &RunSpec) -> Report {
+fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
     match spec.options.get("codec").map_or("deflate", String::as_str) {
-        "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec),
-        "zstd" => worker::execute::<DgramCompressed<Zstd>>(spec),
-        _ => worker::execute::<DgramCompressed<Deflate>>(spec),
+        "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec, mechanism),
+        "zstd" => worker::execute::<DgramCompressed<Zstd>>(spec, mechanism),
+        _ => worker::execute::<DgramCompressed<Deflate>>(spec, mechanism),
     }
 }
 

@@ -2,17 +2,20 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::net::SocketType;
 
-use super::passing::{FDS, close, companions, datagram_pair, recv_with, send_with};
-use super::polled::{self, Select, WAIT_SELECT};
+use super::readiness;
+use super::readiness::{Select, WAIT_SELECT};
+use super::scm_rights::{FDS, close, companions, datagram_pair, recv_with, send_with};
 use super::socket::{set_buffers, unix_limit};
-use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
+use crate::channel::{
+    Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
-use crate::{Failure, Mode};
 
 /// What `dgram-fds` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -43,11 +46,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             most 64 are asked for here.",
         references: &["man:unix(7)", "man:cmsg(3)", "man:sendmsg(2)", "man:select(2)"],
     },
-    availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
-    holds: |_| 0,
-    library: None,
-    execute: polled::execute::<DgramFds, Select>,
+    execute: readiness::execute::<DgramFds, Select>,
+    ..Mechanism::BASE
 };
 
 struct DgramFds;

@@ -3,16 +3,17 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `eventfd` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -41,10 +42,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:eventfd(2)", "man:memfd_create(2)"],
     },
     availability: available,
-    limit: |_| None,
     holds: |_| 2,
-    library: None,
     execute: worker::execute::<Eventfd>,
+    ..Mechanism::BASE
 };
 
 fn available() -> Result<(), Unavailable> {

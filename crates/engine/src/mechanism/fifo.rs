@@ -1,14 +1,16 @@
 //! `fifo`: a pipe with a name in the file system.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 
-use super::descriptor::{Direction, PipeEnd, join, refused};
+use super::Scratch;
 use super::pipe::CAPACITY;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Scratch, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use super::pipe_end::{Direction, PipeEnd, join, refused};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `fifo` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -34,11 +36,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             carries the name, never the data.",
         references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Fifo>,
+    ..Mechanism::BASE
 };
 
 struct Fifo;

@@ -3,17 +3,21 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Report, RunSpec};
 use rustix::fs::{Mode as Access, OFlags, SeekFrom, open, seek, unlink};
 use rustix::io::{Errno, read, write};
 
-use super::lasting::{self, DIR};
-use super::passing::{FDS, close, companions, datagram_pair, recv_with, send_with};
-use super::polled::{self, Select, WAIT_SELECT};
-use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
+use super::readiness;
+use super::readiness::{Select, WAIT_SELECT};
+use super::run_dir;
+use super::run_dir::DIR;
+use super::scm_rights::{FDS, close, companions, datagram_pair, recv_with, send_with};
+use crate::channel::{
+    Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
-use crate::{Failure, Mode, Report, RunSpec};
 
 /// What `file-ref` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -50,16 +54,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "man:tmpfs(5)",
         ],
     },
-    availability: || Ok(()),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute,
+    ..Mechanism::BASE
 };
 
-fn execute(spec: &RunSpec) -> Report {
-    let report = polled::execute::<FileRef, Select>(spec);
-    lasting::remove();
+fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+    let report = readiness::execute::<FileRef, Select>(spec, mechanism);
+    run_dir::remove();
     report
 }
 
@@ -70,7 +71,7 @@ impl Channel for FileRef {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<FileRefEnd>, Failure> {
         let (sender, receiver) = datagram_pair(setup)?;
-        let [there, back] = lasting::make(setup, ["there", "back"])?.names.each_ref();
+        let [there, back] = run_dir::make(setup, ["there", "back"])?.names.each_ref();
         Ok(Opened {
             sender: FileRefEnd::new(sender, there, companions(setup)?),
             receiver: FileRefEnd::new(receiver, back, companions(setup)?),

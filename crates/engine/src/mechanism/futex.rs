@@ -2,15 +2,16 @@
 
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::thread::futex;
 
 use super::slot::{Bell, SlotEnd, Spot, ends, memory, memory_available};
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `futex` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -39,10 +40,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:futex(2)", "man:futex(7)", "man:memfd_create(2)"],
     },
     availability: memory_available,
-    limit: |_| None,
     holds: |_| 2,
-    library: None,
     execute: worker::execute::<Futex>,
+    ..Mechanism::BASE
 };
 
 struct Futex;

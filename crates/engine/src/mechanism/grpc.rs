@@ -5,28 +5,30 @@
 
 mod client;
 mod codec;
+mod frame_counter;
 mod server;
-mod wire;
 
 use std::os::unix::net::UnixStream;
 
+use client::Client;
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, Library, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+use server::Server;
 use tokio::runtime;
 use tonic::codegen::Bytes;
 use tonic::{Code, Status};
 
-use super::descriptor::refused;
-use super::local::listen_at;
-use super::meeting;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library,
-    Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Scratch, Setup,
-    Unrelated,
+use super::pipe_end::refused;
+use super::uds_path::listen_at;
+use super::{Scratch, meeting};
+use crate::channel::{
+    Blocking, Channel, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
 };
-use crate::{Failure, Mode, worker};
-use client::Client;
-use server::Server;
+use crate::worker;
 
 /// What `grpc` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -64,11 +66,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "[tonic](https://docs.rs/tonic)",
         ],
     },
-    availability: || Ok(()),
     limit: length_prefix,
     holds: |setup| if setup.workload.is_answered() { 6 } else { queued(setup) as u64 + 6 },
     library: Some(Library { name: "tonic", version: env!("VERSION_OF_TONIC"), licence: "MIT" }),
     execute: worker::execute::<Grpc>,
+    ..Mechanism::BASE
 };
 
 #[allow(clippy::unnecessary_wraps, reason = "the type of Mechanism::limit")]

@@ -5,11 +5,11 @@
 //! run's. Nodes and ports are made after the fork, each party's by itself. The library has no call that
 //! waits for a message: parties look, again and again.
 
-mod present;
-mod room;
+mod connect_order;
+mod paths;
+mod prefault;
 mod service;
 mod space;
-mod turns;
 
 use std::fmt::Debug;
 use std::hint::spin_loop;
@@ -17,19 +17,20 @@ use std::marker::PhantomData;
 
 use iceoryx2::port::{LoanError, SendError};
 use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode};
+use ipcperf_model::mechanism::{Library, PayloadFate};
+use ipcperf_model::{Failure, Mode, Report, RunSpec, Unavailable};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
-use super::descriptor::refused;
-use super::{
-    Channel, Endpoint, Granted, Library, Limit, Nearness, Opened, OptionSpec, OptionValues,
-    PayloadFate, Setup, Unavailable,
+use super::pipe_end::refused;
+use crate::channel::{
+    Channel, Endpoint, Granted, Limit, Mechanism, Nearness, Opened, OptionSpec, OptionValues, Setup,
 };
-use crate::names::SHARED_MEMORY;
-use crate::{Failure, Mode, Report, RunSpec, worker};
+use crate::leftovers::SHARED_MEMORY;
+use crate::worker;
+use connect_order::Turns;
 pub(super) use service::OwnersService;
-use turns::Turns;
 
 /// The library.
 pub(super) const ICEORYX2: Library = Library {
@@ -172,12 +173,12 @@ pub(super) trait Ports: Sized + 'static {
 }
 
 /// Carries out `spec`, and removes the room.
-pub(super) fn execute<P: Ports>(spec: &RunSpec) -> Report {
+pub(super) fn execute<P: Ports>(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
     let report = match spec.options.get(API.name).map_or(API.default, String::as_str) {
-        IN_PLACE => worker::execute::<Iceoryx<P, true>>(spec),
-        _ => worker::execute::<Iceoryx<P, false>>(spec),
+        IN_PLACE => worker::execute::<Iceoryx<P, true>>(spec, mechanism),
+        _ => worker::execute::<Iceoryx<P, false>>(spec, mechanism),
     };
-    room::clear();
+    paths::clear();
     report
 }
 
@@ -188,7 +189,7 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         ensure_room(P::held(setup), setup)?;
-        let config = room::open()?;
+        let config = paths::open()?;
         let [senders, receivers] = Turns::pair().map_err(|errno| refused("socketpair", errno))?;
         let end = |side, turns| IceoryxEnd {
             part: Part {
@@ -282,7 +283,7 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
 
     fn prepare(&mut self) -> Result<(), Errno> {
         self.own = Own(Some(self.joined().map_err(space::or_no_space)?));
-        present::populate(room::prefix()).map_err(space::or_no_space)
+        prefault::populate(paths::prefix()).map_err(space::or_no_space)
     }
 
     /// Without a stop in between, unlike what is composed in place: keeping the library's loan while it

@@ -7,16 +7,16 @@ use iceoryx2::prelude::BackpressureStrategy;
 use iceoryx2::sample::Sample;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::service::port_factory::publish_subscribe;
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
 use rustix::io::Errno;
 
 use super::iceoryx::{
     self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, OwnersService, Part, Ports,
     STREAM_PLACES, Side, copied, not_lent, not_sent, unmade,
 };
-use super::{
-    Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, PeerWait, Setup,
-    Unrelated,
-};
+use crate::channel::{Documentation, Mechanism, Setup};
 
 /// What `iceoryx2-pubsub` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -68,6 +68,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     holds: held,
     library: Some(ICEORYX2),
     execute: iceoryx::execute::<PubSub>,
+    ..Mechanism::BASE
 };
 
 /// Samples beside those that wait in the queue: one that is composed, and one that is read.

@@ -10,16 +10,16 @@ use iceoryx2::request_mut::RequestMut;
 use iceoryx2::response::Response;
 use iceoryx2::response_mut::ResponseMut;
 use iceoryx2::service::port_factory::request_response;
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
 use rustix::io::Errno;
 
 use super::iceoryx::{
     self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, OwnersService, Part, Ports,
     STREAM_PLACES, Side, copied, not_lent, not_sent, unmade,
 };
-use super::{
-    Boundaries, Delivery, Documentation, Helper, Mechanism, PayloadWay, PeerDeath, PeerWait, Setup,
-    Unrelated,
-};
+use crate::channel::{Documentation, Mechanism, Setup};
 
 /// What `iceoryx2-reqres` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -65,6 +65,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     holds: held,
     library: Some(ICEORYX2),
     execute: iceoryx::execute::<ReqRes>,
+    ..Mechanism::BASE
 };
 
 /// Requests that may be under way.

@@ -6,19 +6,23 @@ mod ring;
 use std::fs::read_to_string;
 use std::os::fd::OwnedFd;
 
+use end::UringEnd;
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Failure, Mode, Unavailable};
+use ring::Registered;
 use rustix::io::Errno;
 use rustix::net::SocketType;
 use rustix::process::{Resource, getrlimit};
 
 use super::socket::{SocketEnd, unix_pair};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Limit, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
+use crate::channel::{
+    Channel, Documentation, Limit, Mechanism, Opened, OptionSpec, OptionValues, Setup,
 };
-use crate::workload::{Kind, places_bytes};
-use crate::{Failure, Mode, worker};
-use end::UringEnd;
-use ring::Registered;
+use crate::worker;
+use crate::workload::places_bytes;
 
 /// What `io-uring` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -79,8 +83,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: available,
     limit,
     holds: held,
-    library: None,
     execute: worker::execute::<Uring>,
+    ..Mechanism::BASE
 };
 
 fn available() -> Result<(), Unavailable> {
@@ -189,9 +193,10 @@ impl Channel for Uring {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::{Blocking, Nearness};
+    use ipcperf_model::message_options::Reuse;
+
     use super::*;
-    use crate::handling::Reuse;
+    use crate::channel::{Blocking, Nearness};
 
     #[test]
     fn each_refusal_has_its_remedy() {
@@ -217,7 +222,7 @@ mod tests {
             options: &depth,
             buffer_bytes: 4096,
             kernel_buffer_asked_bytes: None,
-            privilege: crate::Privilege::Used,
+            privilege: ipcperf_model::Privilege::Used,
             nearness: Nearness::Apart,
             cpus: None,
             blocking: Blocking::Wait,

@@ -2,14 +2,15 @@
 
 use ipc_channel::IpcError;
 use ipc_channel::ipc::{IpcBytesReceiver, IpcBytesSender, bytes_channel};
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, Library, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::descriptor::refused;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library, Mechanism,
-    Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use super::pipe_end::refused;
+use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `ipc-channel` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -44,8 +45,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             counted.",
         references: &["[ipc-channel](https://docs.rs/ipc-channel)", "man:unix(7)"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
     holds: |_| 2,
     library: Some(Library {
         name: "ipc-channel",
@@ -53,6 +52,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         licence: "MIT OR Apache-2.0",
     }),
     execute: worker::execute::<IpcChannel>,
+    ..Mechanism::BASE
 };
 
 struct IpcChannel;

@@ -8,16 +8,16 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use ipcperf_model::{Failure, FailureKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{SocketFlags, accept_with, connect, getpeername, getsockname, listen};
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::sysv::outcome;
-use super::{Blocking, Setup};
-use crate::{Failure, FailureKind};
+use crate::channel::{Blocking, Setup};
 
 /// Time for all attempts together: less than the default deadline of a run, so that the failure says
 /// what was the matter.
@@ -92,12 +92,13 @@ fn unmet(strangers: u64) -> Failure {
     if strangers == 0 {
         let place = format!("a connection to this machine itself was not made within {seconds} s");
         let remedy = "see whether a packet filter drops it (nft list ruleset)";
-        return Failure::from_errno(FailureKind::SetUp, place, Errno::TIMEDOUT).with_remedy(remedy);
+        return Failure::from_errno(FailureKind::SetUp, place, Errno::TIMEDOUT.raw_os_error())
+            .with_remedy(remedy);
     }
     let place = format!(
         "{strangers} connections of other processes, and none of the run, came within {seconds} s"
     );
-    Failure::from_errno(FailureKind::SetUp, place, Errno::TIMEDOUT)
+    Failure::from_errno(FailureKind::SetUp, place, Errno::TIMEDOUT.raw_os_error())
         .with_remedy("end the program that connects to this machine's ports all the time")
 }
 

@@ -2,12 +2,12 @@
 
 use std::os::fd::OwnedFd;
 
+use ipcperf_model::Failure;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::{Errno, write};
 
-use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
-use crate::Failure;
+use super::pipe_end::refused;
 
 fn empty() -> Result<OwnedFd, Errno> {
     memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)

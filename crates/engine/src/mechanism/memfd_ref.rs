@@ -3,21 +3,24 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::slice::from_ref;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::{Errno, pread, read, write};
 use rustix::net::{AddressFamily, SocketType, socketpair};
 
-use super::descriptor::refused;
 use super::mapping::{Access, Mapping};
 use super::memfd::{self, Filled};
-use super::passing::{close, datagram_pair, recv_with, send_with};
+use super::pipe_end::refused;
+use super::scm_rights::{close, datagram_pair, recv_with, send_with};
 use super::shm_ring::available;
 use super::socket::flags;
-use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
-    Setup, Unrelated,
+use crate::channel::{
+    Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec,
+    OptionValues, Setup,
 };
-use crate::{Failure, Mode, worker};
+use crate::worker;
 
 /// What `memfd-ref` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -65,10 +68,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:memfd_create(2)", "man:fcntl(2), F_ADD_SEALS", "man:unix(7)"],
     },
     availability: available,
-    limit: |_| None,
     holds: held,
-    library: None,
     execute: worker::execute::<MemfdRef>,
+    ..Mechanism::BASE
 };
 
 /// How many memfds are reused in turn: fewer than a datagram queue holds messages.

@@ -1,15 +1,17 @@
 //! `mmap-file`: one slot in a file that both parties map, with futexes to wait on.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, Mode as Access, OFlags, openat};
 
-use super::descriptor::refused;
+use super::Scratch;
 use super::futex::FutexBell;
+use super::pipe_end::refused;
 use super::slot::{Shared, SlotEnd, ends, memory_bytes};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Scratch, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `mmap-file` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -38,11 +40,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             --kernel-buffer does not apply.",
         references: &["man:mmap(2)", "man:futex(2)"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
     holds: |_| 2,
-    library: None,
     execute: worker::execute::<MmapFile>,
+    ..Mechanism::BASE
 };
 
 struct MmapFile;

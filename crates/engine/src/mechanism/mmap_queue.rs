@@ -10,19 +10,22 @@ mod sysv_semaphore;
 
 use std::sync::Arc;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Failure, Mode, Report, RunSpec};
 use rustix::io::Errno;
+use shared::{Geometry, Shared, Side, View};
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::shm_ring::available;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup,
-    Unrelated,
+use crate::channel::{
+    Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec,
+    OptionValues, Setup,
 };
 use crate::payload::Way;
-use crate::workload::Kind;
-use crate::{Failure, Mode, Report, RunSpec, worker};
-use shared::{Geometry, Shared, Side, View};
+use crate::worker;
 
 /// What `mmap-queue` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -80,23 +83,24 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    limit: |_| None,
     holds: |_| 4,
-    library: None,
     execute,
+    ..Mechanism::BASE
 };
 
 /// Chooses the wait, once for the run.
-fn execute(spec: &RunSpec) -> Report {
+fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
     match spec.options.get("wait").map_or("futex", String::as_str) {
-        "fcntl-each" => worker::execute::<MmapQueue<fcntl::Each>>(spec),
-        "fcntl-needed" => worker::execute::<MmapQueue<fcntl::Needed>>(spec),
-        "mutex" => worker::execute::<MmapQueue<mutex::Mutex>>(spec),
-        "posix-sem" => worker::execute::<MmapQueue<Counts<semaphore::Semaphore>>>(spec),
-        "sysv-sem" => worker::execute::<MmapQueue<Counts<sysv_semaphore::SysvSemaphore>>>(spec),
-        "eventfd" => worker::execute::<MmapQueue<Counts<kernel::EventFd>>>(spec),
-        "pipe" => worker::execute::<MmapQueue<Counts<kernel::Pipe>>>(spec),
-        _ => worker::execute::<MmapQueue<Counts<futex::Futex>>>(spec),
+        "fcntl-each" => worker::execute::<MmapQueue<fcntl::Each>>(spec, mechanism),
+        "fcntl-needed" => worker::execute::<MmapQueue<fcntl::Needed>>(spec, mechanism),
+        "mutex" => worker::execute::<MmapQueue<mutex::Mutex>>(spec, mechanism),
+        "posix-sem" => worker::execute::<MmapQueue<Counts<semaphore::Semaphore>>>(spec, mechanism),
+        "sysv-sem" => {
+            worker::execute::<MmapQueue<Counts<sysv_semaphore::SysvSemaphore>>>(spec, mechanism)
+        }
+        "eventfd" => worker::execute::<MmapQueue<Counts<kernel::EventFd>>>(spec, mechanism),
+        "pipe" => worker::execute::<MmapQueue<Counts<kernel::Pipe>>>(spec, mechanism),
+        _ => worker::execute::<MmapQueue<Counts<futex::Futex>>>(spec, mechanism),
     }
 }
 

@@ -5,24 +5,22 @@
 //! it works (a [`Channel`] that opens two [`Endpoint`]s). Dispatch happens once for a run, through
 //! [`Mechanism::execute`]; the loops are generic over the endpoint.
 
-mod bus;
-mod channel;
+mod custom;
 mod dbus;
-mod descriptor;
-mod facts;
 mod iceoryx;
-mod lasting;
-mod local;
 mod mapping;
 mod meeting;
 mod memfd;
-mod own;
-mod passing;
-mod polled;
-mod scratch;
+mod pipe_end;
+mod pool_socket;
+mod readiness;
+mod run_dir;
+mod scm_rights;
 mod slot;
 mod socket;
 mod sysv;
+mod temp_dir;
+mod uds_path;
 
 mod bus_copy;
 mod bus_memfd;
@@ -68,19 +66,16 @@ mod zeromq;
 
 use std::path::Path;
 
-use crate::names::{RunNames, not_drawn};
-use crate::{Failure, RunSpec};
+use ipcperf_model::{Failure, RunSpec};
 
-pub use channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Nearness, Opened, Setup};
-pub use facts::{
-    Boundaries, Choice, Delivery, Documentation, Helper, Lack, Library, Limit, Mechanism,
-    OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unavailable, Unrelated,
-};
-pub(crate) use own::plain;
-pub use own::{
+use crate::channel::{Mechanism, OptionValues};
+use crate::leftovers::{RunNames, not_drawn};
+
+pub(crate) use custom::plain;
+pub use custom::{
     LibraryFacts, OwnKind, learn_library, learn_program, library_facts, name_unasked, own_mechanism,
 };
-pub use scratch::Scratch;
+pub use temp_dir::Scratch;
 
 /// Every mechanism, in the order in which tables show them.
 pub const MECHANISMS: &[&Mechanism] = &[
@@ -145,7 +140,7 @@ pub const SURVEYED: &[&Mechanism] = &[
 /// Draws names for one run of `spec`: also in the folders that its options name.
 ///
 /// # Errors
-/// [`crate::FailureKind::SetUp`] where none can be drawn.
+/// [`ipcperf_model::FailureKind::SetUp`] where none can be drawn.
 pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
     let options = find(&spec.mechanism).map_or(&[][..], |mechanism| mechanism.options);
     let folders = options.iter().filter(|option| matches!(option.values, OptionValues::Folder));
@@ -158,5 +153,9 @@ pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
 /// The mechanism called `name`, if there is one: of the list, or of one's own.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Mechanism> {
-    MECHANISMS.iter().copied().find(|mechanism| mechanism.name == name).or_else(|| own::find(name))
+    MECHANISMS
+        .iter()
+        .copied()
+        .find(|mechanism| mechanism.name == name)
+        .or_else(|| custom::find(name))
 }

@@ -1,15 +1,16 @@
 //! `mptcp`: Multipath TCP over the loopback interface.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with};
 
 use super::socket::{SocketEnd, joined};
 use super::sysv::setting;
 use super::tcp::connected;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `mptcp` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -42,10 +43,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["https://docs.kernel.org/networking/mptcp.html", "man:tcp(7)"],
     },
     availability: available,
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Mptcp>,
+    ..Mechanism::BASE
 };
 
 /// The least that is asked for as a buffer. With 4 and 16 KiB, messages larger than it stand still for

@@ -2,13 +2,14 @@
 //! is built in only where asked for.
 
 #[cfg(feature = "nng")]
-mod linked;
+mod endpoint;
 
-use super::{
-    Boundaries, Delivery, Documentation, Helper, Library, Mechanism, PayloadFate, PayloadWay,
-    PeerDeath, PeerWait, Unavailable, Unrelated,
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, Library, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
 };
-use crate::{Mode, Report, RunSpec};
+use ipcperf_model::{Mode, Report, RunSpec, Unavailable};
+
+use crate::channel::{Documentation, Mechanism};
 
 /// What `nng` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -45,10 +46,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: built_in,
-    limit: |_| None,
     holds: |_| 6,
     library: Some(Library { name: "NNG", version: env!("VERSION_OF_NNG_SYS"), licence: "MIT" }),
     execute,
+    ..Mechanism::BASE
 };
 
 #[cfg(feature = "nng")]
@@ -58,9 +59,9 @@ fn built_in() -> Result<(), Unavailable> {
 }
 
 #[cfg(feature = "nng")]
-fn execute(spec: &RunSpec) -> Report {
-    let report = crate::worker::execute::<linked::Nng>(spec);
-    super::lasting::remove();
+fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+    let report = crate::worker::execute::<endpoint::Nng>(spec, mechanism);
+    crate::mechanism::run_dir::remove();
     report
 }
 
@@ -73,7 +74,10 @@ fn built_in() -> Result<(), Unavailable> {
 }
 
 #[cfg(not(feature = "nng"))]
-fn execute(_: &RunSpec) -> Report {
-    let failure = crate::Failure::new(crate::FailureKind::SetUp, "ipcperf was built without nng");
+fn execute(_: &RunSpec, _: &'static Mechanism) -> Report {
+    let failure = ipcperf_model::Failure::new(
+        ipcperf_model::FailureKind::SetUp,
+        "ipcperf was built without nng",
+    );
     Report::Failed(failure.with_remedy("cargo build --release --features nng, which needs cmake"))
 }

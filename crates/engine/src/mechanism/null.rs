@@ -2,13 +2,14 @@
 
 use std::hint::black_box;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism, Opened,
-    PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `null` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -33,11 +34,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         defaults_that_matter: "None.",
         references: &[],
     },
-    availability: || Ok(()),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Null>,
+    ..Mechanism::BASE
 };
 
 struct Null;

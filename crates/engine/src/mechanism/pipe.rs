@@ -1,14 +1,15 @@
 //! `pipe`: an unnamed pipe in either direction.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::descriptor::{Direction, PipeEnd, join, refused};
-use super::polled::{self, Poll, WAIT};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode};
+use super::pipe_end::{Direction, PipeEnd, join, refused};
+use super::readiness;
+use super::readiness::{Poll, WAIT};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 
 /// What `pipe` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -37,11 +38,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             CAP_SYS_RESOURCE. A user above fs.pipe-user-pages-soft gets smaller pipes.",
         references: &["man:pipe(7)", "man:pipe(2)", "man:fcntl(2), F_SETPIPE_SZ"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
-    execute: polled::execute::<Pipe, Poll>,
+    execute: readiness::execute::<Pipe, Poll>,
+    ..Mechanism::BASE
 };
 
 /// The option that pipes and FIFOs share.

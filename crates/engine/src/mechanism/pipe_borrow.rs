@@ -1,18 +1,21 @@
 //! `pipe-borrow`: a pipe that borrows the pages of large messages instead of copying them in.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
 use rustix::thread::sched_yield;
 
-use super::descriptor::{PipeEnd, join};
 use super::pipe::{CAPACITY, direction};
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Helper,
-    Mechanism, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
-    Setup, Unrelated,
+use super::pipe_end::{PipeEnd, join};
+use crate::channel::{
+    Blocking, Channel, Descriptors, Documentation, Endpoint, Mechanism, Opened, OptionSpec,
+    OptionValues, Setup,
 };
-use crate::{Failure, Mode, worker};
+use crate::worker;
 
 /// What `pipe-borrow` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -65,11 +68,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             turn means more memory that is hot: at most the capacity and two messages.",
         references: &["man:vmsplice(2)", "man:pipe(7)", "man:FIONREAD(2const)"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
     holds: |_| 4,
-    library: None,
     execute: worker::execute::<PipeBorrow>,
+    ..Mechanism::BASE
 };
 
 /// How the pages of a message are kept from changing before they are read.

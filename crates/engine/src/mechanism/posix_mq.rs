@@ -4,20 +4,22 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::sysv::{outcome, setting};
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Limit, Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable,
-    Unrelated,
-};
 use crate::buffer::Buffer;
-use crate::names::RunNames;
-use crate::names::message_queue::{Direction, name};
-use crate::names::of_run;
-use crate::{Failure, Mode, worker};
+use crate::channel::{
+    Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened,
+    Setup,
+};
+use crate::leftovers::message_queue::{Direction, name};
+use crate::leftovers::{RunNames, of_run};
+use crate::worker;
 
 /// What `posix-mq` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -49,9 +51,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| Some(limit()),
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<PosixMq>,
+    ..Mechanism::BASE
 };
 
 /// Bytes the kernel counts for a queue of one message, beyond that message; generously.

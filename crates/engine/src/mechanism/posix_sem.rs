@@ -1,15 +1,16 @@
 //! `posix-sem`: one slot of shared memory, and unnamed POSIX semaphores in it.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::slot::{Bell, BellMemory, SlotEnd, Spot, ends, memory, memory_available};
 use super::sysv::outcome;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `posix-sem` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -38,10 +39,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:sem_overview(7)", "man:sem_post(3)", "man:sem_wait(3)"],
     },
     availability: memory_available,
-    limit: |_| None,
     holds: |_| 2,
-    library: None,
     execute: worker::execute::<PosixSem>,
+    ..Mechanism::BASE
 };
 
 const _: () = assert!(size_of::<libc::sem_t>() <= size_of::<BellMemory>());

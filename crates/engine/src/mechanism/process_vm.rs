@@ -2,17 +2,18 @@
 
 use std::fs::read_to_string;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 use rustix::process::getpid;
 
 use super::futex::FutexBell;
 use super::slot::{SlotEnd, ends, memory, memory_available};
 use super::sysv::outcome;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Endpoint, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `process-vm` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -42,10 +43,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:process_vm_readv(2)", "man:ptrace(2)", "man:prctl(2), PR_SET_PTRACER"],
     },
     availability: available,
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<ProcessVm>,
+    ..Mechanism::BASE
 };
 
 fn available() -> Result<(), Unavailable> {

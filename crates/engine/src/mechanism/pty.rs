@@ -2,16 +2,19 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-use super::descriptor::refused;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
+use super::pipe_end::refused;
+use crate::channel::{
+    Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
-use crate::{Failure, Mode, worker};
+use crate::worker;
 
 /// What `pty` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -39,10 +42,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:pty(7)", "man:termios(3)", "man:ioctl_tty(2)"],
     },
     availability: available,
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Pty>,
+    ..Mechanism::BASE
 };
 
 /// What the line discipline holds, bytes.

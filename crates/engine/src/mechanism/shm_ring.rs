@@ -3,20 +3,23 @@
 use std::io;
 use std::time::Duration;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Failure, Mode, Report, RunSpec, Unavailable};
 use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 
-use super::descriptor::refused;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Mechanism,
-    Nearness, Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait,
-    Setup, Unavailable, Unrelated,
+use super::pipe_end::refused;
+use crate::channel::{
+    Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Nearness, Opened, OptionSpec,
+    OptionValues, Setup,
 };
 use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
 use crate::payload::Way;
-use crate::workload::Kind;
-use crate::{Failure, Mode, Report, RunSpec, worker};
+use crate::worker;
 
 /// What `shm-ring` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -69,10 +72,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
     },
     availability: available,
-    limit: |_| None,
     holds: |_| 2 * SLOTS as u64,
-    library: None,
     execute,
+    ..Mechanism::BASE
 };
 
 /// Whether a memfd can be made.
@@ -218,10 +220,10 @@ impl Channel for Loaning {
     }
 }
 
-fn execute(spec: &RunSpec) -> Report {
-    match Api::of(&spec.setup()) {
-        Api::Copy => worker::execute::<Copying>(spec),
-        Api::Loan => worker::execute::<Loaning>(spec),
+fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+    match Api::of(&Setup::new(spec)) {
+        Api::Copy => worker::execute::<Copying>(spec, mechanism),
+        Api::Loan => worker::execute::<Loaning>(spec, mechanism),
     }
 }
 

@@ -6,19 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Report, Unavailable};
 use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::process::{Resource, getpid, getrlimit};
 use rustix::thread::futex;
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::slot::Shared;
 use super::sysv::outcome;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
+use crate::channel::{
+    Blocking, Channel, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
 };
-use crate::{Failure, Mode, Report, worker};
+use crate::worker;
 
 /// What `signal` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -56,9 +59,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |_| Some(Limit { bytes: WORD as u64, because: "a signal's value is a word".to_owned() }),
-    holds: |_| 0,
-    library: None,
-    execute: |spec| explained(worker::execute::<Signal>(spec)),
+    execute: |spec, mechanism| explained(worker::execute::<Signal>(spec, mechanism)),
+    ..Mechanism::BASE
 };
 
 /// Bytes of a signal's value.

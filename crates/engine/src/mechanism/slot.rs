@@ -24,10 +24,11 @@ pub(super) use lane::Lane;
 use lane::{Header, Line, header_bytes};
 pub(super) use shared::{Shared, memory_available};
 
-use super::descriptor::refused;
-use super::{Blocking, Endpoint, Granted, Opened, Setup};
-use crate::Failure;
-use crate::workload::Kind;
+use ipcperf_model::Failure;
+use ipcperf_model::workload::Kind;
+
+use super::pipe_end::refused;
+use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 
 /// A count of rings: ringing adds one, taking waits for one and takes it off.
 pub(super) trait Bell: Clone + Send + 'static {
@@ -188,17 +189,18 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::Nearness;
+    use ipcperf_model::message_options::Reuse;
+
     use super::super::futex::FutexBell;
     use super::*;
-    use crate::handling::Reuse;
+    use crate::channel::Nearness;
 
     fn opened(blocking: Blocking, buffer_bytes: u64) -> Opened<SlotEnd<FutexBell>> {
         let setup = Setup {
             options: &BTreeMap::new(),
             buffer_bytes,
             kernel_buffer_asked_bytes: None,
-            privilege: crate::Privilege::Used,
+            privilege: ipcperf_model::Privilege::Used,
             nearness: Nearness::Unpinned,
             cpus: None,
             blocking,

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use ipcperf_model::{Failure, Privilege};
 use rustix::io::Errno;
 use rustix::net::sockopt::{
     set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_send_buffer_size,
@@ -9,9 +10,8 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use super::descriptor::refused;
-use super::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
-use crate::{Failure, Privilege};
+use super::pipe_end::refused;
+use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
 
 /// One end of a connected socket; `KEEPS_BOUNDARIES` for datagrams and sequenced packets.
 #[derive(Debug)]
@@ -152,10 +152,11 @@ fn largest_taken(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<L
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::Nearness;
+    use ipcperf_model::message_options::Reuse;
+    use ipcperf_model::workload::Kind;
+
     use super::*;
-    use crate::handling::Reuse;
-    use crate::workload::Kind;
+    use crate::channel::Nearness;
 
     fn setup<'a>(
         options: &'a BTreeMap<String, String>,

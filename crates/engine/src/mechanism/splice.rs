@@ -3,18 +3,21 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, Mode as Access, OFlags, openat};
 use rustix::io::Errno;
 use rustix::pipe::{
     IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, pipe_with, splice, vmsplice,
 };
 
-use super::descriptor::refused;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
+use super::pipe_end::refused;
+use crate::channel::{
+    Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
-use crate::{Failure, Mode, worker};
+use crate::worker;
 
 /// What `splice` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -41,11 +44,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             their bytes: small messages fill it early. --kernel-buffer does not apply.",
         references: &["man:vmsplice(2)", "man:splice(2)", "man:pipe(7)"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Splice>,
+    ..Mechanism::BASE
 };
 
 struct Splice;

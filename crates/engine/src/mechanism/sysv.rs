@@ -4,13 +4,13 @@
 //! other is told by `EIDRM`), the command once the worker is gone, and the worker when the command
 //! dies. All know the keys that the run tries.
 
+use ipcperf_model::Unavailable;
 use rustix::io::Errno;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
-use super::Unavailable;
-use crate::names::{installed, of_run, system_v};
+use crate::leftovers::{installed, of_run, system_v};
 
-pub(super) use crate::names::system_v::outcome;
+pub(super) use crate::leftovers::system_v::outcome;
 
 /// A key under which nothing is made: whether it finds an object does not matter.
 const PROBE: libc::key_t = 0x16C << 22;

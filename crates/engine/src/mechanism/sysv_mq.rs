@@ -1,15 +1,18 @@
 //! `sysv-mq`: a System V message queue.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::sysv::{self, outcome, outcome_of_object, setting};
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
 use crate::buffer::Buffer;
-use crate::{Failure, Mode, worker};
+use crate::channel::{
+    Blocking, Channel, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
+};
+use crate::worker;
 
 /// What `sysv-mq` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -40,9 +43,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     // SAFETY: the call takes numbers alone.
     availability: || sysv::available("msgget", |key| unsafe { libc::msgget(key, 0) }),
     limit: |setup| Some(limit(setup)),
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<SysvMq>,
+    ..Mechanism::BASE
 };
 
 fn limit(setup: &Setup<'_>) -> Limit {

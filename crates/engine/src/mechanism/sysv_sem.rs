@@ -1,15 +1,16 @@
 //! `sysv-sem`: one slot of shared memory, and a set of System V semaphores.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
 use super::sysv;
-use super::{
-    Blocking, Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `sysv-sem` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -39,10 +40,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:semop(2)", "man:semget(2)", "man:sysvipc(7)"],
     },
     availability: available,
-    limit: |_| None,
     holds: |_| 2,
-    library: None,
     execute: worker::execute::<SysvSem>,
+    ..Mechanism::BASE
 };
 
 fn available() -> Result<(), Unavailable> {

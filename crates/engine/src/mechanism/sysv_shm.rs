@@ -2,16 +2,17 @@
 
 use std::ptr::{NonNull, null, null_mut};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
 use super::futex::FutexBell;
 use super::slot::{Shared, SlotEnd, ends, memory_bytes, no_memory};
 use super::sysv;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `sysv-shm` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -40,10 +41,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     // SAFETY: the call takes numbers alone.
     availability: || sysv::available("shmget", |key| unsafe { libc::shmget(key, 0, 0) }),
-    limit: |_| None,
     holds: |_| 2,
-    library: None,
     execute: worker::execute::<SysvShm>,
+    ..Mechanism::BASE
 };
 
 struct SysvShm;

@@ -3,20 +3,21 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
 use rustix::net::{
     AddressFamily, Protocol, SocketFlags, SocketType, bind, getsockname, socket_with,
 };
 
-use super::descriptor::refused;
 use super::meeting::{has_address_of, meet};
+use super::pipe_end::refused;
 use super::socket::{SocketEnd, joined, set_buffers};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
+use crate::worker;
 
 /// What `tcp` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -58,10 +59,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Tcp>,
+    ..Mechanism::BASE
 };
 
 /// Whether a socket can be bound to the loopback address.

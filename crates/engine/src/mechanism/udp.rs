@@ -2,17 +2,20 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SocketType, connect, getsockname, recv};
 
-use super::descriptor::refused;
+use super::pipe_end::refused;
 use super::socket::{flags, set_buffers};
 use super::tcp::{ANY_PORT, available, loopback};
-use super::{
-    Boundaries, Channel, Delivery, Descriptors, Documentation, Endpoint, Granted, Helper, Limit,
-    Mechanism, Opened, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
+use crate::channel::{
+    Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
 };
-use crate::{Failure, Mode, worker};
+use crate::worker;
 
 /// What `udp` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -42,9 +45,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || available(SocketType::DGRAM),
     limit: |_| Some(Limit { bytes: 65_507, because: "UDP over IPv4 carries no more".to_owned() }),
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Udp>,
+    ..Mechanism::BASE
 };
 
 struct Udp;
@@ -120,8 +122,8 @@ mod tests {
 
     use rustix::net::SendFlags;
 
-    use super::super::Blocking;
     use super::*;
+    use crate::channel::Blocking;
 
     #[test]
     fn datagrams_of_others_are_not_received() {

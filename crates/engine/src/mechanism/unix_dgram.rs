@@ -1,13 +1,14 @@
 //! `unix-dgram`: a pair of connected Unix domain datagram sockets.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `unix-dgram` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -33,11 +34,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             The largest message is SO_SNDBUF (212992) less 32 bytes.",
         references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
     },
-    availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<UnixDgram>,
+    ..Mechanism::BASE
 };
 
 struct UnixDgram;

@@ -1,13 +1,14 @@
 //! `unix-seqpacket`: a pair of connected Unix domain sequenced-packet sockets.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `unix-seqpacket` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -32,11 +33,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             is queued is bounded by SO_SNDBUF.",
         references: &["man:unix(7)", "man:socketpair(2)"],
     },
-    availability: || Ok(()),
     limit: |setup| unix_limit(SocketType::SEQPACKET, setup),
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<UnixSeqpacket>,
+    ..Mechanism::BASE
 };
 
 struct UnixSeqpacket;

@@ -1,14 +1,15 @@
 //! `unix-stream`: a pair of connected Unix domain stream sockets.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode};
 use rustix::net::SocketType;
 
-use super::polled::{self, Poll, WAIT};
+use super::readiness;
+use super::readiness::{Poll, WAIT};
 use super::socket::{SocketEnd, unix_pair};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unrelated,
-};
-use crate::{Failure, Mode};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 
 /// What `unix-stream` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -36,11 +37,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             kernel's overhead too, so small writes fill it early. SO_RCVBUF has no effect.",
         references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
-    execute: polled::execute::<UnixStream, Poll>,
+    execute: readiness::execute::<UnixStream, Poll>,
+    ..Mechanism::BASE
 };
 
 struct UnixStream;

@@ -1,16 +1,18 @@
 //! `unix-stream-named`: a Unix domain stream socket that is connected to by name.
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, FailureKind, Mode};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, socket_with};
 
-use super::descriptor::refused;
+use super::Scratch;
 use super::meeting::{self, is_of_this_process};
+use super::pipe_end::refused;
 use super::socket::{SocketEnd, flags, joined};
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Helper, Mechanism, Opened, OptionSpec,
-    OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Scratch, Setup, Unrelated,
-};
-use crate::names::of_run;
-use crate::{Failure, FailureKind, Mode, worker};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
+use crate::leftovers::of_run;
+use crate::worker;
 
 /// What `unix-stream-named` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -41,11 +43,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             folder; an abstract name by the network namespace alone.",
         references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
     },
-    availability: || Ok(()),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<UnixStreamNamed>,
+    ..Mechanism::BASE
 };
 
 struct UnixStreamNamed;

@@ -2,21 +2,22 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrAny, SocketFlags, SocketType, bind, getpeername, getsockname,
     socket_with,
 };
 
-use super::descriptor::refused;
 use super::meeting::meet;
+use super::pipe_end::refused;
 use super::socket::SocketEnd;
 use super::sysv::outcome;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Granted, Helper, Mechanism, Opened, PayloadFate,
-    PayloadWay, PeerDeath, PeerWait, Setup, Unavailable, Unrelated,
-};
-use crate::{Failure, Mode, worker};
+use crate::channel::{Channel, Documentation, Granted, Mechanism, Opened, Setup};
+use crate::worker;
 
 /// What `vsock` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -45,10 +46,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:vsock(7)"],
     },
     availability: || bound().map(drop).map_err(unavailable),
-    limit: |_| None,
-    holds: |_| 0,
-    library: None,
     execute: worker::execute::<Vsock>,
+    ..Mechanism::BASE
 };
 
 fn unavailable(errno: Errno) -> Unavailable {

@@ -8,19 +8,21 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
 
+use ipcperf_model::mechanism::{
+    Boundaries, Delivery, Helper, Library, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+};
+use ipcperf_model::{Failure, Mode, Report, RunSpec};
 use ipcperf_zmq::Pair;
 use rustix::io::Errno;
 
-use super::descriptor::refused;
-use super::lasting;
-use super::local::{listen_at, path_in_folder};
+use super::pipe_end::refused;
+use super::run_dir;
 use super::sysv::outcome;
-use super::{
-    Boundaries, Channel, Delivery, Documentation, Endpoint, Granted, Helper, Library, Mechanism,
-    Opened, OptionSpec, OptionValues, PayloadFate, PayloadWay, PeerDeath, PeerWait, Setup,
-    Unrelated,
+use super::uds_path::{listen_at, path_in_folder};
+use crate::channel::{
+    Channel, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec, OptionValues, Setup,
 };
-use crate::{Failure, Mode, Report, RunSpec, worker};
+use crate::worker;
 
 /// What `zeromq` is.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -70,8 +72,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "[the guide](https://zguide.zeromq.org)",
         ],
     },
-    availability: || Ok(()),
-    limit: |_| None,
     holds: |setup| {
         if setup.workload.is_answered() { 4 } else { 2 * u64::from(high_water(setup)) + 4 }
     },
@@ -81,11 +81,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         licence: "MPL-2.0",
     }),
     execute,
+    ..Mechanism::BASE
 };
 
-fn execute(spec: &RunSpec) -> Report {
-    let report = worker::execute::<ZeroMq>(spec);
-    lasting::remove();
+fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+    let report = worker::execute::<ZeroMq>(spec, mechanism);
+    run_dir::remove();
     report
 }
 

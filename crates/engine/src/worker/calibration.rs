@@ -4,8 +4,9 @@
 //! for, then the phase that counts, repeated with more messages should it come out too short. Each
 //! party computes the same answer from the same elapsed time, so they need not tell each other.
 
-use crate::workload::Extent;
-use crate::{RunSpec, WarmUp};
+use ipcperf_model::{RunSpec, WarmUp};
+
+use crate::workload::{Extent, extent};
 
 /// What a run shall last at least.
 pub const LEAST_NS: u64 = 16_000_000;
@@ -45,23 +46,23 @@ enum Total {
 
 /// The state of the search, kept alike by each party.
 #[derive(Clone, Debug)]
-pub(super) struct Calibration {
+pub(crate) struct Calibration {
     stage: Stage,
     warm_up: WarmUp,
     total: Total,
-    pub(super) extent: Extent,
+    pub(crate) extent: Extent,
     /// Phases so far, the slices together counted as one.
-    pub(super) phases: u32,
-    pub(super) slices_ns: Vec<u64>,
+    pub(crate) phases: u32,
+    pub(crate) slices_ns: Vec<u64>,
 }
 
 impl Calibration {
     /// Starts from the total that was given, or from a few messages.
-    pub(super) fn start(spec: &RunSpec) -> Self {
+    pub(crate) fn start(spec: &RunSpec) -> Self {
         let length = |bytes: u64| usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
         let (buffer_bytes, largest_bytes) =
             (length(spec.buffer_bytes), length(spec.largest_bytes()));
-        let given = spec.total_bytes.map(|total| spec.workload.extent(buffer_bytes, total.max(1)));
+        let given = spec.total_bytes.map(|total| extent(spec.workload, buffer_bytes, total.max(1)));
         let messages = (FIRST_BYTES / largest_bytes).clamp(1, FIRST_MESSAGES) as u64;
         match given {
             Some(extent) => Self::from(extent, Total::Given, spec.warm_up),
@@ -78,7 +79,7 @@ impl Calibration {
     }
 
     /// Whether the phase that took `elapsed_ns` counts; if not, `extent` is the next phase's.
-    pub(super) fn settles(&mut self, elapsed_ns: u64) -> bool {
+    pub(crate) fn settles(&mut self, elapsed_ns: u64) -> bool {
         match self.stage {
             Stage::Counting => {
                 if self.total == Total::Given

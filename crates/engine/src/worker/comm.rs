@@ -3,16 +3,15 @@
 use std::ffi::CString;
 use std::sync::OnceLock;
 
+use ipcperf_model::Role;
 use rustix::thread::set_name;
-
-use crate::Role;
 
 /// The name that was given for all of them.
 static GIVEN: OnceLock<String> = OnceLock::new();
 
 /// Calls the calling thread `name`, and so all processes that it forks and the threads that play; the kernel keeps
 /// 15 bytes of it.
-pub(super) fn take(name: &str) {
+pub(crate) fn take(name: &str) {
     if let Ok(text) = CString::new(name) {
         // Only a filter of system calls refuses it; then the name stays as it was.
         let _ = set_name(&text);
@@ -22,6 +21,6 @@ pub(super) fn take(name: &str) {
 }
 
 /// Name of the thread that plays `role`: the one that was given, or the role's.
-pub(super) fn of_thread(role: Role) -> String {
+pub(crate) fn of_thread(role: Role) -> String {
     GIVEN.get().map_or(role.name(), String::as_str).to_owned()
 }

@@ -6,32 +6,17 @@
 //! A run that nobody watches has no gate.
 
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use ipcperf_model::{Failure, FailureKind, Mode, Role, RunSpec};
 use rustix::io::{Errno, retry_on_intr, write};
-use rustix::process::getpid;
-use rustix::thread::gettid;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::control::Control;
-use super::dials::Dials;
+use super::counter_fds::Dials;
 use super::streams;
-use crate::{Failure, FailureKind, Mode, Role, RunSpec};
+use crate::shared_state::{Control, Place};
 
 /// What ends each line that goes through the gate.
 const END: u8 = b'\n';
-
-/// Whether whoever starts a worker wants to see its parties before they begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Gate {
-    /// They begin when they are ready.
-    #[default]
-    Open,
-    /// They wait until they are told to.
-    Closed,
-}
 
 /// Who plays a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,32 +48,11 @@ pub struct Gathering {
     pub players: Vec<Player>,
 }
 
-/// Where a party says which process and thread it is.
-#[derive(Debug, Default)]
-pub(super) struct Place {
-    pid: AtomicU32,
-    tid: AtomicU32,
-}
-
-impl Place {
-    /// The calling thread is the party.
-    pub(super) fn take(&self) {
-        self.pid.store(getpid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
-        // What is read here was written before a meeting, which orders it.
-        self.tid.store(gettid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
-    }
-
-    fn player(&self, role: Role, extent: PlayerExtent) -> Player {
-        let (pid, tid) = (self.pid.load(Ordering::Relaxed), self.tid.load(Ordering::Relaxed));
-        Player { role, pid, tid, extent }
-    }
-}
-
 /// Says who is there. Called by one of the parties, when all have taken their places.
 ///
 /// # Errors
 /// [`FailureKind::Worker`] where nobody listens.
-pub(super) fn tell(gathering: &Gathering) -> Result<(), Failure> {
+pub(crate) fn tell(gathering: &Gathering) -> Result<(), Failure> {
     let mut line = serde_json::to_vec(gathering).unwrap_or_default();
     line.push(END);
     write_all(streams::output(), &line).map_err(failed)
@@ -98,16 +62,21 @@ pub(super) fn tell(gathering: &Gathering) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`FailureKind::Worker`] where nobody is there to open it.
-pub(super) fn wait() -> Result<Dials, Failure> {
+pub(crate) fn wait() -> Result<Dials, Failure> {
     opened(streams::input()).map_err(failed)
 }
 
 fn failed(errno: Errno) -> Failure {
-    Failure::from_errno(FailureKind::Worker, "waiting at the gate", errno)
+    Failure::from_errno(FailureKind::Worker, "waiting at the gate", errno.raw_os_error())
+}
+
+fn player(place: &Place, role: Role, extent: PlayerExtent) -> Player {
+    let (pid, tid) = place.ids();
+    Player { role, pid, tid, extent }
 }
 
 /// Those who have taken their places, and their broker.
-pub(super) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
+pub(crate) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
     let extent = match spec.mode {
         // Of a library's threads in the one process nobody could say for whom they work.
         Mode::TwoThreads => PlayerExtent::Thread,
@@ -117,7 +86,7 @@ pub(super) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) 
         Mode::OneThread => &[Role::Both],
         Mode::TwoThreads | Mode::TwoProcesses => &[Role::Sender, Role::Receiver],
     };
-    let parties = roles.iter().map(|&role| control.place(role).player(role, extent));
+    let parties = roles.iter().map(|&role| player(control.place(role), role, extent));
     let broker = broker.map(|pid| Player {
         role: Role::Broker,
         pid,
@@ -149,7 +118,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
-    use crate::spec::tests::spec;
+    use crate::spec::spec;
 
     #[test]
     fn those_at_the_gate_are_told_once_each() {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::RunSpec;
-use crate::mechanism::{self, Helper};
+use ipcperf_model::RunSpec;
+use ipcperf_model::mechanism::Helper;
 
 /// The threads of the kernel that work for a mechanism on the CPUs of a run.
 #[derive(Clone, Debug)]
@@ -17,10 +17,8 @@ pub(super) struct KernelThreads {
 impl KernelThreads {
     /// Those on the CPUs of `spec`. `None` where it names none, where the mechanism has no such
     /// threads, or where one cannot be seen, as in a container.
-    pub(super) fn of(spec: &RunSpec) -> Option<Self> {
-        let Helper::KernelThread(name) = mechanism::find(&spec.mechanism)?.helper else {
-            return None;
-        };
+    pub(super) fn of(spec: &RunSpec, helper: Helper) -> Option<Self> {
+        let Helper::KernelThread(name) = helper else { return None };
         let cpus: BTreeSet<u32> = spec.cpus?.into();
         let wanted: Vec<String> = cpus.iter().map(|cpu| format!("{name}/{cpu}")).collect();
         let is_wanted = |process: &PathBuf| {
@@ -48,22 +46,24 @@ fn cpu_ns(schedstat: &PathBuf) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::tests::spec;
+    use crate::spec::spec;
+
+    const SOFT: Helper = Helper::KernelThread("ksoftirqd");
 
     #[test]
     fn a_mechanism_without_such_threads_has_none() {
-        assert!(KernelThreads::of(&spec("pipe", [0, 0])).is_none());
+        assert!(KernelThreads::of(&spec("pipe", [0, 0]), Helper::Nobody).is_none());
     }
 
     #[test]
     fn a_cpu_that_is_not_there_has_none() {
-        assert!(KernelThreads::of(&spec("tcp", [0, 1_000_000])).is_none());
+        assert!(KernelThreads::of(&spec("tcp", [0, 1_000_000]), SOFT).is_none());
     }
 
     /// In a container it cannot be seen, and then nothing is said of it.
     #[test]
     fn what_is_seen_has_used_some_time() {
-        if let Some(threads) = KernelThreads::of(&spec("tcp", [0, 0])) {
+        if let Some(threads) = KernelThreads::of(&spec("tcp", [0, 0]), SOFT) {
             assert!(threads.cpu_ns().is_some());
         }
     }

@@ -1,10 +1,10 @@
 //! The memory that a party's messages lie in.
 
+use ipcperf_model::message_options::Handling;
+use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::io::Errno;
 
-use crate::handling::Handling;
 use crate::workload::Places;
-use crate::{Failure, FailureKind, Role, RunSpec};
 
 /// Where a party sends messages from and receives them into. Of what it does not use there is no
 /// more than a byte.
@@ -35,6 +35,10 @@ impl Memory {
 
 /// That there is no memory for messages of `bytes`.
 fn no_memory(bytes: usize, errno: Errno) -> Failure {
-    Failure::from_errno(FailureKind::SetUp, format!("a buffer of {bytes} bytes"), errno)
-        .with_remedy("use smaller messages")
+    Failure::from_errno(
+        FailureKind::SetUp,
+        format!("a buffer of {bytes} bytes"),
+        errno.raw_os_error(),
+    )
+    .with_remedy("use smaller messages")
 }

@@ -9,47 +9,14 @@ use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
+use ipcperf_model::{KernelObject, Mode, Objects, Role, RunSpec};
 use rustix::fs::{FileType, fstat, fstatfs};
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::getpid;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::{Mode, Role, RunSpec};
 
 /// What file systems of POSIX message queues are told by
 /// ([statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)).
 const MQUEUE_MAGIC: u64 = 0x1980_0202;
-
-/// Whether parties look at their kernel objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Objects {
-    /// They do not.
-    #[default]
-    Unread,
-    /// They do, outside the timed region.
-    Read,
-}
-
-/// A limit of a kernel object, as a party found it before its first phase and after its last.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KernelObject {
-    /// Whose it is; `None` where the parties are of one process.
-    pub role: Option<Role>,
-    /// Its number: of a descriptor, or of a queue.
-    pub number: i64,
-    /// What it is: `pipe`, `unix stream socket`, `message queue` ...
-    pub object: String,
-    /// Which of its limits: `capacity`, `send buffer`, `receive buffer`, `size`.
-    pub limit: String,
-    /// What was asked of the kernel, bytes; `None` leaves its default.
-    pub asked_bytes: Option<u64>,
-    /// What it granted, bytes; `None` where the object came to be later.
-    pub before_bytes: Option<u64>,
-    /// What that has become at the end, bytes; `None` where the object is gone.
-    pub after_bytes: Option<u64>,
-}
 
 /// Number, kind and limit of an object, and how much it is.
 type Found = BTreeMap<(i64, String, &'static str), u64>;
@@ -58,30 +25,30 @@ type Found = BTreeMap<(i64, String, &'static str), u64>;
 static OTHERS: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
 /// What is open now is not the mechanism's.
-pub(super) fn leave_out_what_is_open() {
+pub(crate) fn leave_out_what_is_open() {
     OTHERS.lock().unwrap_or_else(PoisonError::into_inner).extend(open());
 }
 
 /// `descriptor` is not the mechanism's.
-pub(super) fn leave_out(descriptor: &OwnedFd) {
+pub(crate) fn leave_out(descriptor: &OwnedFd) {
     OTHERS.lock().unwrap_or_else(PoisonError::into_inner).push(descriptor.as_raw_fd());
 }
 
 /// What a party has found so far.
 #[derive(Debug)]
-pub(super) struct Survey {
+pub(crate) struct Survey {
     before: Found,
 }
 
 impl Survey {
     /// Looks for the first time, where `spec` asks for it. Of two threads, one looks.
-    pub(super) fn begin(spec: &RunSpec, role: Role) -> Option<Self> {
+    pub(crate) fn begin(spec: &RunSpec, role: Role) -> Option<Self> {
         let is_others = spec.mode == Mode::TwoThreads && role == Role::Receiver;
         (spec.objects == Objects::Read && !is_others).then(|| Self { before: found() })
     }
 
     /// Looks again, and says what has become of all that was seen.
-    pub(super) fn end(self, spec: &RunSpec, role: Role) -> Vec<KernelObject> {
+    pub(crate) fn end(self, spec: &RunSpec, role: Role) -> Vec<KernelObject> {
         let after = found();
         let mut keys: Vec<_> = self.before.keys().chain(after.keys()).collect();
         keys.sort();

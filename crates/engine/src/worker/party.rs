@@ -2,27 +2,31 @@
 
 use std::time::Duration;
 
+use ipcperf_model::mechanism::Helper;
+use ipcperf_model::message_options::{Handling, Touch};
+use ipcperf_model::{
+    DialReading, Failure, FailureKind, Gate, KernelObject, Role, RoleUsage, RoundTrips, RunSpec,
+    TouchCheck,
+};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
-use super::control::Control;
-use super::dials::{DialReading, Dials};
-use super::gate::{self, Gate};
+use super::counter_fds::Dials;
+use super::gate;
+use super::helper_usage::{Others, OthersUsage};
 use super::kernel_threads::KernelThreads;
 use super::memory::Memory;
-use super::objects::{KernelObject, Survey};
-use super::others::{Others, OthersUsage};
-use super::repeated::{PhaseReport, Repeated};
+use super::objects::Survey;
+use super::phases::{PhaseReport, Repeated};
 use super::usage::{Usage, Whose, run_delay_ns};
-use crate::handling::{Handling, Touch};
+use crate::channel::{Endpoint, Nearness};
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
-use crate::mechanism::{Endpoint, Nearness};
 use crate::payload::{Payload, Stamped, Touching, Unchecked};
-use crate::placement;
+use crate::shared_state::Control;
 use crate::workload::{Extent, Meter, RoundTrip, Stream, Task, Workload};
-use crate::{Failure, FailureKind, NO_SPACE, Role, RoleUsage, RoundTrips, RunSpec, TouchCheck};
+use crate::{NO_SPACE, harness_failure, placement};
 
 /// How long the cache-line probe before and after a run lasts.
 const PROBE: Duration = Duration::from_millis(5);
@@ -59,6 +63,8 @@ pub(super) struct Party<'a, E> {
     pub(super) memory: Option<Memory>,
     pub(super) control: &'a Control,
     pub(super) nearness: Nearness,
+    /// Who does part of the work beside the parties.
+    pub(super) helper: Helper,
 }
 
 /// What a party has at hand while it plays.
@@ -120,7 +126,7 @@ impl<E: Endpoint> Party<'_, E> {
         let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
         placement::pin(cpu).map_err(|errno| {
             // The plan was made with CPUs that were allowed: this one is gone, or was taken away.
-            Failure::of_harness(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
+            harness_failure(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
                 .with_remedy("choose CPUs that this process may use: taskset -p $$")
         })
     }
@@ -137,7 +143,7 @@ impl<E: Endpoint> Party<'_, E> {
         }
         // One of the two asks; both would see the same.
         let asks = self.role != Role::Receiver;
-        let kernel_threads = asks.then(|| KernelThreads::of(self.spec)).flatten();
+        let kernel_threads = asks.then(|| KernelThreads::of(self.spec, self.helper)).flatten();
         let trips = TickHistogram::touched();
         Ok(Kit { memory, trips, kernel_threads, dials: Dials::default() })
     }
@@ -189,7 +195,7 @@ impl<E: Endpoint> Party<'_, E> {
         kit.trips.clear();
         self.take_calls();
         let others = Others::now(&self.end, kit.kernel_threads.as_ref(), self.role);
-        let whose = Whose::of(self.spec);
+        let whose = Whose::of(self.helper);
         let (delay_before_ns, threads_before_ns) = (run_delay_ns(), whose.others_cpu_ns());
         self.meet();
         if self.role == Role::Sender {
@@ -306,7 +312,11 @@ impl<E: Endpoint> Party<'_, E> {
 
 /// That the end of `mechanism` could not be prepared by the party that is to use it.
 fn unprepared(mechanism: &str, errno: Errno) -> Failure {
-    let failure = Failure::from_errno(FailureKind::SetUp, format!("preparing {mechanism}"), errno);
+    let failure = Failure::from_errno(
+        FailureKind::SetUp,
+        format!("preparing {mechanism}"),
+        errno.raw_os_error(),
+    );
     match errno {
         Errno::NOMEM => failure.with_remedy("use smaller messages, or raise ulimit -l"),
         Errno::NOSPC | Errno::DQUOT => failure.with_remedy(NO_SPACE),
@@ -316,9 +326,11 @@ fn unprepared(mechanism: &str, errno: Errno) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::mechanism::Helper;
+    use ipcperf_model::message_options::Reuse;
+
     use super::*;
-    use crate::handling::Reuse;
-    use crate::spec::tests::spec;
+    use crate::spec::spec;
 
     /// An end that moves nothing and notes where messages lie.
     #[derive(Debug, Default)]
@@ -339,8 +351,8 @@ mod tests {
 
     fn starts_in_two_phases(spec: &RunSpec, role: Role, messages: u64) -> Vec<usize> {
         let (end, control) = (Noting::default(), &Control::default());
-        let (memory, nearness) = (None, Nearness::Unpinned);
-        let mut party = Party { spec, role, end, other: None, memory, control, nearness };
+        let (memory, nearness, helper) = (None, Nearness::Unpinned, Helper::Nobody);
+        let mut party = Party { spec, role, end, other: None, memory, control, nearness, helper };
         let mut kit = party.prepare().unwrap();
         for _ in 0..2 {
             party.moved(Extent::whole(64, messages), &mut kit).unwrap();

@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -16,14 +17,13 @@ use rustix::process::{
     set_parent_process_death_signal, waitpid,
 };
 
-use super::Ends;
-use super::control::Control;
-use super::objects;
 use super::party::{Party, PartyReport};
 use super::settle::{Answer, GRACE_MS, settle};
 use super::threads::panicked;
-use crate::mechanism::Endpoint;
-use crate::{Failure, FailureKind, Role, RunSpec};
+use super::{Ends, objects};
+use crate::channel::{Endpoint, nearness};
+use crate::harness_failure;
+use crate::shared_state::Control;
 
 /// How long the other party gets to say what it met, once one has failed.
 const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: GRACE_MS as i64 * 1_000_000 };
@@ -42,10 +42,11 @@ pub(super) fn run<E: Endpoint>(
     ends: Ends<E>,
     control: &Control,
 ) -> Result<Vec<PartyReport>, Failure> {
+    let helper = ends.helper;
     let party = |role, end: Option<E>, memory| {
         let end = end.ok_or_else(no_end)?;
-        let nearness = spec.nearness();
-        Party { spec, role, end, other: None, memory, control, nearness }.play()
+        let nearness = nearness(spec);
+        Party { spec, role, end, other: None, memory, control, nearness, helper }.play()
     };
     // Each fork takes both ends along; each side gives up what is not its own.
     let (mut sender, mut receiver) = (Some(ends.sender), Some(ends.receiver));
@@ -83,7 +84,7 @@ fn no_end() -> Failure {
 
 /// Forks a process that runs `play`, reports, and exits.
 fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
-    let set_up = |call: &str, errno| Failure::of_harness(FailureKind::SetUp, call, errno);
+    let set_up = |call: &str, errno| harness_failure(FailureKind::SetUp, call, errno);
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| set_up("pipe2", e))?;
     let worker = getpid();
     // SAFETY: the worker has one thread, so the child's copy of memory and locks is consistent;

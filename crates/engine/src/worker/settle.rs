@@ -1,9 +1,9 @@
 //! One outcome of a run from the answers of its parties.
 
+use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
 use super::party::PartyReport;
-use crate::{Failure, FailureKind};
 
 /// How long the other party gets to say what it met, once one has failed, ms.
 pub(super) const GRACE_MS: u32 = 100;
@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn the_failure_that_explains_the_others_is_told_whoever_met_it() {
-        let failure = |what, errno: Errno| Failure::from_errno(what, "a place", errno);
+        let failure =
+            |what, errno: Errno| Failure::from_errno(what, "a place", errno.raw_os_error());
         let cause = failure(FailureKind::SetUp, Errno::NOSPC);
         for effect in [
             failure(FailureKind::SetUp, Errno::PIPE),

@@ -7,34 +7,21 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ipcperf_model::UserSystemSplit;
 
 use crate::placement::read_list;
 
-/// Where the user and system time of a run's roles come from. Their sum is exact in either case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum UserSystemSplit {
-    /// Estimated from the kernel's ticks: of a short run, all may be counted as one of the two.
-    Sampled,
-    /// Measured at each entry into the kernel, as on CPUs that are isolated with `nohz_full`.
-    Measured,
+/// How the kernel splits the CPU time of a run on `cpus`; `None` where the scheduler chose them.
+#[must_use]
+pub fn user_system_split(cpus: Option<[u32; 2]>) -> UserSystemSplit {
+    let isolated = read_list(Path::new("/sys/devices/system/cpu/nohz_full"));
+    among(&isolated.unwrap_or_default(), cpus)
 }
 
-impl UserSystemSplit {
-    /// That of a run on `cpus`; `None` where the scheduler chose them.
-    #[must_use]
-    pub fn on(cpus: Option<[u32; 2]>) -> Self {
-        let isolated = read_list(Path::new("/sys/devices/system/cpu/nohz_full"));
-        Self::among(&isolated.unwrap_or_default(), cpus)
-    }
-
-    fn among(isolated: &BTreeSet<u32>, cpus: Option<[u32; 2]>) -> Self {
-        match cpus {
-            Some(cpus) if cpus.iter().all(|cpu| isolated.contains(cpu)) => Self::Measured,
-            _ => Self::Sampled,
-        }
+fn among(isolated: &BTreeSet<u32>, cpus: Option<[u32; 2]>) -> UserSystemSplit {
+    match cpus {
+        Some(cpus) if cpus.iter().all(|cpu| isolated.contains(cpu)) => UserSystemSplit::Measured,
+        _ => UserSystemSplit::Sampled,
     }
 }
 
@@ -89,7 +76,7 @@ mod tests {
     #[test]
     fn only_isolated_cpus_measure() {
         let isolated = BTreeSet::from([2, 3]);
-        let on = |cpus| UserSystemSplit::among(&isolated, cpus);
+        let on = |cpus| among(&isolated, cpus);
         assert_eq!(on(Some([2, 3])), UserSystemSplit::Measured);
         assert_eq!(on(Some([1, 2])), UserSystemSplit::Sampled);
         assert_eq!(on(None), UserSystemSplit::Sampled);

@@ -5,14 +5,15 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::io::Errno;
 
-use super::control::Control;
 use super::party::{Party, PartyReport};
 use super::settle::{Answer, GRACE_MS, settle};
 use super::{Ends, comm};
-use crate::mechanism::Endpoint;
-use crate::{Failure, FailureKind, Role, RunSpec};
+use crate::channel::{Endpoint, nearness};
+use crate::harness_failure;
+use crate::shared_state::Control;
 
 /// Plays both parties and returns their reports, the sender's first. On the first failure the other
 /// thread is left as it is: the worker ends with this run.
@@ -23,11 +24,13 @@ pub(super) fn run<E: Endpoint>(
 ) -> Result<Vec<PartyReport>, Failure> {
     let (report, reports) = mpsc::channel();
     let roles = [(Role::Sender, ends.sender), (Role::Receiver, ends.receiver)];
+    let helper = ends.helper;
     for ((role, end), memory) in roles.into_iter().zip(ends.memory) {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
-            let nearness = spec.nearness();
-            let party = Party { spec: &spec, role, end, other: None, memory, control, nearness };
+            let nearness = nearness(&spec);
+            let party =
+                Party { spec: &spec, role, end, other: None, memory, control, nearness, helper };
             let played = catch_unwind(AssertUnwindSafe(|| party.play()))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|failure| failure.by(role));
@@ -57,7 +60,7 @@ fn answers(reports: &mpsc::Receiver<Answer>) -> Vec<Answer> {
 fn no_thread(error: &std::io::Error) -> Failure {
     // What is no error of the system's never comes from starting a thread.
     let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
-    Failure::of_harness(FailureKind::SetUp, "starting a thread", errno)
+    harness_failure(FailureKind::SetUp, "starting a thread", errno)
 }
 
 /// A party's panic as a failure.

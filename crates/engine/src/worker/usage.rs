@@ -7,12 +7,12 @@
 use std::fs;
 use std::mem::MaybeUninit;
 
+use ipcperf_model::mechanism::Helper;
+use ipcperf_model::{Role, RoleUsage};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::split::Times;
-use crate::mechanism::{Helper, find};
 use crate::workload::Meter;
-use crate::{Role, RoleUsage, RunSpec};
 
 /// Whose use is the party's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +24,10 @@ pub(super) enum Whose {
 }
 
 impl Whose {
-    /// What `spec` asks for.
-    pub(super) fn of(spec: &RunSpec) -> Self {
-        match find(&spec.mechanism).map(|known| known.helper) {
-            Some(Helper::OwnThreads) => Self::Process,
+    /// Of a mechanism with `helper`.
+    pub(super) fn of(helper: Helper) -> Self {
+        match helper {
+            Helper::OwnThreads => Self::Process,
             _ => Self::Thread,
         }
     }
@@ -145,7 +145,6 @@ pub fn steal_ns(cpus: &[u32]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::tests::spec;
 
     fn spin(least_ns: u64) {
         let begin = crate::clock::now_ns();
@@ -178,12 +177,12 @@ mod tests {
 
     #[test]
     fn what_a_librarys_threads_use_is_the_partys() {
-        let whose = Whose::of(&spec("zeromq", [0, 0]));
+        let whose = Whose::of(Helper::OwnThreads);
         let others_ns = whose.others_cpu_ns();
         let used = used(whose, || std::thread::spawn(|| spin(20_000_000)).join().unwrap());
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
         assert!(whose.others_cpu_ns() - others_ns > 1_000_000);
-        assert_eq!(Whose::of(&spec("pipe", [0, 0])).others_cpu_ns(), 0);
+        assert_eq!(Whose::of(Helper::Nobody).others_cpu_ns(), 0);
     }
 
     #[test]

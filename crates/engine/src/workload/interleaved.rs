@@ -4,13 +4,13 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use ipcperf_model::Failure;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::transfer::{boundary_lost, call_failed, peer_gone};
 use super::{Task, lossy};
-use crate::Failure;
-use crate::mechanism::Endpoint;
+use crate::channel::Endpoint;
 use crate::payload::{Payload, Way};
 
 /// How long silence must last, once all was sent, for the rest to count as lost.

@@ -5,15 +5,15 @@
 
 use std::time::Duration;
 
+use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
 use super::Task;
 use super::transfer::{boundary_lost, call_failed};
+use crate::channel::Endpoint;
 use crate::clock::{Stamp, ticks};
-use crate::mechanism::Endpoint;
 use crate::payload::{Payload, Way};
-use crate::worker::Control;
-use crate::{Failure, FailureKind};
+use crate::shared_state::Control;
 
 /// How long the sender waits for an answer before it repeats the end mark.
 const REPEAT: Duration = Duration::from_micros(200);
@@ -135,16 +135,17 @@ mod tests {
     use std::os::fd::{AsFd, OwnedFd};
     use std::time::Instant;
 
+    use ipcperf_model::Answer;
+    use ipcperf_model::message_options::Handling;
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
+    use super::super::interleaved::SILENCE;
+    use super::super::stream::Stream;
+    use super::super::{Extent, Meter, Places, Workload};
     use super::*;
-    use crate::handling::Handling;
+    use crate::channel::Descriptors;
     use crate::histogram::TickHistogram;
-    use crate::mechanism::Descriptors;
     use crate::payload::Unchecked;
-    use crate::workload::interleaved::SILENCE;
-    use crate::workload::stream::Stream;
-    use crate::workload::{Answer, Extent, Meter, Places, Workload};
 
     /// A pair of datagram sockets that loses all but the first `remaining` messages.
     struct Leaky {

@@ -3,9 +3,9 @@
 //! Each is one file here, one line in [`Kind`] and one in [`WORKLOADS`]. Its loops are generic over
 //! the mechanism's end and over whether messages are checked.
 
+mod buffer_pool;
 mod interleaved;
 mod lossy;
-mod places;
 mod request_reply;
 mod round_trip;
 mod stream;
@@ -13,84 +13,24 @@ mod transfer;
 
 use std::ops::Range;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-pub use places::{Places, places_bytes};
+pub use buffer_pool::{Places, places_bytes};
 pub use round_trip::RoundTrip;
 pub use stream::Stream;
 
-use crate::Failure;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Answer, Failure};
+
+use crate::channel::Endpoint;
 use crate::histogram::TickHistogram;
-use crate::mechanism::Endpoint;
 use crate::payload::{Payload, Way};
-use crate::worker::Control;
+use crate::shared_state::Control;
 
-/// Which workload.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// One party sends, the other receives.
-    Stream,
-    /// Each message is answered by one of the same size before the next is sent.
-    RoundTrip,
-    /// Each message is answered by itself, or by one of another size, before the next is sent.
-    RequestReply,
-}
-
-/// What is known of a workload.
-#[derive(Debug)]
-pub struct Facts {
-    /// Which one.
-    pub kind: Kind,
-    /// Canonical name.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub about: &'static str,
-    /// What it measures, with its unit.
-    pub measures: &'static str,
-}
-
-/// Every workload, in the order in which tables show them.
-pub const WORKLOADS: &[&Facts] = &[&stream::FACTS, &round_trip::FACTS, &request_reply::FACTS];
-
-/// What a survey measures.
-pub const SURVEYED: &[Kind] = &[Kind::Stream, Kind::RoundTrip];
-
-impl Kind {
-    /// What is known of it.
-    ///
-    /// # Panics
-    /// Never: every kind is in [`WORKLOADS`], as a test checks.
-    #[must_use]
-    pub fn facts(self) -> &'static Facts {
-        WORKLOADS.iter().find(|facts| facts.kind == self).expect("every kind is listed")
-    }
-
-    /// Whether the receiver answers, so that what is measured is the time there and back.
-    #[must_use]
-    pub const fn is_answered(self) -> bool {
-        match self {
-            Self::Stream => false,
-            Self::RoundTrip | Self::RequestReply => true,
-        }
-    }
-
-    /// How much a run of `total_bytes` moves.
-    #[must_use]
-    pub fn extent(self, buffer_bytes: usize, total_bytes: u64) -> Extent {
-        match self {
-            Self::Stream => Stream::extent(buffer_bytes, total_bytes),
-            Self::RoundTrip | Self::RequestReply => RoundTrip::extent(buffer_bytes, total_bytes),
-        }
-    }
-
-    /// The word used on the command line and in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.facts().name
+/// How much a run of `kind` moves that moves `total_bytes` one way.
+#[must_use]
+pub fn extent(kind: Kind, buffer_bytes: usize, total_bytes: u64) -> Extent {
+    match kind {
+        Kind::Stream => Stream::extent(buffer_bytes, total_bytes),
+        Kind::RoundTrip | Kind::RequestReply => RoundTrip::extent(buffer_bytes, total_bytes),
     }
 }
 
@@ -152,15 +92,6 @@ pub struct Meter {
     pub short_writes: u64,
     /// Receives that returned less than was asked.
     pub short_reads: u64,
-}
-
-/// What a message is answered with, where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// A message of the receiver's own, of so many bytes.
-    Own(usize),
-    /// Itself, sent back from where it was received.
-    Echo,
 }
 
 /// Everything a party works with during one phase.

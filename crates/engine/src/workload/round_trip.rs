@@ -7,20 +7,13 @@
 
 use std::ops::Range;
 
-use super::interleaved::{Leg, carry};
-use super::{Answer, Extent, Facts, Kind, Task, Workload, transfer};
-use crate::clock::{Stamp, now_ns, ticks};
-use crate::mechanism::Endpoint;
-use crate::payload::{Payload, Way};
-use crate::{Failure, FailureKind};
+use ipcperf_model::{Answer, Failure, FailureKind};
 
-/// What `round-trip` is.
-pub(super) const FACTS: Facts = Facts {
-    kind: Kind::RoundTrip,
-    name: "round-trip",
-    about: "each message is answered by one of the same size before the next is sent",
-    measures: "time there and back in ns: mean (elapsed time over trips) and distribution",
-};
+use super::interleaved::{Leg, carry};
+use super::{Extent, Task, Workload, transfer};
+use crate::channel::Endpoint;
+use crate::clock::{Stamp, now_ns, ticks};
+use crate::payload::{Payload, Way};
 
 /// Trips timed to find out how long one takes; they count like any other.
 const FIRST: u64 = 64;

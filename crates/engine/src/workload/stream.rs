@@ -3,22 +3,14 @@
 //! The clock starts just before the first byte is sent and stops just after the last is received.
 //! Nothing is timed in between.
 
+use ipcperf_model::Failure;
+
 use super::interleaved::{Leg, carry};
 use super::lossy::{self, Arrivals};
-use super::{Extent, Facts, Kind, Task, Workload, transfer};
-use crate::Failure;
+use super::{Extent, Task, Workload, transfer};
+use crate::channel::Endpoint;
 use crate::clock::now_ns;
-use crate::mechanism::Endpoint;
 use crate::payload::{Payload, Way};
-
-/// What `stream` is.
-pub(super) const FACTS: Facts = Facts {
-    kind: Kind::Stream,
-    name: "stream",
-    about: "one party sends, the other receives, until the total has arrived",
-    measures: "bandwidth in bytes per second, from just before the first byte is sent to just \
-        after the last is received",
-};
 
 /// The workload `stream`.
 #[derive(Debug)]

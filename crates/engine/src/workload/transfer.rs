@@ -1,11 +1,12 @@
 //! One message, sent or received whole: short transfers are continued where they stopped.
 
+use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
 use super::{Meter, Task};
-use crate::mechanism::Endpoint;
+use crate::NO_SPACE;
+use crate::channel::Endpoint;
 use crate::payload::{Payload, Way};
-use crate::{Failure, FailureKind, NO_SPACE};
 
 /// Composes message `number`, of `bytes`, where it is sent from, and sends it.
 #[inline]
@@ -153,7 +154,8 @@ pub(super) fn call_failed(call: &str, bytes: usize, errno: Errno) -> Failure {
         Errno::MSGSIZE if call == "receive" => FailureKind::Boundary,
         _ => FailureKind::Call,
     };
-    let failure = Failure::from_errno(what, format!("{call} of {bytes} bytes"), errno);
+    let failure =
+        Failure::from_errno(what, format!("{call} of {bytes} bytes"), errno.raw_os_error());
     match errno {
         Errno::NOSPC | Errno::DQUOT => failure.with_remedy(NO_SPACE),
         _ => failure,

@@ -10,8 +10,8 @@ use clap_complete::Shell;
 
 use super::custom::CustomArguments;
 use super::known::Known;
-use super::measure::Form;
 use super::program::ProgramArguments;
+use crate::cli::form::Form;
 use crate::error::EXIT_CODES;
 
 pub(super) use matrix::MatrixArguments;

@@ -4,7 +4,7 @@ use clap::CommandFactory as _;
 
 use super::arguments::{Arguments, CompletionsArguments};
 use crate::error::{Ending, Error};
-use crate::output::print_with;
+use crate::printing::print_with;
 
 pub(super) fn completions(arguments: &CompletionsArguments) -> Result<Ending, Error> {
     let mut command = Arguments::command();

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::Args;
+use ipcperf_results::Origin;
 
 use crate::error::Error;
-use crate::origin::Origin;
-use crate::output::tell;
+use crate::printing::tell;
 
 /// More than this nobody reads.
 const MOST_NAMED: usize = 20;

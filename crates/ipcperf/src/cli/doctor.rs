@@ -2,12 +2,14 @@
 
 use super::arguments::DoctorArguments;
 use crate::doctor::{Cleaning, examine, left_behind};
+use crate::doctor::{doctor_json, doctor_page};
 use crate::error::{Ending, Error};
-use crate::machine::{Environment, warnings};
-use crate::output::{doctor_json, doctor_page, print};
+use crate::printing::print;
+use crate::program::environment;
+use ipcperf_plan::machine::warnings;
 
 pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Ending, Error> {
-    let warnings = warnings(&Environment::read());
+    let warnings = warnings(&environment());
     let (findings, pmu) = (examine(), ipcperf_observe::counters::pmu());
     let cleaning = if arguments.clean { Cleaning::Remove } else { Cleaning::Look };
     let left = left_behind(cleaning);

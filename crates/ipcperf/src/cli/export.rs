@@ -4,13 +4,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use ipcperf_results::Strictness;
+use ipcperf_results::analysis::Summarised;
+
 use super::arguments::ExportArguments;
-use super::measure::Form;
+use crate::cli::form::Form;
+use crate::cli::stored::read_files;
 use crate::error::{Ending, Error};
-use crate::export::{Exporter, find};
-use crate::output::print_with;
-use crate::results::Strictness;
-use crate::summary::Summarised;
+use crate::printing::print_with;
+use ipcperf_report::export::{Exporter, find};
 
 pub(super) fn export(arguments: &ExportArguments) -> Result<Ending, Error> {
     let exporter = find(&arguments.format)?;
@@ -21,7 +23,7 @@ pub(super) fn export(arguments: &ExportArguments) -> Result<Ending, Error> {
             return Err(Error::usage(format!("{}: {words}", input.display())));
         }
     }
-    let files = Summarised::read_all(&arguments.files, Strictness::Lenient)?;
+    let files = read_files(&arguments.files, Strictness::Lenient)?;
     match &arguments.output {
         None => print_with(|out| (exporter.write)(&files, out)),
         Some(path) => write(exporter, &files, path).map(|()| Ending::Done),

@@ -2,17 +2,16 @@
 //! word is nearest to one that is unknown, is told where it is parsed.
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use ipcperf_engine::Mode;
-use ipcperf_engine::handling::{FirstTouch, Reuse, Touch};
 use ipcperf_engine::mechanism::MECHANISMS;
-use ipcperf_engine::placement::WORDS;
-use ipcperf_engine::workload::WORKLOADS;
-
+use ipcperf_model::Mode;
+use ipcperf_model::message_options::{FirstTouch, Reuse, Touch};
+use ipcperf_model::placement::WORDS;
+use ipcperf_model::workload::WORKLOADS;
 use ipcperf_observe::INSTRUMENTS;
 
 use crate::dropin::PROGRAMS;
-use crate::export::EXPORTERS;
-use crate::study::STUDIES;
+use ipcperf_report::export::EXPORTERS;
+use ipcperf_study::STUDIES;
 
 /// A name and what it stands for; nothing where the name says it.
 type Word = (&'static str, &'static str);
@@ -75,7 +74,7 @@ impl Known {
     }
 
     pub(super) fn instruments() -> Self {
-        Self(|| INSTRUMENTS.iter().map(|known| (known.name, known.about)).collect())
+        Self(|| INSTRUMENTS.iter().map(|known| (known.facts.name, known.about)).collect())
     }
 
     pub(super) fn studies() -> Self {

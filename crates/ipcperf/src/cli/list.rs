@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::arguments::{ListArguments, Listed};
 use crate::error::{Ending, Error};
-use crate::output::{
+use crate::printing::{
     exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
-    mechanisms_json, print, print_json, studies_json, study_list, untried_instrument_list,
-    workload_list, workloads_json,
+    mechanisms_json, print, print_json, untried_instrument_list, workload_list, workloads_json,
 };
+use ipcperf_report::terminal::{studies_json, study_list};
 
 pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
     let wanted = |what| arguments.what.is_none_or(|asked| asked == what);

@@ -8,7 +8,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use super::arguments::{ALONE, Arguments};
 use crate::error::{EXIT_CODES, Ending, Error};
-use crate::output::print_with;
+use crate::printing::print_with;
 
 const DESCRIPTION: &str = "\
 ipcperf measures every local way of inter-process communication of the machine it runs on, on one \

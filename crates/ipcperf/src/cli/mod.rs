@@ -5,6 +5,7 @@ mod completions;
 mod custom;
 mod doctor;
 mod export;
+mod form;
 mod known;
 mod list;
 mod machine;
@@ -13,7 +14,9 @@ mod measure;
 mod program;
 mod report;
 mod resume;
+mod session;
 mod show;
+mod stored;
 mod study;
 mod trace;
 
@@ -25,7 +28,7 @@ use clap::error::ErrorKind;
 
 use crate::dropin;
 use crate::error::{Ending, Error};
-use crate::output::tell;
+use crate::printing::tell;
 #[cfg(test)]
 pub(crate) use show::whole_page;
 

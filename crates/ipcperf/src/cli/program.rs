@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 use super::known::Known;
 use crate::dropin;
 use crate::error::{Ending, Error};
-use crate::output::print;
+use crate::printing::print;
 
 #[derive(Args, Debug)]
 pub(super) struct ProgramArguments {

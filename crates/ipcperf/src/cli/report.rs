@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
+use ipcperf_results::Strictness;
+use ipcperf_results::analysis::Summarised;
+
 use super::arguments::ReportArguments;
 use super::export::{are_one_file, check_writable};
+use crate::cli::stored::read_files;
 use crate::error::{Ending, Error};
-use crate::exhibit::Asked;
-use crate::figure::write_all;
-use crate::output::print;
-use crate::report::Report;
-use crate::results::Strictness;
-use crate::study::Study;
-use crate::summary::Summarised;
+use crate::printing::print;
+use ipcperf_report::figure::write_all;
+use ipcperf_report::html::Report;
+use ipcperf_report::presentation::Asked;
+use ipcperf_study::Study;
 
 pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
     let page = &arguments.out;
@@ -20,7 +22,7 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
         return Err(Error::usage(format!("{}: {words}", input.display())));
     }
     check_writable(page)?;
-    let files = Summarised::read_all(&arguments.files, Strictness::Lenient)?;
+    let files = read_files(&arguments.files, Strictness::Lenient)?;
     let given = arguments.study.as_deref().map(Study::find).transpose()?;
     print(&write(&files, given, page, arguments.figures.as_deref())?)
 }

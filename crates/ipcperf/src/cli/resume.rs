@@ -1,18 +1,19 @@
 //! `ipcperf resume`: goes on with a results file.
 
 use ipcperf_engine::placement::Topology;
+use ipcperf_model::printable::printable_line;
+use ipcperf_results::{Header, Results, Writer};
 
 use super::arguments::ResumeArguments;
 use super::export::Exports;
-use super::measure::{decided_by, measured, present, topology};
+use crate::cli::session::{decided_by, measured, present, topology};
 use crate::error::{Ending, Error};
-use crate::machine::{Environment, NoiseDetection, noise_detection};
-use crate::output::{Progress, tell};
-use crate::plan::{Enough, Plan};
-use crate::printable::printable_line;
-use crate::results::{CustomRecord, Header, Results, Writer};
-use crate::runner::{self, Before, Outcome, Retry};
-use crate::study::Study;
+use crate::printing::{Progress, tell};
+use crate::program::environment;
+use crate::runner::{self, Before, Outcome, Retry, check_custom, stored_plan};
+use ipcperf_plan::machine::{NoiseDetection, noise_detection};
+use ipcperf_plan::{Enough, Plan};
+use ipcperf_study::Study;
 
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
@@ -20,13 +21,13 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let (results, origin) = writer.read()?;
     let exports = Exports::parse(&arguments.exports.export, Some(&arguments.file))?;
     let header = results.header.clone();
-    let plan = header.plan.plan(header.seed).map_err(refuse)?;
+    let plan = stored_plan(&header.plan, header.seed).map_err(refuse)?;
     plan.check_names().map_err(|error| refuse(error.to_string()))?;
     // From here on what the file names is loaded.
     arguments.custom.permit(&arguments.file, origin, &plan.custom_mechanisms())?;
     same_machine(&header, &plan, &topology()?).map_err(refuse)?;
     same_noise_detection(&header).map_err(refuse)?;
-    header.plan.custom.as_ref().map_or(Ok(()), CustomRecord::check).map_err(refuse)?;
+    header.plan.custom.as_ref().map_or(Ok(()), check_custom).map_err(refuse)?;
     plan.check_stored().map_err(|error| refuse(error.to_string()))?;
     for warning in results.warnings.iter().cloned().chain(other_version(&header)) {
         let words = format!("ipcperf: warning: {}: {warning}", arguments.file.display());
@@ -76,7 +77,7 @@ fn before(results: Results, retry: Retry) -> Before {
 
 /// Figures of two machines do not belong into one file.
 fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(), String> {
-    let (then, now) = (&header.environment, Environment::read());
+    let (then, now) = (&header.environment, environment());
     let facts = [
         ("CPU", &then.cpus.cpu_model, &now.cpus.cpu_model),
         ("kernel", &then.kernel.kernel, &now.kernel.kernel),
@@ -116,7 +117,7 @@ fn same_noise_detection(header: &Header) -> Result<(), String> {
 /// What a reader must know who finds two programs in one file.
 fn other_version(header: &Header) -> Option<String> {
     let then = (&header.environment.program.version, &header.environment.program.commit);
-    let now = Environment::read();
+    let now = environment();
     let now = (&now.program.version, &now.program.commit);
     (then != now).then(|| {
         let word = |(version, commit): (&String, &Option<String>)| {

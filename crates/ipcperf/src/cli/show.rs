@@ -1,20 +1,24 @@
 //! `ipcperf show`.
 
+use ipcperf_results::analysis::{Summarised, observed, probe_effects};
+use ipcperf_results::{Header, Strictness};
+
 use super::arguments::ShowArguments;
-use super::study;
+use crate::cli::stored::read_files;
 use crate::error::{Ending, Error};
-use crate::exhibit::{Asked, study_tables as study_tables_of};
-use crate::export::JSON;
-use crate::output::{
-    Beside, closing_words, columns, fit, notes, observed_text, print, print_with, probe_table,
-    study_tables_text, survey_words, tables, unfinished,
+use crate::printing::{print, print_with};
+use ipcperf_report::Beside;
+use ipcperf_report::export::JSON;
+use ipcperf_report::presentation::{Asked, measured_for, study_tables as study_tables_of};
+use ipcperf_report::terminal::{
+    closing_words, columns, fit, notes, observed_text, probe_table, study_tables_text,
+    survey_words, tables, unfinished, verdicts_text,
 };
-use crate::results::{Header, Strictness};
-use crate::summary::{Summarised, observed, probe_effects};
+use ipcperf_study::hypothesis::judge;
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
     let strictness = if arguments.strict { Strictness::Strict } else { Strictness::Lenient };
-    let files = Summarised::read_all(&arguments.files, strictness)?;
+    let files = read_files(&arguments.files, strictness)?;
     let shown = match arguments.json {
         true => print_with(|out| (JSON.write)(&files, out)),
         false => print(&files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n")),
@@ -31,10 +35,16 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
     let closing = closing_words(&header.plan, results.failures.iter());
     let mut page = page(heading, file);
-    for text in [study::verdicts(file), study_tables(file)].into_iter().flatten() {
+    for text in [verdicts(file), study_tables(file)].into_iter().flatten() {
         page += &format!("\n\n{text}");
     }
     if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
+}
+
+/// The verdicts of the study that `file` was measured for, where it was for one that can be read.
+pub(super) fn verdicts(file: &Summarised) -> Option<String> {
+    let study = measured_for(file)?;
+    Some(verdicts_text(&judge(&study, &file.results)))
 }
 
 /// The tables of the study that `file` was measured for; `None` where there are none.

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use ipcperf_results::Strictness;
+use ipcperf_results::analysis::Summarised;
 use serde_json::json;
 
 use super::arguments::{
@@ -11,17 +13,18 @@ use super::arguments::{
 };
 use super::custom::CustomArguments;
 use super::export::check_writable;
-use super::measure::{Measuring, carry_out, present, print_plan, topology};
 use super::report;
+use crate::cli::session::{Measuring, carry_out, present, print_plan, topology};
+use crate::cli::stored::read_file;
 use crate::error::{Ending, Error};
-use crate::exhibit::{measured_for, other_version};
-use crate::hypothesis::{Judged, Verdict, judge};
-use crate::output::{
-    print, print_json, studies_json, study_list, study_page, tell, verdicts_json, verdicts_text,
+use crate::printing::{print, print_json, tell};
+use ipcperf_plan::Plan;
+use ipcperf_report::presentation::other_version;
+use ipcperf_report::terminal::{
+    studies_json, study_list, study_page, verdicts_json, verdicts_text,
 };
-use crate::plan::Plan;
-use crate::study::{Length, Study, scaffold, schema};
-use crate::summary::Summarised;
+use ipcperf_study::hypothesis::{Judged, Verdict, judge};
+use ipcperf_study::{Length, Study, scaffold, schema};
 
 pub(super) fn study(arguments: &StudyArguments) -> Result<Ending, Error> {
     match &arguments.command {
@@ -77,11 +80,11 @@ fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
             let claims = counted(claims, "hypothesis", "hypotheses");
             print(&format!("{}: no mistakes; {matrices}, {claims}", study.name))
         }
-        Err(Error::WrongStudy { mistakes, .. }) if arguments.json => {
+        Err(ipcperf_study::Error::WrongStudy { mistakes, .. }) if arguments.json => {
             print_json(&json!({ "mistakes": mistakes }))?;
             Err(Error::Told)
         }
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -104,7 +107,7 @@ fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
 pub(super) fn plan_of(name: &str, quick: bool, custom: CustomArguments) -> Result<Plan, Error> {
     let study = Study::find(name)?;
     permit(&study, name, custom)?;
-    study.plan(length(quick), &topology()?)
+    Ok(study.plan(length(quick), &topology()?)?)
 }
 
 /// That what `study`, which was found as `name`, would load or start may be.
@@ -146,13 +149,13 @@ fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
         let path = file.path.display();
         Error::usage(format!("{path} was not measured for a study: name one with --study"))
     })?;
-    Study::read(text)
-        .map_err(|mistakes| Error::WrongStudy { path: file.path.clone(), mistakes })?
-        .only(&file.results.header.study_only)
+    let study = Study::read(text)
+        .map_err(|mistakes| Error::WrongStudy { path: file.path.clone(), mistakes })?;
+    Ok(study.only(&file.results.header.study_only)?)
 }
 
 fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
-    let file = Summarised::read(&arguments.file)?;
+    let file = read_file(&arguments.file, Strictness::Lenient)?;
     let study = study_of(&file, arguments.study.as_deref())?;
     let judged = judge(&study, &file.results);
     if arguments.json {
@@ -168,10 +171,4 @@ fn passes(judged: &[Judged<'_>]) -> bool {
     let is_open = |one: &&Judged<'_>| !matches!(one.found.verdict, Verdict::NotTestable { .. });
     let mut tested = judged.iter().filter(is_open).peekable();
     tested.peek().is_some() && tested.all(|one| one.found.verdict == Verdict::Supported)
-}
-
-/// The verdicts of the study that `file` was measured for, where it was for one that can be read.
-pub(super) fn verdicts(file: &Summarised) -> Option<String> {
-    let study = measured_for(file)?;
-    Some(verdicts_text(&judge(&study, &file.results)))
 }

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ipcperf_model::case_id::WATCHED;
 use ipcperf_observe::INSTRUMENTS;
+use ipcperf_results::{Line, Results, Sample};
 
 use super::arguments::RunArguments;
-use super::measure::{Form, Measuring, carry_out, present, resolve};
+use crate::cli::form::Form;
+use crate::cli::session::{Measuring, carry_out, present, resolve};
 use crate::error::{Ending, Error};
-use crate::output::{closing_words, print_json, tell};
-use crate::plan::{Enough, Grouping, Plan, WATCHED};
-use crate::results::{Line, Results, Sample};
+use crate::printing::{print_json, tell};
+use ipcperf_plan::{Enough, Grouping, Plan};
+use ipcperf_report::terminal::closing_words;
 
 /// What watches where nothing was named: ours, and not the tools they are compared to.
 const COMPARISONS: [&str; 2] = ["strace", "bpftrace"];
@@ -37,7 +40,7 @@ fn plan(arguments: &RunArguments) -> Result<Plan, Error> {
         request.enough = Enough::Repetitions(1);
         if request.instruments.is_empty() {
             request.instruments =
-                INSTRUMENTS.iter().filter(|one| !COMPARISONS.contains(&one.name)).collect();
+                INSTRUMENTS.iter().filter(|one| !COMPARISONS.contains(&one.facts.name)).collect();
         }
     })?;
     let watched = plan.cases.iter().filter(|case| case.watched.twin_of.is_none());

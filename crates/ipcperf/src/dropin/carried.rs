@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::handling::Reply;
-use ipcperf_engine::placement::{Placement, Topology};
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Failure, FailureKind, Measurement, Repeats, Rest, RunSpec};
+use ipcperf_engine::placement::Topology;
+use ipcperf_model::message_options::Reply;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Failure, FailureKind, Measurement, Repeats, Rest, RunSpec};
 
 use super::ended::Ended;
-use crate::plan::{Watched, obstacle};
 use crate::runner::{Alone, Stopped, Told};
+use ipcperf_plan::{Watched, obstacle};
 
 /// What every run may take.
 const LEAST_DEADLINE: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 //! `ipc-comparisontest`: the program of document 002, a large datagram against a file that is passed.
 
 use clap::{Arg, Command};
-use ipcperf_engine::{Measurement, RoleUsage, RunSpec};
+use ipcperf_model::{Measurement, RoleUsage, RunSpec};
 
 use super::carried::{Carrier, with_options};
 use super::ended::{Ended, FAILED};

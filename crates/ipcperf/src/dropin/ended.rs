@@ -1,6 +1,6 @@
 //! How a program of the documents ends where it does not do what was asked.
 
-use ipcperf_engine::{Failure, FailureKind};
+use ipcperf_model::{Failure, FailureKind};
 
 use crate::last_signal;
 use crate::runner::Stopped;

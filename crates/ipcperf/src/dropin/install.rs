@@ -4,10 +4,11 @@ use std::fs::{read_link, remove_file, symlink_metadata};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use ipcperf_results::folders;
+
 use super::names;
 use crate::error::{Ending, Error};
-use crate::folders;
-use crate::output::print;
+use crate::printing::print;
 
 /// Makes a link in `folder` for each name, and says so. One to ipcperf that is there already is made anew.
 ///

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::thread;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use ipcperf_engine::workload::Kind;
-use ipcperf_engine::{Repeat, Rest, RunSpec, WarmUp};
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Repeat, Rest, RunSpec, WarmUp};
 use ipcperf_stats::median;
 
 use super::carried::{Carrier, repeats, with_options};

@@ -24,7 +24,7 @@ use std::path::Path;
 pub(crate) use install::install;
 
 use crate::error::Error;
-use crate::output::{print_to, tell};
+use crate::printing::{print_to, tell};
 use ended::Ended;
 
 /// A program of the documents, or a family of them that take the same arguments.

@@ -2,9 +2,9 @@
 //! answered in a second.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use ipcperf_engine::handling::Reply;
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::{Rest, RunSpec};
+use ipcperf_model::message_options::Reply;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::{Rest, RunSpec};
 
 use super::carried::{Carrier, cpus, repeats, with_options, with_reply};
 use super::ended::{Ended, FAILED};

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::{Arg, Command, value_parser};
-use ipcperf_engine::{Mode, Rest, RunSpec};
+use ipcperf_model::{Mode, Rest, RunSpec};
 
 use super::carried::{Carrier, repeats, with_options};
 use super::ended::{Ended, FAILED};

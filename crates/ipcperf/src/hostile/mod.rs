@@ -14,20 +14,21 @@ use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use ipcperf_model::printable::is_unsafe;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cli::whole_page;
-use crate::exhibit::Asked;
-use crate::export::EXPORTERS;
-use crate::figure::sheet;
-use crate::machine::warnings;
-use crate::output::machine_page;
-use crate::printable::is_unsafe;
-use crate::report::Report;
-use crate::results::{Wrong, parse};
-use crate::study::Study;
-use crate::summary::Summarised;
+use crate::runner::stored_plan;
+use ipcperf_plan::machine::warnings;
+use ipcperf_report::export::EXPORTERS;
+use ipcperf_report::figure::sheet;
+use ipcperf_report::html::Report;
+use ipcperf_report::presentation::Asked;
+use ipcperf_report::terminal::machine_page;
+use ipcperf_results::analysis::Summarised;
+use ipcperf_results::{Wrong, parse};
+use ipcperf_study::Study;
 
 /// What it is called, and what makes something of a results file.
 type Consumer = (&'static str, fn(&Summarised));
@@ -72,7 +73,7 @@ fn report(file: &Summarised) {
 
 /// What `ipcperf resume` does before it measures.
 fn resume(file: &Summarised) {
-    if let Ok(plan) = file.results.header.plan.plan(file.results.header.seed) {
+    if let Ok(plan) = stored_plan(&file.results.header.plan, file.results.header.seed) {
         // What comes after this loads what the file names.
         let _ = (plan.check_names(), plan.custom_mechanisms());
         let _ = (plan.runs(), plan.estimate(), file.results.is_complete());

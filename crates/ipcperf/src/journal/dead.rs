@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ipcperf_engine::names::{Leftover, RunNames};
+use ipcperf_engine::leftovers::{Leftover, RunNames};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 

@@ -1,12 +1,10 @@
 //! The folder for journals: this user's alone, and where the next command looks for it.
 
-use std::fmt;
-use std::fs;
-use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
-use ipcperf_engine::names::make_private_folder;
+use ipcperf_engine::leftovers::make_private_folder;
 use rustix::process::geteuid;
 
 /// Where the folder may be.

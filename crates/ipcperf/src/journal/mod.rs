@@ -20,14 +20,14 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use ipcperf_engine::names::{Leftover, RunNames, RunToken};
+use ipcperf_engine::leftovers::{Leftover, RunNames, RunToken};
 use rustix::fs::{FlockOperation, Mode, fchmod, flock};
 use rustix::io::Errno;
 
 pub(crate) use dead::{DeadJournal, dead, sweep};
 pub(crate) use owner::Owner;
 
-use crate::output::tell;
+use crate::printing::tell;
 
 /// What a journal's name begins and ends with.
 const NAME: [&str; 2] = ["journal-", ".jsonl"];

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use ipcperf_results::keys_of_roles;
+
 use super::{check, check_part};
-use crate::hypothesis::TESTS;
-use crate::results::keys_of_roles;
-use crate::study::{BESIDE, Better, FACTORS, Key, METRICS, Need, schema, sections};
+use ipcperf_study::hypothesis::TESTS;
+use ipcperf_study::{BESIDE, Better, FACTORS, Key, METRICS, Need, schema, sections};
 
 #[test]
 fn the_schema_of_a_study_is_that_of_its_keys() {

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::{Failure, FailureKind, Measurement, Report, RunSpec, exhausted};
+use ipcperf_engine::exhausted;
+use ipcperf_model::{Failure, FailureKind, Measurement, Report, RunSpec};
 use rustix::io::Errno;
 
 use super::interrupt::Interrupt;
 use super::process::{self, Start};
 use super::watch::{Told, Watchers};
-use crate::children::adopt_orphans;
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::plan::Watched;
+use ipcperf_plan::Watched;
+use ipcperf_plan::children::adopt_orphans;
 
 /// Pauses before a run is tried again for which the machine had no room.
 const PAUSES: [Duration; 3] =

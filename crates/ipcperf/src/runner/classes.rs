@@ -5,9 +5,8 @@
 //! keeps its founder's figure as its name. No distance is known beforehand: 46 and 375 ns make two
 //! classes on one machine as 90 and 160 do on another.
 
+use ipcperf_results::{Sample, SetAside};
 use ipcperf_stats::median;
-
-use crate::results::{Sample, SetAside};
 
 /// A probe belongs to a class if it differs from the class's median by less than this factor. One
 /// pair of CPUs at one distance gives probes within a few per cent of each other; the distances a
@@ -82,10 +81,10 @@ impl Class {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_engine::workload::Kind;
+    use ipcperf_model::workload::Kind;
+    use ipcperf_results::testing::sample;
 
     use super::*;
-    use crate::results::sample;
 
     fn names(classes: &mut Classes, probes_ns: &[f64]) -> Vec<String> {
         probes_ns.iter().filter_map(|&ns| classes.classify(ns, None)).collect()

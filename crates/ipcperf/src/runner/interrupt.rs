@@ -1,5 +1,6 @@
 //! Ctrl-C and its like, made into something that can be polled.
 
+use rustix::event::Timespec;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -9,7 +10,6 @@ use ipcperf_engine::signals::is_ignored;
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 
-use super::process::timespec;
 use crate::last_signal;
 
 /// The signals that ask the command to end. The last comes where `ulimit -t` is used up.
@@ -56,5 +56,12 @@ impl Interrupt {
             let _ = poll(&mut [PollFd::new(&self.arrived, PollFlags::IN)], Some(&timespec(left)));
         }
         true
+    }
+}
+
+pub(super) fn timespec(left: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(left.subsec_nanos()),
     }
 }

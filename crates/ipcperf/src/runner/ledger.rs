@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ipcperf_engine::WarmUp;
+use ipcperf_model::WarmUp;
+use ipcperf_results::analysis::main_figure;
+use ipcperf_results::{FailedRun, RunIdentity, Sample, SetAside};
 use ipcperf_stats::warm_up;
 
-use crate::plan::Case;
-use crate::results::{FailedRun, RunIdentity, Sample, SetAside};
-use crate::summary::main_figure;
+use ipcperf_plan::Case;
 
 /// Slices of the first run of a case, from which its warm-up is read.
 const SLICES: u32 = 24;
@@ -137,14 +137,14 @@ fn needed_warm_up_ns(slices_ns: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_engine::workload::Kind;
-    use ipcperf_engine::{Failure, FailureKind};
+    use ipcperf_model::workload::Kind;
+    use ipcperf_model::{Failure, FailureKind};
+    use ipcperf_results::testing::sample;
 
     use super::*;
-    use crate::results::sample;
 
     fn case(total_bytes: Option<u64>) -> Case {
-        let mut case = crate::plan::tests::case("pipe/stream/2proc/same/64");
+        let mut case = ipcperf_plan::testing::case("pipe/stream/2proc/same/64");
         case.spec.total_bytes = total_bytes;
         case
     }

@@ -6,36 +6,41 @@
 
 mod alone;
 mod classes;
+mod default_path;
 mod interrupt;
 mod ledger;
+mod plan_record;
 mod police;
 mod precision;
 mod process;
 mod serve;
-mod told;
 mod watch;
 
+use ipcperf_engine::worker::user_system_split;
 use std::collections::HashSet;
 use std::time::Instant;
 
 pub(crate) use alone::{Alone, Stopped};
+pub(crate) use default_path::default_path;
 pub(crate) use ledger::Retry;
+pub(crate) use plan_record::{check_custom, plan_record, stored_plan};
 pub(crate) use serve::serve_as_worker;
 pub(crate) use watch::Told;
 
-use ipcperf_engine::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
-
-use crate::error::{Ending, Error};
-use crate::output::Progress;
-use crate::plan::{Case, Plan, block_order};
-use crate::results::{
-    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer, standing,
-};
-use crate::summary::probe_effects;
 use classes::Classes;
+use ipcperf_model::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
 use ledger::{Ledger, Standing};
+use plan_record::identity;
 use police::{Police, Repeat};
 use precision::Goal;
+
+use crate::error::{Ending, Error};
+use crate::printing::Progress;
+use ipcperf_plan::{Case, Plan, block_order};
+use ipcperf_results::analysis::probe_effects;
+use ipcperf_results::{
+    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer, standing,
+};
 
 /// What came of a plan.
 #[derive(Clone, Debug)]
@@ -183,7 +188,7 @@ impl Campaign<'_> {
             }
         };
         loop {
-            let identity = RunIdentity::of(case, block, position, attempt);
+            let identity = RunIdentity::new(identity(case), block, position, attempt);
             match self.attempt(case, identity)? {
                 Next::Again => attempt += 1,
                 next => return Ok(next),
@@ -213,7 +218,8 @@ impl Campaign<'_> {
     ) -> Result<Next, Error> {
         let (block, attempt) = (run.block, run.attempt);
         let set_aside = self.police.judge(case, block, &measured);
-        let mut sample = Sample::of(run, warm_up, measured);
+        let split = user_system_split(run.case.cpus.as_slice().try_into().ok());
+        let mut sample = Sample::new(run, warm_up, measured, split);
         sample.set_aside = set_aside;
         sample.instruments = case.watched.by.iter().map(|&name| name.to_owned()).collect();
         sample.twin_of.clone_from(&case.watched.twin_of);
@@ -268,7 +274,7 @@ impl Campaign<'_> {
         };
         let closed =
             self.writer.append(vec![Line::Footer(footer)]).and_then(|()| self.writer.release());
-        ran.and(closed)?;
+        ran.and(closed.map_err(Error::from))?;
         Ok(self.outcome)
     }
 }

@@ -4,11 +4,12 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::worker::steal_ns;
-use ipcperf_engine::{Disturbance, Measurement, disturbance};
+use ipcperf_engine::{Disturbance, disturbance};
+use ipcperf_model::Measurement;
+use ipcperf_results::{Sample, SetAside};
 
-use crate::machine::{NoiseDetection, noise_detection};
-use crate::plan::{Case, Plan};
-use crate::results::{Sample, SetAside};
+use ipcperf_plan::machine::{NoiseDetection, noise_detection};
+use ipcperf_plan::{Case, Plan};
 
 /// Most of the time that the host may steal from the CPUs of a plan.
 const MOST_STEAL: f64 = 0.02;
@@ -139,15 +140,15 @@ fn share(stolen_ns: u64, window: Duration, cpus: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_engine::workload::Kind;
+    use ipcperf_model::workload::Kind;
 
     use super::*;
-    use crate::plan::Enough;
+    use ipcperf_plan::Enough;
 
     /// A plan of two runs.
     fn plan() -> Plan {
         Plan {
-            cases: vec![crate::plan::tests::case("pipe")],
+            cases: vec![ipcperf_plan::testing::case("pipe")],
             refused: Vec::new(),
             unavailable: Vec::new(),
             unwatched: Vec::new(),
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn what_was_repeated_before_counts() {
         let repeated = |_| {
-            let mut sample = crate::results::sample("pipe", Kind::Stream, 64, 1, 1_000);
+            let mut sample = ipcperf_results::testing::sample("pipe", Kind::Stream, 64, 1, 1_000);
             sample.run.attempt = 2;
             sample
         };

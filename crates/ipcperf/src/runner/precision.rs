@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use ipcperf_model::Precision;
 use ipcperf_stats::{Bootstrap, median};
 
-use crate::plan::{Case, Enough, Precision};
+use ipcperf_plan::{Case, Enough};
 
 /// Decides for each case whether it is measured once more.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ mod tests {
     }
 
     fn wants(goal: &mut Goal, block: u32, figures: &[f64]) -> bool {
-        goal.wants(&crate::plan::tests::case("pipe"), block, figures)
+        goal.wants(&ipcperf_plan::testing::case("pipe"), block, figures)
     }
 
     /// Values around 100 that differ by up to `spread`.

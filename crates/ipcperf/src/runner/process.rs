@@ -8,19 +8,20 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
+use ipcperf_engine::exhausted;
 use ipcperf_engine::mechanism::draw_names;
-use ipcperf_engine::worker::{Assignment, Gate};
-use ipcperf_engine::{Failure, FailureKind, Report, RunSpec, exhausted};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use ipcperf_engine::serve::Assignment;
+use ipcperf_model::{Failure, FailureKind, Gate, Report, RunSpec};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitStatus};
 
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, timespec};
 use super::watch::Watchers;
 use super::worker_failed;
-use crate::children::{Children, end_group};
 use crate::journal::Journal;
-use crate::program_file;
+use ipcperf_plan::children::{Children, end_group};
+use ipcperf_plan::program_file;
 
 /// What ended the wait for a worker.
 enum Wait {
@@ -184,13 +185,6 @@ fn open_gate(
     others.add_since(&before);
     armed?;
     watchers.let_begin(&parties)
-}
-
-pub(super) fn timespec(left: Duration) -> Timespec {
-    Timespec {
-        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(left.subsec_nanos()),
-    }
 }
 
 /// Reads what is there; false at the end.

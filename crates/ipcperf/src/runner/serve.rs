@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use ipcperf_engine::worker;
+use ipcperf_engine::serve::serve;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
-use crate::program_file;
+use ipcperf_plan::program_file;
 
 /// Serves one run on standard input and output. `parent` is the process that started it; should
 /// that be gone, so is the worker.
@@ -18,7 +18,7 @@ pub(crate) fn serve_as_worker(parent: Option<OsString>) -> ExitCode {
     if expected.is_some() && getppid() != expected {
         return ExitCode::FAILURE;
     }
-    match worker::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
+    match serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

@@ -5,15 +5,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 
-use ipcperf_engine::worker::{DialReading, Gathering, MOST_DIALS, Player, PlayerExtent};
-use ipcperf_engine::{Failure, FailureKind, Measurement, Role, RoleUsage, privilege};
-use ipcperf_observe::{
-    Instrument, Member, Observation, Parties, Played, Reading, Scope, Source, Unavailable, Watch,
-};
+use ipcperf_engine::privilege;
+use ipcperf_engine::worker::{Gathering, MOST_DIALS, Player, PlayerExtent};
+use ipcperf_model::observation::Observation;
+use ipcperf_model::{DialReading, Failure, FailureKind, Measurement, Role, RoleUsage, Unavailable};
+use ipcperf_observe::{Instrument, Member, Parties, Played, Reading, Scope, Source, Watch};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use super::told::told_by_worker;
-use crate::plan::Watched;
+use ipcperf_plan::Watched;
 
 /// What an instrument told of a run.
 pub(crate) type Told = (&'static str, Observation);
@@ -30,7 +29,8 @@ pub(super) struct Watchers {
 impl Watchers {
     /// Those of `watched`, none of which watches yet.
     pub(super) fn of(watched: &Watched) -> Self {
-        let chosen = |one: &Instrument| watched.events.get(one.name).cloned().unwrap_or_default();
+        let chosen =
+            |one: &Instrument| watched.events.get(one.facts.name).cloned().unwrap_or_default();
         Self {
             instruments: watched.instruments().map(|one| (one, chosen(one))).collect(),
             watches: Vec::new(),
@@ -52,12 +52,12 @@ impl Watchers {
         self.waiting = players.map(|player| player.role.clone()).collect();
         for (instrument, events) in &self.instruments {
             let armed = match instrument.source {
-                Source::Worker => continue,
+                Source::Worker { .. } => continue,
                 Source::Outside { arm, .. } => arm(&parties),
                 Source::Events { arm, .. } => arm(&parties, events),
             };
-            let watch = armed.map_err(|why| refused(instrument.name, why))?;
-            self.watches.push((instrument.name, watch));
+            let watch = armed.map_err(|why| refused(instrument.facts.name, why))?;
+            self.watches.push((instrument.facts.name, watch));
         }
         Ok(())
     }
@@ -124,8 +124,10 @@ impl Watchers {
             told.extend(seen.into_iter().map(|observation| (name, observation)));
         }
         for (instrument, _) in self.instruments {
-            let own = told_by_worker(instrument.name, measured);
-            told.extend(own.into_iter().map(|observation| (instrument.name, observation)));
+            if let Source::Worker { rows } = instrument.source {
+                let own = rows(measured).into_iter();
+                told.extend(own.map(|observation| (instrument.facts.name, observation)));
+            }
         }
         Ok(told)
     }

@@ -3,9 +3,9 @@
 
 use aya::programs::{Program, ProgramError};
 use aya::{Btf, BtfError, Ebpf, EbpfError};
+use ipcperf_model::Unavailable;
 
 use super::{Attached, refusal};
-use crate::Unavailable;
 
 impl Attached {
     /// Attaches `programs` to the function that the kernel has under one of the names `candidates`, and says

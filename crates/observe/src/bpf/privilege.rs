@@ -3,9 +3,9 @@
 use std::fs;
 
 use aya::util::KernelVersion;
+use ipcperf_model::Unavailable;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::Unavailable;
 use crate::grant::BPF_AND_PERFMON;
 
 const CAP_SYS_ADMIN: u32 = 21;

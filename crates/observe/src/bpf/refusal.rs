@@ -5,9 +5,9 @@ use std::{fs, io};
 
 use aya::programs::ProgramError;
 use aya::{BtfError, EbpfError};
+use ipcperf_model::Unavailable;
 
 use super::privilege;
-use crate::Unavailable;
 use crate::grant::BPF_AND_PERFMON;
 
 fn unavailable(reason: impl Into<String>, remedy: impl Into<String>) -> Unavailable {

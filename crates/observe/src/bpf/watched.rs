@@ -1,8 +1,9 @@
 //! Whom programs watch, as their constants say it: `members.h`.
 
 use aya::EbpfLoader;
+use ipcperf_model::Unavailable;
 
-use crate::{Member, Scope, Unavailable};
+use crate::{Member, Scope};
 
 /// How many can be watched.
 pub(crate) const MEMBERS: usize = 4;

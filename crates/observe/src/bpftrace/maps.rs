@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use ipcperf_model::instrument::tool_calls::Calls;
+use ipcperf_model::log2_histogram as quantised;
 use serde_json::Value;
 
 use super::script::number;
-use crate::calls::{Calls, returns_bytes};
-use crate::{Member, Parties, Scope, quantised, syscall_names};
+use crate::calls::returns_bytes;
+use crate::{Member, Parties, Scope, syscall_names};
 
 /// Who, in which phase, by which call.
 type Key = [i64; 3];

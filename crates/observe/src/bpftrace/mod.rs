@@ -9,26 +9,18 @@ mod script;
 #[cfg(target_os = "linux")]
 mod watch;
 
-use crate::Observation;
-use crate::calls;
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::{arm, available};
-use crate::instrument::{Disturbs, Instrument, Source};
-use crate::picture::Picture;
+use crate::instrument::{Instrument, Source};
+use ipcperf_model::instrument::bpftrace as facts;
 
 /// The line in the list.
 pub(crate) const BPFTRACE: Instrument = Instrument {
-    name: "bpftrace",
+    facts: &facts::FACTS,
     about: "system calls as a bpftrace program counts and times them, for comparison",
     needs: "bpftrace; root; a kernel with BPF and tracepoints",
-    disturbs: Disturbs::Yes,
     source: Source::Outside { available, arm },
-    pictures,
 };
 
 #[cfg(target_os = "linux")]
 use watch::{arm, available};
-
-fn pictures(observations: &[Observation]) -> Vec<Picture> {
-    calls::tables("bpftrace", observations)
-}

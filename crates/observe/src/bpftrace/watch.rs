@@ -6,11 +6,13 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use std::time::Duration;
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::observation::Observation;
+
 use super::maps::Maps;
 use super::script;
 use crate::attached::{Attached, Said, Tool};
-use crate::calls;
-use crate::{Observation, Parties, Unavailable, Watch};
+use crate::{Parties, Watch, calls};
 
 const TOOL: Tool = Tool {
     program: "bpftrace",

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Calls;
-use crate::quantised::{self, ROWS};
-use crate::{Observation, Parties};
+use ipcperf_model::instrument::tool_calls::Calls;
+use ipcperf_model::log2_histogram as quantised;
+use ipcperf_model::log2_histogram::ROWS;
+use ipcperf_model::observation::Observation;
+
+use crate::Parties;
 
 /// Calls of one kind as they are told one by one.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,9 @@
 //! Where there is no Linux: counters are on the list all the same, and say why they cannot run.
 
-use super::{Known, Pmu};
-use crate::{Armed, Division, Parties, Unavailable};
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::counters::{Known, Pmu};
+
+use crate::{Armed, Division, Parties};
 
 /// What there is to count with here: nothing that is known of.
 #[must_use]

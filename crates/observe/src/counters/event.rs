@@ -7,12 +7,12 @@ mod known;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use device::Device;
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::counters::{Known, Space};
 use perf_event_open_sys::bindings;
 
-use super::row::{Known, Space};
 use super::table::Core;
-use crate::Unavailable;
-use device::Device;
 
 /// An event as the kernel is asked for it: the fields of its `perf_event_attr` of the same names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

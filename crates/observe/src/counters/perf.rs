@@ -12,9 +12,11 @@ mod watch;
 
 use std::fs;
 
+use ipcperf_model::Unavailable;
+
 use super::event::{Event, Failed, Machine};
 use super::words;
-use crate::{Division, Unavailable};
+use crate::Division;
 pub use present::{known, pmu};
 pub(super) use watch::arm;
 

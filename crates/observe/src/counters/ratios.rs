@@ -1,6 +1,6 @@
 //! Counts of one run by one another.
 
-use super::row::{Count, Ratio, Space};
+use ipcperf_model::instrument::counters::{Count, Ratio, Space};
 
 /// A ratio, and the events that make it: the first pair of which both were counted.
 struct Made {

@@ -5,11 +5,14 @@ mod refused;
 mod solo;
 mod threads;
 
-use super::row::{Count, Ratio, Space};
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::counters::{Count, Ratio, Space};
+use ipcperf_model::observation::Observation;
+use solo::{Act, Solo};
+
 use super::{arm, available, divide, known, pmu};
 use crate::rehearsal::skipped;
-use crate::{Observation, Parties, Played, Reading, Unavailable, Watch};
-use solo::{Act, Solo};
+use crate::{Parties, Played, Reading, Watch};
 
 /// The words, as they are handed to an instrument.
 fn words(words: &[&str]) -> Vec<String> {

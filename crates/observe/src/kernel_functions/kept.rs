@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Row;
+use ipcperf_model::instrument::kernel_functions::Row;
+use ipcperf_model::instrument::syscalls::Percentiles;
+use ipcperf_model::log2_histogram as quantised;
+
 use super::table::FUNCTIONS;
 use crate::bpf::MEMBERS;
-use crate::quantised;
-use crate::syscalls::Percentiles;
 
 /// How many calls of one function by one thread can be under way.
 const DEPTH: usize = 4;

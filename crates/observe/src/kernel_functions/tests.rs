@@ -8,20 +8,21 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::thread;
 
+use ipcperf_model::instrument::kernel_functions::Row;
+use ipcperf_model::observation::{Observation, rows_of};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{read, write};
 
+use super::INSTRUMENT;
 use super::table::{CARRIERS, Candidates};
 use super::watch::FunctionWatch;
-use super::{INSTRUMENT, Row};
 use crate::capabilities::{ENOUGH, with_capabilities};
-use crate::observation::rows_of;
 use crate::rehearsal::{Rehearsal, Script, mark, skipped};
-use crate::{Member, Observation, Parties, Scope, Source, Watch};
+use crate::{Member, Parties, Scope, Source, Watch};
 
 fn armed(members: &[Member], carriers: &[Candidates]) -> Option<Box<FunctionWatch>> {
     let watch = FunctionWatch::over(members, carriers);
-    watch.map(Box::new).map_err(|why| skipped(INSTRUMENT.name, &why.to_string())).ok()
+    watch.map(Box::new).map_err(|why| skipped(INSTRUMENT.facts.name, &why.to_string())).ok()
 }
 
 fn names(seen: &[Observation], role: &str) -> Vec<String> {

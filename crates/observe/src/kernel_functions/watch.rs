@@ -3,11 +3,13 @@
 use std::sync::OnceLock;
 
 use aya::Btf;
+use ipcperf_model::Unavailable;
+use ipcperf_model::observation::Observation;
 
 use super::kept::{Kept, KeptRow, SharedKey};
 use super::table::{CARRIERS, Candidates, FUNCTIONS, MARK};
 use crate::bpf::{Attached, Object, Watched};
-use crate::{Member, Observation, Parties, Scope, Unavailable, Watch};
+use crate::{Member, Parties, Scope, Watch};
 
 const OBJECT: Object =
     Object { bytes: aya::include_bytes_aligned!("../bpf/functions.bpf.o"), programs: &[] };

@@ -1,6 +1,8 @@
 //! Where there is no Linux: the instrument is on the list all the same, and says why it cannot run.
 
-use crate::{Parties, Unavailable, Watch};
+use ipcperf_model::Unavailable;
+
+use crate::{Parties, Watch};
 
 pub(super) fn available(_: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
     Err(needs_linux())

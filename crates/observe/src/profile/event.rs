@@ -1,6 +1,7 @@
 //! By which event is sampled: any of those that are counted, in program and kernel at once.
 
-use crate::Unavailable;
+use ipcperf_model::Unavailable;
+
 use crate::counters::{Code, Failed, Machine};
 
 /// What is taken where nothing was asked for: every machine has it.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 
-use super::row::KernelSymbols;
+use ipcperf_model::instrument::profile::KernelSymbols;
 
 const KALLSYMS: &str = "/proc/kallsyms";
 /// What the kernel itself is called, as tools do.

@@ -7,6 +7,7 @@
 
 use std::os::fd::OwnedFd;
 
+use ipcperf_model::instrument::profile::{Reach, Space};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{Errno, pread, pwrite, read, write};
 use rustix::param::page_size;
@@ -15,7 +16,6 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::event::DEFAULT;
 use super::opening::Manner;
-use super::row::{Reach, Space};
 use super::sample::Sample;
 use super::sampling::Sampling;
 use super::threads;

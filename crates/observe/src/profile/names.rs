@@ -8,13 +8,12 @@ use std::rc::Rc;
 
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Symbolizer};
+use ipcperf_model::instrument::profile::{Group, KernelSymbols, LEARNED_COPIES, Space, group_of};
 
-use super::groups::{self, LEARNED_COPIES};
 use super::kernel::Functions;
 use super::learned::Copies;
 use super::library::Library;
 use super::mappings::{Mappings, Place};
-use super::row::{Group, KernelSymbols, Space};
 
 /// What is known of a place in the kernel of which it does not tell the name.
 const KERNEL: &str = "[kernel]";
@@ -148,7 +147,7 @@ fn path_of(entry: &Path) -> &[u8] {
 }
 
 fn function(space: Space, object: &str, symbol: &str) -> Function {
-    let group = groups::of(space, symbol);
+    let group = group_of(space, symbol);
     Function { space, object: object.to_owned(), symbol: symbol.to_owned(), group }
 }
 

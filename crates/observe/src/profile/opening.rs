@@ -3,14 +3,14 @@
 use std::fs;
 use std::os::fd::{FromRawFd, OwnedFd};
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::profile::Reach;
 use perf_event_open_sys::bindings;
 use rustix::io::Errno;
 
 use super::event;
-use super::row::Reach;
 use super::sample::PARTS;
 use super::threads::{self, EVERYONE, Thread};
-use crate::Unavailable;
 use crate::counters::{Code, Failed};
 
 /// What the kernel allows, which it lowers where samples have cost it too much.

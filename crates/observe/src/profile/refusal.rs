@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use ipcperf_model::Unavailable;
 use rustix::io::Errno;
 
-use crate::Unavailable;
 use crate::grant::PERFMON_AND_SYSLOG;
 
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";

@@ -1,9 +1,9 @@
 //! What the kernel tells of one sample.
 
+use ipcperf_model::instrument::profile::Space;
 use perf_event_open_sys::bindings;
 
 use super::ring::Record;
-use super::row::Space;
 
 /// What each sample holds, in the order in which the kernel writes it.
 pub(super) const PARTS: u64 = (bindings::PERF_SAMPLE_IP

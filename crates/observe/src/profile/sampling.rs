@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::profile::Reach;
 use perf_event_open_sys::ioctls;
 use rustix::io::Errno;
 use rustix::param::page_size;
@@ -10,10 +12,8 @@ use rustix::param::page_size;
 use super::opening::{Manner, open, said};
 use super::refusal;
 use super::ring::{Content, Ring};
-use super::row::Reach;
 use super::sample::Sample;
 use super::threads::{EVERYONE, Thread};
-use crate::Unavailable;
 
 /// Bytes of all rings together, where memory is not counted, unless there are many CPUs.
 const MOST_BYTES: usize = 64 << 20;

@@ -1,30 +1,31 @@
 //! What the instrument tells of real processes.
 
-use std::fs;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
+use ipcperf_model::instrument::profile::{
+    self as facts, Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summary,
+    SymbolShare, folded,
+};
+use ipcperf_model::observation::Observation;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::kernel::Functions;
+use super::kernel::{self, Functions};
 use super::learned::Copies;
 use super::names::Kernel;
 use super::opening::Manner;
-use super::row::{
-    Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summary, SymbolShare,
-};
 use super::sampling::Sampling;
 use super::told::{self, Circumstances, Role};
 use super::watch::{Profile, arm, available, divide};
-use super::{folded, kernel, mappings, pictures, threads};
+use super::{mappings, threads};
 use crate::capabilities::{CAP_PERFMON, with_capabilities};
 use crate::duet::Duet;
 use crate::rehearsal::{Rehearsal, Script, skipped};
-use crate::{Member, Observation, Parties, Played, Scope, Watch};
+use crate::{Member, Parties, Played, Scope, Watch};
 
 /// 1 GiB in blocks of 1 MiB.
 const LARGE: Script = Script { bytes: 1 << 20, messages: 1_024, phases: 1, cpus: None };
@@ -135,7 +136,7 @@ fn large_blocks_are_copied_by_sender_and_receiver() {
     assert!(
         folded(&seen).lines().all(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().is_ok())
     );
-    assert_eq!(pictures::pictures(&seen).len(), 4);
+    assert_eq!((facts::FACTS.pictures)(&seen).len(), 4);
 }
 
 /// The same samples told twice: by names, and by what was learned.

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use super::folded;
-use super::groups;
+use ipcperf_model::instrument::profile::{
+    Group, GroupShare, Row, Space, Stack, Summary, SymbolShare, lets_interrupts_in,
+};
+use ipcperf_model::observation::Observation;
+
+use super::folded_line::folded_line;
 use super::interval::wilson;
 use super::mappings::Mappings;
 use super::names::{Function, Kernel, Names};
 use super::opening::Manner;
-use super::row::{Group, GroupShare, Row, Space, Stack, Summary, SymbolShare};
 use super::sample::Sample;
 use super::sampling::Taken;
-use crate::{Member, Observation, Scope};
+use crate::{Member, Scope};
 
 /// So many stacks of a role are told one by one, the most frequent.
 const STACKS: usize = 400;
@@ -151,7 +154,7 @@ fn skid_share(hits: &[Hit], all: Weight, how: &Circumstances<'_>) -> Option<f64>
     let Some(Kernel::Named(_)) = how.kernel else { return None };
     let skids = hits.iter().filter(|hit| {
         let leaf = &hit.functions[0];
-        leaf.space == Space::Kernel && groups::lets_interrupts_in(&leaf.symbol)
+        leaf.space == Space::Kernel && lets_interrupts_in(&leaf.symbol)
     });
     Weight::of(skids).share(all)
 }
@@ -202,7 +205,7 @@ fn symbol_shares(hits: &[Hit], all: Weight) -> Vec<SymbolShare> {
 fn stacks(role: &str, hits: &[Hit]) -> Vec<Stack> {
     let mut counts = BTreeMap::<String, u64>::new();
     for hit in hits {
-        *counts.entry(folded::line(role, &hit.functions)).or_default() += 1;
+        *counts.entry(folded_line(role, &hit.functions)).or_default() += 1;
     }
     let stack = |(stack, samples)| Stack { stack, samples };
     let mut stacks: Vec<Stack> = counts.into_iter().map(stack).collect();

@@ -1,5 +1,8 @@
 //! The watch: samples of every thread of every role, and what is made of those of the phase that counts.
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::profile::{KernelSymbols, Reach};
+use ipcperf_model::observation::Observation;
 use rustix::io::Errno;
 
 use super::event::{DEFAULT, resolve};
@@ -9,12 +12,11 @@ use super::mappings::Mappings;
 use super::names::Kernel;
 use super::opening::{Manner, Side, try_out};
 use super::refusal;
-use super::row::{KernelSymbols, Reach};
 use super::sampling::Sampling;
 use super::threads::{self, Thread};
 use super::told::{self, Circumstances, Role};
 use crate::counters::Failed;
-use crate::{Member, Observation, Parties, Played, Unavailable, Watch};
+use crate::{Member, Parties, Played, Watch};
 
 /// How often: in a virtual machine each interrupt of a timer can cost tens of us, so no oftener; and no multiple
 /// of the kernel's tick, which would find the same things at each of its own.

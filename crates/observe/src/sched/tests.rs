@@ -3,8 +3,10 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::{Row, watch::arm};
-use crate::picture::State;
+use ipcperf_model::instrument::sched::Row;
+use ipcperf_model::instrument_view::State;
+
+use super::watch::arm;
 use crate::rehearsal::{Rehearsal, Script, Switches, mark, skipped};
 use crate::{Member, Parties, Scope, Watch};
 

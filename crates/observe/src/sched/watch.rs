@@ -7,8 +7,11 @@ mod told;
 
 use std::sync::OnceLock;
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::observation::Observation;
+
 use crate::bpf::{Attached, MARK_CALL, Object};
-use crate::{MARK, Member, Observation, Parties, Scope, Unavailable, Watch};
+use crate::{MARK, Member, Parties, Scope, Watch};
 
 const OBJECT: Object = Object {
     bytes: aya::include_bytes_aligned!("../bpf/sched.bpf.o"),

@@ -6,11 +6,13 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::Unread;
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::strace::Unread;
+use ipcperf_model::observation::Observation;
+
 use super::phases::Phases;
 use crate::attached::{Attached, Said, Tool};
-use crate::calls;
-use crate::{Member, Observation, Parties, Scope, Unavailable, Watch};
+use crate::{Member, Parties, Scope, Watch, calls};
 
 const TOOL: Tool = Tool {
     program: "strace",

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ipcperf_model::instrument::syscalls::{Percentiles, Row};
+use ipcperf_model::log2_histogram as quantised;
+
 use super::table::{asks_for_bytes, returns_bytes};
-use super::{Percentiles, Row};
 use crate::bpf::MEMBERS;
-use crate::quantised;
 use crate::syscall_names::name;
 
 /// System calls below this number have a row each; those beyond share one.

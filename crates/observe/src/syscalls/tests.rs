@@ -6,12 +6,14 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
+use ipcperf_model::instrument::syscalls::Row;
+use ipcperf_model::observation::Observation;
 use rustix::pipe::pipe;
 
-use super::{INSTRUMENT, Row};
+use super::INSTRUMENT;
 use crate::capabilities::{ENOUGH, with_capabilities};
 use crate::rehearsal::{Rehearsal, Script, mark, skipped};
-use crate::{Member, Observation, Parties, Scope, Source, Watch};
+use crate::{Member, Parties, Scope, Source, Watch};
 
 fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
     let Source::Outside { arm, .. } = INSTRUMENT.source else { unreachable!() };

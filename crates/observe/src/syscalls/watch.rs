@@ -2,10 +2,13 @@
 
 use std::sync::OnceLock;
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::observation::Observation;
+
 use super::kept::{Kept, KeptRow, NUMBERS, SharedKey, rows_of};
 use super::table::lengths;
 use crate::bpf::{Attached, MARK_CALL, Object, Watched};
-use crate::{Member, Observation, Parties, Scope, Unavailable, Watch};
+use crate::{Member, Parties, Scope, Watch};
 
 const OBJECT: Object = Object {
     bytes: aya::include_bytes_aligned!("../bpf/syscalls.bpf.o"),

@@ -8,16 +8,15 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Command;
 
-use tokio::runtime::Runtime;
-use zbus::Connection;
+use ipcperf_model::{Failure, FailureKind, Unavailable};
 use zbus::zvariant::{Fd, ObjectPath, SerializeValue};
 
 use super::link::{Link, failed, to_bus};
 use super::party::{current_thread, on};
 use super::policy::allow_all;
-use super::process::{self, Program};
-use crate::mechanism::{Scratch, Setup, Unavailable};
-use crate::{Failure, FailureKind};
+use super::process::{self, Controller, Program};
+use crate::channel::Setup;
+use crate::mechanism::Scratch;
 
 const PROGRAM: Program = Program { name: "dbus-broker", package: "dbus-broker" };
 /// What each user may have under way, bytes; it counts in 32 bits.
@@ -28,13 +27,6 @@ const MACHINE: &str = "00000000000000000000000000000001";
 /// Whether the program is here.
 pub(super) fn available() -> Result<(), Unavailable> {
     PROGRAM.available()
-}
-
-/// The worker's side of the socket on which a dbus-broker is driven, which ends when that is closed.
-#[derive(Debug)]
-pub(super) struct Controller {
-    _connection: Connection,
-    _runtime: Runtime,
 }
 
 /// Starts it, hands it a listening socket, and connects both parties.

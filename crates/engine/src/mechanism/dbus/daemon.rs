@@ -4,10 +4,12 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use ipcperf_model::{Failure, FailureKind, Unavailable};
+
 use super::link::{Link, failed, to_bus};
 use super::process::{self, Program};
-use crate::mechanism::{Scratch, Setup, Unavailable};
-use crate::{Failure, FailureKind};
+use crate::channel::Setup;
+use crate::mechanism::Scratch;
 
 const PROGRAM: Program = Program { name: "dbus-daemon", package: "dbus-daemon" };
 

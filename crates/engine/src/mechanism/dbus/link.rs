@@ -3,9 +3,7 @@
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use super::{broker, daemon};
-use crate::mechanism::Setup;
-use crate::{Failure, FailureKind};
+use ipcperf_model::{Failure, FailureKind};
 
 /// What is open before the parties part.
 #[derive(Debug)]
@@ -29,20 +27,6 @@ pub(super) enum Seat {
     PeerCaller,
     /// Is spoken to by the sender, and plays the server's part in the handshake.
     PeerCallee,
-}
-
-/// Opens what the option `via` names.
-pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
-    match setup.option(super::VIA.name, super::VIA.default) {
-        "peer" => peer(),
-        "broker" => broker::open(setup),
-        _ => daemon::open(setup),
-    }
-}
-
-fn peer() -> Result<Link, Failure> {
-    let (one, other) = UnixStream::pair().map_err(|error| failed("socketpair(AF_UNIX)", &error))?;
-    Ok(Link { sockets: [one, other], seats: [Seat::PeerCaller, Seat::PeerCallee], broker: None })
 }
 
 /// Connects both parties to the bus at `path`, which process `broker` keeps.

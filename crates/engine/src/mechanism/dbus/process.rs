@@ -10,15 +10,16 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ipcperf_model::{Failure, FailureKind, Report, Role, Unavailable};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
-use super::broker::Controller;
+use tokio::runtime::Runtime;
+use zbus::Connection;
+
 use super::link::failed;
-use crate::mechanism::Unavailable;
 use crate::placement::confine;
 use crate::signals::restore_file_size;
-use crate::{Failure, FailureKind, Report, Role};
 
 /// How long a process gets to be gone, once its sockets are closed.
 const GRACE: Duration = Duration::from_millis(200);
@@ -49,6 +50,13 @@ impl Program {
 fn is_program(path: &Path) -> bool {
     let is_executable = |mode: u32| mode & 0o111 != 0;
     path.metadata().is_ok_and(|file| file.is_file() && is_executable(file.permissions().mode()))
+}
+
+/// The worker's side of the socket on which a dbus-broker is driven, which ends when that is closed.
+#[derive(Debug)]
+pub(super) struct Controller {
+    pub(super) _connection: Connection,
+    pub(super) _runtime: Runtime,
 }
 
 /// A process that is killed and reaped when this is dropped.

@@ -10,7 +10,8 @@ use futures_lite::stream;
 use hyper_util::rt::TokioIo;
 use rustix::io::Errno;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tonic::client::Grpc;
 use tonic::codegen::http::Uri;
 use tonic::codegen::http::uri::PathAndQuery;
@@ -19,8 +20,8 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
 use super::codec::AsTheyAre;
-use super::wire::{Wire, Written};
 use super::{STREAMING, UNARY, Work, current_thread, errno, socket_in};
+use crate::mechanism::grpc::frame_counter::{Wire, Written};
 
 /// Bytes in front of each message: whether it is compressed, and its length.
 const PREFIX_BYTES: u64 = 5;

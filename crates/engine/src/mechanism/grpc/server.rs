@@ -17,8 +17,8 @@ use tonic::server::{ClientStreamingService, Grpc, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 
 use super::codec::AsTheyAre;
-use super::wire::{Wire, Written};
 use super::{STREAMING, UNARY, current_thread, errno, socket_in};
+use crate::mechanism::grpc::frame_counter::{Wire, Written};
 
 /// A server with its one connection, and what drives it.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::ring::{Piece, Registered, Ring};
-use crate::mechanism::Endpoint;
+use crate::channel::Endpoint;
 
 /// One end of the socket.
 pub(super) struct UringEnd {

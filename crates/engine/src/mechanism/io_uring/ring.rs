@@ -1,16 +1,15 @@
 //! The queues of one party, and what the kernel was told of beforehand.
 
-use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, Probe, opcode, types};
 use rustix::io::Errno;
 
-use crate::mechanism::Setup;
+use crate::channel::Setup;
 
 /// What the kernel is told of beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use rustix::io::Errno;
 
-use super::super::Blocking;
 use super::{Bell, BellMemory, Shared};
+use crate::channel::Blocking;
 
 /// Set in the word of a slot that holds a message, beside its length.
 const PRESENT: u64 = 1 << 63;

@@ -4,11 +4,10 @@ use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ipcperf_model::Unavailable;
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use rustix::io::{Errno, pwrite, retry_on_intr};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
-
-use super::super::Unavailable;
 
 /// Shared memory, mapped.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::known::Known;
-use crate::plan::{CustomFiles, Typed, TypedHandling};
+use ipcperf_plan::{CustomFiles, Typed, TypedHandling};
 
 /// The matrix: lists are comma-separated, and every combination is a case.
 #[derive(Args, Debug)]

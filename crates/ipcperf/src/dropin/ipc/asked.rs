@@ -2,9 +2,9 @@
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command};
-use ipcperf_engine::handling::{FirstTouch, Handling};
-use ipcperf_engine::placement::Placement;
-use ipcperf_engine::{KernelBuffer, Mode, Rest, RunSpec};
+use ipcperf_model::message_options::{FirstTouch, Handling};
+use ipcperf_model::placement::Placement;
+use ipcperf_model::{KernelBuffer, Mode, Rest, RunSpec};
 use ipcperf_observe::counters::{Set, set};
 
 use crate::dropin::Call;

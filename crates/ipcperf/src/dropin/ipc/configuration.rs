@@ -1,9 +1,11 @@
 //! What machine and what was asked, under the names that FreeBSD has for it, where Linux has the like.
 
+use ipcperf_model::environment::Environment;
+
 use super::asked::Asked;
 use super::datum::{Field, Fields, Shown};
 use super::emitter::Emitter;
-use crate::machine::Environment;
+use crate::program::environment;
 
 /// All of it, part by part.
 #[derive(Debug)]
@@ -17,7 +19,7 @@ pub(super) struct Configuration {
 impl Configuration {
     /// That of this machine, for so many iterations of what was asked.
     pub(super) fn of(asked: &Asked, iterations: u64) -> Self {
-        let environment = Environment::read();
+        let environment = environment();
         Self {
             hardware: hardware(&environment),
             system: system(),

@@ -1,13 +1,14 @@
 //! Counters beside a run, by the names that the originals gave them.
 
-use ipcperf_engine::worker::Gate;
-use ipcperf_engine::{Measurement, RunSpec};
-use ipcperf_observe::counters::{Count, NAME, Set, Space};
-use ipcperf_observe::{Observation, Source, Unavailable, find};
+use ipcperf_model::instrument::counters::{self, Count, Space};
+use ipcperf_model::observation::Observation;
+use ipcperf_model::{Gate, Measurement, RunSpec, Unavailable};
+use ipcperf_observe::counters::Set;
+use ipcperf_observe::{Source, find};
 
 use crate::dropin::carried::Carrier;
 use crate::dropin::ended::Ended;
-use crate::plan::Watched;
+use ipcperf_plan::Watched;
 
 /// How often each event of a set came to pass, in the order of the set.
 pub(super) type Counts = Vec<(&'static str, u64)>;
@@ -34,7 +35,11 @@ pub(super) fn counted(
     let spec = RunSpec { gate: Gate::Closed, ..spec.clone() };
     let (mut first, mut seen) = (None, Vec::new());
     for part in parts(set).map_err(|why| unavailable(&why))? {
-        let watched = Watched { by: vec![NAME], events: [(NAME, part)].into(), twin_of: None };
+        let watched = Watched {
+            by: vec![counters::FACTS.name],
+            events: [(counters::FACTS.name, part)].into(),
+            twin_of: None,
+        };
         let (measured, told) =
             carrier.run(&spec, &watched).map_err(|why| Ended::stopped(name, &why))?;
         first.get_or_insert(measured);
@@ -49,13 +54,13 @@ pub(super) fn counted(
 /// The events of `set`, as many together as can be counted at once.
 fn parts(set: &Set) -> Result<Vec<Vec<String>>, Unavailable> {
     let words: Vec<String> = set.events.iter().map(|event| format!("{event}{TOGETHER}")).collect();
-    let instrument = find(NAME).ok_or_else(nothing)?;
+    let instrument = find(counters::FACTS.name).ok_or_else(nothing)?;
     if let Some(why) = instrument.lacks(&words)?.into_iter().next() {
         return Err(why);
     }
     match instrument.source {
         Source::Events { divide, .. } => divide(&words),
-        Source::Worker | Source::Outside { .. } => Err(nothing()),
+        Source::Worker { .. } | Source::Outside { .. } => Err(nothing()),
     }
 }
 

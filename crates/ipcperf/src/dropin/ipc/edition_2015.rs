@@ -1,7 +1,7 @@
 //! The edition of 2015: one run, a line of text.
 
 use clap::Arg;
-use ipcperf_engine::handling::FirstTouch;
+use ipcperf_model::message_options::FirstTouch;
 
 use super::asked::{Asked, Edition};
 use super::counted::{Counts, counted};

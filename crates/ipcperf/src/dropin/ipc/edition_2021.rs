@@ -1,8 +1,8 @@
 //! The edition of autumn 2021 to October 2023: iterations, getrusage, text, JSON or XML.
 
 use clap::Arg;
-use ipcperf_engine::handling::FirstTouch;
-use ipcperf_engine::{Repeat, Role, RoleUsage};
+use ipcperf_model::message_options::FirstTouch;
+use ipcperf_model::{Repeat, Role, RoleUsage};
 
 use super::asked::{Asked, Edition};
 use super::configuration::Configuration;

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use ipcperf_model::Unavailable;
+
 use super::Code;
-use crate::Unavailable;
 
 /// One of them.
 #[derive(Clone, Debug)]

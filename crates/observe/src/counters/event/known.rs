@@ -1,8 +1,10 @@
 //! Every word that there is, and for one that is none what was perhaps meant.
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::counters::Known;
+
 use super::{Machine, generic};
-use crate::Unavailable;
-use crate::counters::{Known, SETS};
+use crate::counters::SETS;
 
 /// How much a word is like one that is near, from 0 to 1.
 const SIMILAR: f64 = 0.85;

@@ -1,6 +1,7 @@
 //! Dividing events into groups that the processor holds at once.
 
-use crate::counters::Space;
+use ipcperf_model::instrument::counters::Space;
+
 use crate::counters::event::Event;
 
 /// Names of cycles and instructions, which are in every part: others are told by them.

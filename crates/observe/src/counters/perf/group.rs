@@ -2,10 +2,10 @@
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use ipcperf_model::instrument::counters::Space;
 use perf_event_open_sys::{bindings, perf_event_open};
 use rustix::io::Errno;
 
-use crate::counters::Space;
 use crate::counters::event::{Code, Event};
 
 /// Words of a reading before the counts: how many they are, and the two times.

@@ -1,11 +1,10 @@
 //! What there is to count with here, for whoever wants to know before a run.
 
+use ipcperf_model::instrument::counters::{Known, Pmu, Space};
 use perf_event_open_sys::bindings;
 
 use super::{DEFAULT, paranoid, trial};
-use crate::counters::Space;
 use crate::counters::event::{Code, Event, Failed, Machine};
-use crate::counters::row::{Known, Pmu};
 
 /// Every word for an event that is known here, and the sets, whether or not they can be had.
 #[must_use]

@@ -1,10 +1,10 @@
 //! Why the kernel does not count an event, in a line, and what would help. The numbers of its errors say more
 //! than their names.
 
+use ipcperf_model::Unavailable;
 use rustix::io::Errno;
 
 use super::paranoid;
-use crate::Unavailable;
 use crate::counters::event::Machine;
 use crate::grant::PERFMON as GRANT;
 

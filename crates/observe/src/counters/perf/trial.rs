@@ -3,12 +3,12 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::counters::Space;
 use rustix::io::Errno;
 
 use super::group::{Group, HEAD, MOST, Whose};
 use super::refusal;
-use crate::Unavailable;
-use crate::counters::Space;
 use crate::counters::event::{Event, Failed, Machine};
 
 /// An event that can be had.

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::counters::Count;
+use ipcperf_model::observation::Observation;
 use rustix::io::Errno;
 
 use super::group::{Group, Whose};
@@ -9,10 +12,7 @@ use super::scale::Told;
 use super::{divide, refusal, trial, words};
 use crate::counters::event::{Event, Machine};
 use crate::counters::ratios;
-use crate::counters::row::Count;
-use crate::{
-    Armed, Dial, Member, Observation, Parties, Played, Reading, Scope, Unavailable, Watch,
-};
+use crate::{Armed, Dial, Member, Parties, Played, Reading, Scope, Watch};
 
 /// Begins to count `asked` of `parties`, all at once.
 pub(in crate::counters) fn arm(parties: &Parties, asked: &[String]) -> Armed {

@@ -3,12 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use ipcperf_model::instrument::sched::{Percentiles, Row, Sleep};
+use ipcperf_model::instrument_view::{Span, State};
+use ipcperf_model::log2_histogram as quantised;
+use ipcperf_model::observation::Observation;
+
 use super::timeline;
 use super::told::{IDLE, OTHER, Sleeps, Spent, Thread, Told, Window};
-use crate::picture::{Span, State};
-use crate::sched::{Percentiles, Row, Sleep};
-use crate::syscall_names;
-use crate::{Observation, Parties, quantised};
+use crate::{Parties, syscall_names};
 
 /// What is told of all roles of `parties` that marked a phase.
 pub(super) fn observations(parties: &Parties, told: &Told) -> Vec<Observation> {
@@ -150,8 +152,9 @@ fn percentiles(latency: &[(u64, u64)]) -> Option<Percentiles> {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::log2_histogram::ROWS;
+
     use super::*;
-    use crate::quantised::ROWS;
     use crate::{Member, Scope};
 
     const WINDOW: Window = Window { phase: 2, begin_ns: 1_000, end_ns: 2_000, untold: 0 };

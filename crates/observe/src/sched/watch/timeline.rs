@@ -1,6 +1,6 @@
 //! Who ran when: the changes of each thread made spans, and the spans of a role's threads one line.
 
-use crate::picture::{Span, State};
+use ipcperf_model::instrument_view::{Span, State};
 
 use super::told::{CHANGES, Thread, Window};
 

@@ -1,7 +1,7 @@
 //! What the kernel's side keeps, as it lies in its memory: `sched.h` says what each word is.
 
-use crate::picture::State;
-use crate::quantised::ROWS;
+use ipcperf_model::instrument_view::State;
+use ipcperf_model::log2_histogram::ROWS;
 
 /// Roles there is room for.
 pub(super) const ROLES: usize = 4;

@@ -1,0 +1,35 @@
+//! Failures of the harness itself: the machine had no room for it just then.
+
+use ipcperf_model::{Failure, FailureKind};
+use rustix::io::Errno;
+
+/// A call of the harness, at `place`, that the system refused with `errno`: what most often helps is its remedy.
+#[must_use]
+pub fn harness_failure(what: FailureKind, place: impl Into<String>, errno: Errno) -> Failure {
+    let failure =
+        Failure { transient: true, ..Failure::from_errno(what, place, errno.raw_os_error()) };
+    match exhausted(errno) {
+        Some(remedy) => failure.with_remedy(remedy),
+        None => failure,
+    }
+}
+
+/// Remedy for a full file system.
+pub(crate) const NO_SPACE: &str = "make room in TMPDIR (else /tmp), in /dev/shm, or in the folder of the option dir; \
+    or set TMPDIR or dir to a folder with more of it";
+
+/// What to do about a resource of which there is no more; `None` where `errno` says nothing of the kind.
+#[must_use]
+pub fn exhausted(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::AGAIN => {
+            "allow more processes: ulimit -u, or pids.max of the control group (cat /proc/self/cgroup)"
+        }
+        Errno::MFILE => "allow more open files: ulimit -n 1024",
+        Errno::NFILE => "allow more open files on this machine: sysctl fs.file-max",
+        Errno::NOMEM => {
+            "free memory, or raise what is allowed: ulimit -v, memory.max of the control group"
+        }
+        _ => return None,
+    })
+}

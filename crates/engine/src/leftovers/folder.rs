@@ -1,0 +1,103 @@
+//! Folders that belong to one run, or to this user: made new, known by their owner.
+
+use std::ffi::{CStr, CString};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, chmod, fstat, openat, rmdir};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use super::sweep::{FOLDER, remove_everything};
+
+/// Makes the folder `path`, which only its owner may enter, whatever the umask. One that is there already is
+/// an error: who made it is not known.
+///
+/// # Errors
+/// Why it cannot be made.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(CWD, path, flags, Mode::empty())?;
+    let status = fstat(&folder)?;
+    if status.st_uid != geteuid().as_raw() {
+        // A file system that gives what root makes to another user: it could not be told from a stranger's.
+        rmdir(path)?;
+        return Err(Errno::PERM.into());
+    }
+    // The umask may have taken bits of the owner's. By descriptor: what has the path now need not be ours.
+    if status.st_mode & 0o777 != 0o700 {
+        chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), Mode::RWXU)?;
+    }
+    Ok(())
+}
+
+/// `path` as the system takes it; `None` where it holds a zero.
+pub(crate) fn as_c(path: &Path) -> Option<CString> {
+    CString::new(path.as_os_str().as_bytes()).ok()
+}
+
+/// Whether `path` is a folder, not a link to one, of this user's.
+pub(super) fn is_own(path: &Path) -> bool {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
+        .and_then(fstat)
+        .is_ok_and(|status| status.st_uid == geteuid().as_raw())
+}
+
+/// Removes the folder `path` with all it holds where it is this user's, and no link. Makes system calls
+/// alone, so that a signal handler may call it.
+///
+/// # Errors
+/// Why it is still there.
+pub(crate) fn remove_own(path: &CStr) -> Result<(), Errno> {
+    let folder = match openat(CWD, path, FOLDER, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(()),
+        opened => opened?,
+    };
+    if fstat(&folder)?.st_uid != geteuid().as_raw() {
+        return Err(Errno::PERM);
+    }
+    remove_everything(&folder);
+    rmdir(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    use super::*;
+    use crate::leftovers::RunNames;
+
+    #[test]
+    fn a_folder_is_private_and_made_once() {
+        let path = RunNames::draw([]).unwrap().folder();
+        make_private_folder(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        let again = make_private_folder(&path).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        fs::write(path.join("file"), "").unwrap();
+        remove_own(&as_c(&path).unwrap()).unwrap();
+        assert!(!path.exists());
+        remove_own(&as_c(&path).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let names = RunNames::draw([]).unwrap();
+        let (folder, link) = (names.folder(), names.folder().with_extension("link"));
+        make_private_folder(&folder).unwrap();
+        fs::write(folder.join("kept"), "").unwrap();
+        symlink(&folder, &link).unwrap();
+        assert!(!is_own(&link) && is_own(&folder));
+        remove_own(&as_c(&link).unwrap()).unwrap_err();
+        assert!(folder.join("kept").exists());
+        fs::remove_file(link).unwrap();
+        remove_own(&as_c(&folder).unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,203 @@
+//! The names that one run makes where others can see them: folders, message queues, shared memory, System V
+//! objects.
+//!
+//! ```text
+//! command: RunNames::draw -> journal -> worker: mechanisms make what they need -> command: remove
+//! ```
+//!
+//! Every name is derived from a [`RunToken`], which nobody can guess. So nobody can make one of them first,
+//! and two runs never meet, not even where two PID namespaces share `/tmp`. What is removed is known by the
+//! token and by its owner, never by a pattern.
+
+mod folder;
+mod leftover;
+pub(crate) mod message_queue;
+pub(crate) mod path_text;
+mod shared_memory;
+mod sweep;
+pub(crate) mod system_v;
+mod token;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+pub use folder::make_private_folder;
+pub(crate) use folder::{as_c, remove_own};
+pub use leftover::Leftover;
+pub(crate) use shared_memory::{SHARED_MEMORY, remove_shared_memory};
+pub use system_v::SystemV;
+pub use token::RunToken;
+
+use ipcperf_model::{Failure, FailureKind};
+
+/// Prefix of every name of a run; the token follows.
+pub const PREFIX: &str = "ipcperf-run-";
+
+/// The names that a run may make. They are drawn and written down before the run, so that whatever a killed
+/// run leaves can be found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunNames {
+    token: RunToken,
+    /// The folders in which the run may make one of its own. The first is that for temporary files.
+    #[serde(with = "path_text::list")]
+    places: Vec<PathBuf>,
+    /// When the names were drawn, s since the epoch, by the clock that stamps System V objects.
+    began_s: i64,
+}
+
+impl RunNames {
+    /// Draws names for a run that keeps files in the folder for temporary files, or in one of `places`.
+    ///
+    /// # Errors
+    /// Returns an error where there are no random numbers, or no current folder for a relative path.
+    pub fn draw<'a>(places: impl IntoIterator<Item = &'a Path>) -> io::Result<Self> {
+        let all =
+            std::iter::once(std::env::temp_dir()).chain(places.into_iter().map(Path::to_owned));
+        Ok(Self {
+            token: RunToken::draw()?,
+            places: all.map(std::path::absolute).collect::<Result<_, _>>()?,
+            began_s: clock_gettime(ClockId::RealtimeCoarse).tv_sec,
+        })
+    }
+
+    /// The random part of the names.
+    #[must_use]
+    pub fn token(&self) -> RunToken {
+        self.token
+    }
+
+    /// When the names were drawn, s since the epoch.
+    #[must_use]
+    pub fn began_s(&self) -> i64 {
+        self.began_s
+    }
+
+    /// Prefix of every name of this run, token included.
+    #[must_use]
+    pub fn base(&self) -> String {
+        format!("{PREFIX}{}", self.token)
+    }
+
+    /// The run's own folder among temporary files.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.folder_in(self.places.first().map_or(Path::new("/tmp"), PathBuf::as_path))
+    }
+
+    /// The run's own folder in `place`.
+    pub(crate) fn folder_in(&self, place: &Path) -> PathBuf {
+        place.join(self.base())
+    }
+
+    /// Objects of this user that exist under the run's names.
+    #[must_use]
+    pub fn present(&self) -> Vec<Leftover> {
+        // A relative path depends on the current folder, which was another one then.
+        let places = self.places.iter().filter(|place| place.is_absolute());
+        let folders = places.map(|place| self.folder_in(place)).filter(|path| folder::is_own(path));
+        let mut found: Vec<Leftover> = folders.map(Leftover::Folder).collect();
+        found.dedup();
+        found.extend(message_queue::present(self).into_iter().map(Leftover::MessageQueue));
+        found.extend(shared_memory::present(self).into_iter().map(Leftover::SharedMemory));
+        found.extend(system_v::present(self).map(|(kind, id)| Leftover::SystemV { kind, id }));
+        found
+    }
+
+    /// Removes the objects of this user under the run's names; returns those that cannot be removed.
+    pub fn remove(&self) -> Vec<Leftover> {
+        self.present().into_iter().filter(|one| one.remove().is_err()).collect()
+    }
+}
+
+/// There is one run in a worker, and so one set of names.
+static OF_RUN: OnceLock<RunNames> = OnceLock::new();
+
+/// From now on the mechanism of this process makes `names`, and no others.
+pub(crate) fn install(names: RunNames) {
+    // Only a second run in one process could be refused; a worker carries out one.
+    let _ = OF_RUN.set(names);
+}
+
+/// The names that were installed, if any were.
+pub(crate) fn installed() -> Option<&'static RunNames> {
+    OF_RUN.get()
+}
+
+/// The names of this run. Outside a worker each call draws others.
+///
+/// # Errors
+/// Returns [`FailureKind::SetUp`] where none can be drawn.
+pub(crate) fn of_run() -> Result<RunNames, Failure> {
+    match installed() {
+        Some(names) => Ok(names.clone()),
+        None => RunNames::draw([]).map_err(|error| not_drawn(&error)),
+    }
+}
+
+/// The failure of a run for which no names can be drawn.
+pub(crate) fn not_drawn(error: &io::Error) -> Failure {
+    Failure {
+        errno: error.raw_os_error(),
+        ..Failure::new(FailureKind::SetUp, "drawing random names for the run")
+            .with_remedy("let the seccomp filter pass getrandom, and start in a folder that exists")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_from_json_also_where_a_path_is_no_text() {
+        let odd = Path::new(OsStr::from_bytes(b"/dev/\xFF"));
+        let names = RunNames::draw([odd, Path::new("/dev/shm")]).unwrap();
+        let json = serde_json::to_string(&names).unwrap();
+        assert_eq!(serde_json::from_str::<RunNames>(&json).unwrap(), names);
+        assert!(json.contains("\"/dev/shm\""), "{json}");
+    }
+
+    #[test]
+    fn what_a_run_leaves_is_found_and_removed() {
+        let names = RunNames::draw([]).unwrap();
+        assert_eq!(names.present(), []);
+        make_private_folder(&names.folder()).unwrap();
+        std::fs::write(names.folder().join("file"), "").unwrap();
+        assert_eq!(names.present(), [Leftover::Folder(names.folder())]);
+        assert_eq!(names.remove(), []);
+        assert!(!names.folder().exists());
+    }
+
+    /// A folder in /dev/shm is also seen where shared memory is looked for.
+    #[test]
+    fn a_folder_in_shared_memory_is_one_leftover() {
+        let place = Path::new("/dev/shm");
+        let names = RunNames::draw([place]).unwrap();
+        let folder = names.folder_in(place);
+        if make_private_folder(&folder).is_err() {
+            return;
+        }
+        assert_eq!(names.present(), [Leftover::Folder(folder)]);
+        assert_eq!(names.remove(), []);
+    }
+
+    /// A list of names from elsewhere reaches nothing but what its token names.
+    #[test]
+    fn a_place_that_leads_elsewhere_is_not_touched() {
+        let own = RunNames::draw([]).unwrap().folder();
+        make_private_folder(&own).unwrap();
+        let token = RunToken::draw().unwrap();
+        let places = vec![own.clone(), own.join(".."), PathBuf::from("relative")];
+        let names = RunNames { token, places, began_s: 0 };
+        assert_eq!(names.present(), []);
+        assert_eq!(names.remove(), []);
+        assert!(own.exists());
+        remove_own(&as_c(&own).unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,138 @@
+//! The random part of a run's names.
+
+use std::{fmt, io};
+
+use serde::{Deserialize, Serialize};
+
+/// Characters of a token's text: 26 times 5 bits hold 128.
+const CHARACTERS: u32 = 26;
+/// RFC 4648's alphabet of 32, in lower case: safe in a name on every file system.
+const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+/// Number of System V keys that a run tries: an object under one of them may belong to another user.
+const KEYS: u64 = 4;
+
+/// 128 random bits from which every name of one run is derived. No other user can guess a name, and so none
+/// can create it first. The text has 26 characters: a socket's path has 107 bytes at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunToken(u128);
+
+impl RunToken {
+    /// Draws a token from the kernel's random numbers.
+    ///
+    /// # Errors
+    /// Returns an error where the kernel or a seccomp filter refuses getrandom.
+    pub fn draw() -> io::Result<Self> {
+        let mut bytes = [0_u8; 16];
+        loop {
+            // SAFETY: pointer and length are those of `bytes`.
+            let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+            // Requests of up to 256 bytes are never cut short.
+            if usize::try_from(got) == Ok(bytes.len()) {
+                return Ok(Self(u128::from_ne_bytes(bytes)));
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Parses the text form; `None` for any other text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() != CHARACTERS as usize {
+            return None;
+        }
+        text.bytes()
+            .try_fold(0_u128, |value, byte| {
+                let digit = ALPHABET.iter().position(|&one| one == byte)?;
+                // The first character has 3 bits only.
+                value.checked_mul(32)?.checked_add(digit as u128)
+            })
+            .map(Self)
+    }
+
+    /// The System V keys of the run, in the order in which they are tried.
+    pub fn system_v_keys(self) -> impl Iterator<Item = i32> {
+        (0..KEYS).map(move |index| self.key(index))
+    }
+
+    /// The truncations are wanted: halves of the token, and a key of 32 bits.
+    #[allow(clippy::cast_possible_truncation)]
+    fn key(self, index: u64) -> i32 {
+        let (high, low) = ((self.0 >> 64) as u64, self.0 as u64);
+        let key = (mixed(high ^ mixed(low.wrapping_add(index))) as u32).cast_signed();
+        // 0 is IPC_PRIVATE, which finds nothing.
+        if key == 0 { 1 } else { key }
+    }
+}
+
+/// The finalizer of splitmix64: every bit of the result depends on every bit of `value`.
+fn mixed(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+impl fmt::Display for RunToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digit =
+            |place: u32| ALPHABET[usize::try_from((self.0 >> (5 * place)) & 31).unwrap_or(0)];
+        let text: String = (0..CHARACTERS).rev().map(|place| char::from(digit(place))).collect();
+        f.write_str(&text)
+    }
+}
+
+impl From<RunToken> for String {
+    fn from(token: RunToken) -> Self {
+        token.to_string()
+    }
+}
+
+impl TryFrom<String> for RunToken {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is no token of a run"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_token_is_read_back() {
+        for value in [0, 1, u128::MAX, 1 << 127, 0x0123_4567_89AB_CDEF] {
+            let text = RunToken(value).to_string();
+            assert_eq!(text.len(), 26);
+            assert_eq!(RunToken::parse(&text), Some(RunToken(value)));
+        }
+        let drawn = RunToken::draw().unwrap();
+        let json = serde_json::to_string(&drawn).unwrap();
+        assert_eq!(serde_json::from_str::<RunToken>(&json).unwrap(), drawn);
+    }
+
+    #[test]
+    fn nothing_else_is_taken_for_a_token() {
+        let long = "a".repeat(27);
+        let too_large = format!("i{}", "a".repeat(25));
+        for text in ["", "a", "../../../../../etc/passwd0", &long, &too_large, &"A".repeat(26)] {
+            assert_eq!(RunToken::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_two_tokens_and_no_two_keys_are_alike() {
+        let tokens: Vec<RunToken> = (0..100).map(|_| RunToken::draw().unwrap()).collect();
+        let texts: BTreeSet<String> = tokens.iter().map(RunToken::to_string).collect();
+        let keys: BTreeSet<i32> = tokens.iter().flat_map(|token| token.system_v_keys()).collect();
+        assert_eq!(texts.len(), 100);
+        // Of 400 keys of 32 bits, two are alike once in 50,000 times.
+        assert!(keys.len() >= 398 && !keys.contains(&0), "{}", keys.len());
+    }
+}

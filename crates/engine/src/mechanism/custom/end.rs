@@ -1,0 +1,197 @@
+//! The ends of a library: one indirect call for each message sent or received.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+
+use ipcperf_model::{Failure, FailureKind, Report, RunSpec};
+use rustix::io::Errno;
+
+use super::abi::{COption, CSetup, Calls};
+use super::library::{Loaded, errno, load, outcome, plain};
+use super::own_mechanism;
+use crate::channel::{Blocking, Channel, Endpoint, Granted, Mechanism, Opened, Setup};
+use crate::mechanism::Scratch;
+use crate::mechanism::custom::silence_stdout::Muted;
+use crate::privilege::Unprivileged;
+use crate::worker;
+
+/// Room for the words with which a library says why it cannot be opened.
+const ERROR_BYTES: usize = 256;
+
+/// There is one run in a worker, and so one library.
+static LOADED: OnceLock<Loaded> = OnceLock::new();
+
+/// Carries out `spec` with the library it names.
+pub(super) fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+    let path = own_mechanism(&spec.mechanism).map_or(Path::new(""), |(_, path)| path);
+    match loaded(path) {
+        Ok((_muted, loaded)) if loaded.keeps_boundaries() => {
+            worker::execute::<Own<true>>(spec, mechanism)
+        }
+        Ok((_muted, _)) => worker::execute::<Own<false>>(spec, mechanism),
+        Err(failure) => Report::Failed(failure),
+    }
+}
+
+/// The library at `path`, and standard output kept from it.
+fn loaded(path: &Path) -> Result<(Muted, Loaded), Failure> {
+    let unprivileged = Unprivileged::new()?;
+    let muted = Muted::new().map_err(|errno| {
+        Failure::from_errno(FailureKind::SetUp, "muting standard output", errno.raw_os_error())
+    })?;
+    match load(path, unprivileged) {
+        Ok(loaded) => Ok((muted, *LOADED.get_or_init(|| loaded))),
+        Err(words) => {
+            let place = format!("loading {}: {words}", path.display());
+            Err(Failure::new(FailureKind::SetUp, place).with_remedy("docs/your-own-mechanism.md"))
+        }
+    }
+}
+
+struct Own<const KEEPS: bool>;
+
+impl<const KEEPS: bool> Channel for Own<KEEPS> {
+    type End = LibraryEnd<KEEPS>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let loaded = LOADED
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Worker, "the library was not loaded"))?;
+        let folder = Scratch::new()?;
+        let ([sender, receiver], granted) = open(loaded, setup, &folder)?;
+        let end = |end| LibraryEnd { end, calls: loaded.calls };
+        Ok(Opened { sender: end(sender), receiver: end(receiver), granted })
+    }
+}
+
+/// The texts of a setup, as C has them.
+struct Texts {
+    folder: CString,
+    options: Vec<(CString, CString)>,
+}
+
+impl Texts {
+    fn of(setup: &Setup<'_>, folder: &Scratch) -> Result<Self, Failure> {
+        let text = |bytes: &[u8]| {
+            let holds_nul = |_| Failure::new(FailureKind::SetUp, "a text that holds NUL");
+            CString::new(bytes).map_err(holds_nul)
+        };
+        let options = setup.options.iter();
+        Ok(Self {
+            folder: text(folder.folder().as_os_str().as_bytes())?,
+            options: options
+                .map(|(name, value)| Ok((text(name.as_bytes())?, text(value.as_bytes())?)))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn options(&self) -> Vec<COption> {
+        let options = self.options.iter();
+        options
+            .map(|(name, value)| COption { name: name.as_ptr(), value: value.as_ptr() })
+            .collect()
+    }
+}
+
+/// Has the library open both ends.
+fn open(
+    loaded: &Loaded,
+    setup: &Setup<'_>,
+    folder: &Scratch,
+) -> Result<([*mut c_void; 2], Granted), Failure> {
+    let texts = Texts::of(setup, folder)?;
+    let options = texts.options();
+    let told = CSetup {
+        buffer_bytes: setup.buffer_bytes,
+        kernel_buffer_bytes: setup.kernel_buffer_asked_bytes.unwrap_or(0),
+        folder: texts.folder.as_ptr(),
+        options: options.as_ptr(),
+        option_count: u32::try_from(options.len()).unwrap_or(u32::MAX),
+        nonblocking: u32::from(setup.blocking == Blocking::Try),
+    };
+    let (mut ends, mut granted_bytes) = ([null_mut(); 2], 0);
+    let mut words = [0_u8; ERROR_BYTES];
+    let room = words.as_mut_ptr().cast();
+    let (told, granted, into) = (&raw const told, &raw mut granted_bytes, &raw mut ends);
+    // SAFETY: the header's own terms: a setup whose texts live until the call returns, room for two
+    // ends, a number, and words of so many bytes, the last of which stays zero.
+    let opened = unsafe { (loaded.open)(told, into, granted, room, ERROR_BYTES - 1) };
+    if opened != 0 {
+        return Err(refusal(opened, &words));
+    }
+    let granted = Granted { kernel_buffer_bytes: (granted_bytes != 0).then_some(granted_bytes) };
+    Ok((ends, granted))
+}
+
+/// What the library said when it could not open its ends.
+fn refusal(returned: c_int, words: &[u8]) -> Failure {
+    let words = CStr::from_bytes_until_nul(words).unwrap_or_default().to_string_lossy();
+    let place = match plain(&words).as_str() {
+        "" => "the library's open".to_owned(),
+        words => format!("the library's open: {words}"),
+    };
+    match errno(returned as isize) {
+        Errno::PROTO => Failure::new(FailureKind::SetUp, place),
+        errno => Failure::from_errno(FailureKind::SetUp, place, errno.raw_os_error()),
+    }
+}
+
+/// One end, as the library knows it.
+#[derive(Debug)]
+struct LibraryEnd<const KEEPS: bool> {
+    end: *mut c_void,
+    calls: Calls,
+}
+
+// SAFETY: the header has each end used by one thread at a time, which need not be the one that opened
+// it, and only libraries that say so have their two ends used by two threads.
+unsafe impl<const KEEPS: bool> Send for LibraryEnd<KEEPS> {}
+
+impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
+    const KEEPS_BOUNDARIES: bool = KEEPS;
+    const COUNTS_CALLS: bool = false;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        let Some(prepare) = self.calls.prepare else { return Ok(()) };
+        // SAFETY: an end that open gave and close has not had; so in all calls below.
+        match unsafe { prepare(self.end) } {
+            0 => Ok(()),
+            returned => Err(errno(returned as isize)),
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        // SAFETY: see `prepare`; the bytes can be read until the call returns.
+        outcome(
+            unsafe { (self.calls.send)(self.end, bytes.as_ptr().cast(), bytes.len()) },
+            bytes.len(),
+        )
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let most = bytes.len();
+        // SAFETY: see `prepare`; the bytes can be written until the call returns.
+        outcome(unsafe { (self.calls.recv)(self.end, bytes.as_mut_ptr().cast(), most) }, most)
+    }
+
+    fn disown(self) {
+        let disown = self.calls.disown.unwrap_or(self.calls.close);
+        let end = self.end;
+        // Disowning takes the place of closing.
+        std::mem::forget(self);
+        // SAFETY: see `prepare`; nothing is done with the end afterwards.
+        unsafe { disown(end) }
+    }
+}
+
+impl<const KEEPS: bool> Drop for LibraryEnd<KEEPS> {
+    fn drop(&mut self) {
+        // SAFETY: see `prepare`; nothing is done with the end afterwards.
+        unsafe { (self.calls.close)(self.end) }
+    }
+}

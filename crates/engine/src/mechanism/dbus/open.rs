@@ -1,0 +1,23 @@
+//! Opens a conversation as the option `via` says.
+
+use std::os::unix::net::UnixStream;
+
+use ipcperf_model::Failure;
+
+use super::link::{Link, Seat, failed};
+use super::{broker, daemon};
+use crate::channel::Setup;
+
+/// Opens what the option `via` names.
+pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
+    match setup.option(super::VIA.name, super::VIA.default) {
+        "peer" => peer(),
+        "broker" => broker::open(setup),
+        _ => daemon::open(setup),
+    }
+}
+
+fn peer() -> Result<Link, Failure> {
+    let (one, other) = UnixStream::pair().map_err(|error| failed("socketpair(AF_UNIX)", &error))?;
+    Ok(Link { sockets: [one, other], seats: [Seat::PeerCaller, Seat::PeerCallee], broker: None })
+}

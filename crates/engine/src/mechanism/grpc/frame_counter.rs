@@ -1,0 +1,256 @@
+//! The connection below HTTP/2, which sees what has been written.
+//!
+//! A party drives its side only while it sends or receives. At the end of a phase it has to know that
+//! its last message has left, which gRPC does not tell: so the frames that go out are looked at.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::task::{Context, Poll};
+
+use rustix::io::Errno;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::UnixStream;
+use tokio::sync::Notify;
+use tonic::transport::server::Connected;
+
+/// Bytes of the head of a frame, the type of those that hold data, and the mark of a stream's last one
+/// (RFC 9113, sections 4.1 and 6.1).
+const HEAD_BYTES: usize = 9;
+const DATA: u8 = 0;
+const END_STREAM: u8 = 1;
+/// The type of frames that hold headers or trailers (section 6.2).
+const HEADERS: u8 = 1;
+
+/// What a client says before its first frame (section 3.4).
+const PREFACE_BYTES: u64 = 24;
+
+/// What has been written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    data_bytes: AtomicU64,
+    streams_ended: AtomicU64,
+    /// Nothing more will be.
+    is_over: AtomicBool,
+    more: Notify,
+}
+
+impl Written {
+    /// Bytes in frames of data.
+    pub(super) fn data_bytes(&self) -> u64 {
+        self.data_bytes.load(Relaxed)
+    }
+
+    /// Streams whose last frame is out.
+    pub(super) fn streams_ended(&self) -> u64 {
+        self.streams_ended.load(Relaxed)
+    }
+
+    /// Waits until `is_enough` was written.
+    pub(super) async fn until(&self, is_enough: impl Fn(&Self) -> bool) -> Result<(), Errno> {
+        while !is_enough(self) {
+            if self.is_over.load(Relaxed) {
+                return Err(Errno::CONNRESET);
+            }
+            self.more.notified().await;
+        }
+        Ok(())
+    }
+}
+
+/// Where in the sequence of frames the bytes are that go out next.
+#[derive(Debug)]
+struct Frames {
+    head: [u8; HEAD_BYTES],
+    /// How much of a head is known.
+    known: usize,
+    /// Bytes to come before the next head.
+    rest: u64,
+    is_data: bool,
+    is_last: bool,
+}
+
+impl Frames {
+    /// Before the first, of which `skipped` bytes are no frame's.
+    const fn after(skipped: u64) -> Self {
+        Self { head: [0; HEAD_BYTES], known: 0, rest: skipped, is_data: false, is_last: false }
+    }
+
+    /// Goes on by `bytes`, noting in `written` what they end.
+    fn go_on(&mut self, mut bytes: &[u8], written: &Written) {
+        while !bytes.is_empty() {
+            if self.rest > 0 {
+                let taken =
+                    usize::try_from(self.rest).map_or(bytes.len(), |rest| rest.min(bytes.len()));
+                bytes = &bytes[taken..];
+                self.rest -= taken as u64;
+                if self.is_data {
+                    written.data_bytes.fetch_add(taken as u64, Relaxed);
+                }
+            } else {
+                let taken = (HEAD_BYTES - self.known).min(bytes.len());
+                let (head, after) = bytes.split_at(taken);
+                self.head[self.known..self.known + taken].copy_from_slice(head);
+                self.known += taken;
+                bytes = after;
+                self.read_head();
+            }
+            self.note_end(written);
+        }
+    }
+
+    /// Reads a head that is whole.
+    fn read_head(&mut self) {
+        if self.known < HEAD_BYTES {
+            return;
+        }
+        let [high, middle, low, kind, flags, ..] = self.head;
+        self.known = 0;
+        self.rest = u32::from_be_bytes([0, high, middle, low]).into();
+        self.is_data = kind == DATA;
+        self.is_last = matches!(kind, DATA | HEADERS) && flags & END_STREAM != 0;
+    }
+
+    fn note_end(&mut self, written: &Written) {
+        if self.rest == 0 && self.known == 0 && std::mem::take(&mut self.is_last) {
+            written.streams_ended.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// A connection that notes what is written to it.
+#[derive(Debug)]
+pub(super) struct Wire {
+    socket: UnixStream,
+    frames: Frames,
+    written: Arc<Written>,
+}
+
+impl Wire {
+    /// On `socket`, on which nothing was written yet.
+    pub(super) fn of_server(socket: UnixStream) -> Self {
+        Self { socket, frames: Frames::after(0), written: Arc::default() }
+    }
+
+    /// As [`Wire::of_server`], for the side that speaks first.
+    pub(super) fn of_client(socket: UnixStream) -> Self {
+        Self { socket, frames: Frames::after(PREFACE_BYTES), written: Arc::default() }
+    }
+
+    pub(super) fn written(&self) -> Arc<Written> {
+        Arc::clone(&self.written)
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.written.is_over.store(true, Relaxed);
+        self.written.more.notify_one();
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_read(context, into)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.socket).poll_write(context, bytes);
+        if let Poll::Ready(Ok(taken)) = polled {
+            let Self { frames, written, .. } = &mut *self;
+            frames.go_on(&bytes[..taken], written);
+            written.more.notify_one();
+        }
+        polled
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.socket).poll_write_vectored(context, pieces);
+        if let Poll::Ready(Ok(mut taken)) = polled {
+            let Self { frames, written, .. } = &mut *self;
+            for piece in pieces {
+                let of_it = taken.min(piece.len());
+                frames.go_on(&piece[..of_it], written);
+                taken -= of_it;
+            }
+            written.more.notify_one();
+        }
+        polled
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(context)
+    }
+}
+
+impl Connected for Wire {
+    type ConnectInfo = ();
+
+    fn connect_info(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn frame(kind: u8, flags: u8, bytes: usize) -> Vec<u8> {
+        let [_, high, middle, low] = u32::try_from(bytes).unwrap().to_be_bytes();
+        [&[high, middle, low, kind, flags, 0, 0, 0, 1][..], &vec![0xFF; bytes]].concat()
+    }
+
+    proptest! {
+        /// However what goes out is cut.
+        #[test]
+        fn data_and_ends_are_counted(cut in 1_usize..200, last in 0_usize..100) {
+            let sent = [
+                vec![b'P'; 24],
+                frame(4, 1, 18),
+                frame(HEADERS, 4, 30),
+                frame(DATA, 0, 100),
+                frame(8, 1, 4),
+                frame(DATA, END_STREAM, last),
+                frame(HEADERS, END_STREAM | 4, 12),
+            ].concat();
+            let (mut frames, written) = (Frames::after(PREFACE_BYTES), Written::default());
+            sent.chunks(cut).for_each(|bytes| frames.go_on(bytes, &written));
+            prop_assert_eq!(written.data_bytes(), 100 + last as u64);
+            prop_assert_eq!(written.streams_ended(), 2);
+        }
+    }
+
+    #[test]
+    fn a_stream_has_not_ended_before_its_last_byte() {
+        let (mut frames, written) = (Frames::after(0), Written::default());
+        let sent = frame(HEADERS, END_STREAM, 12);
+        frames.go_on(&sent[..sent.len() - 1], &written);
+        assert_eq!(written.streams_ended(), 0);
+        frames.go_on(&sent[sent.len() - 1..], &written);
+        assert_eq!(written.streams_ended(), 1);
+    }
+}

@@ -1,0 +1,185 @@
+//! The ends of `nng`, where it is built in.
+
+use std::ffi::{CStr, CString, c_int};
+use std::ptr::null_mut;
+
+use ipcperf_model::Failure;
+use nng_sys::{
+    NNG_FLAG_NONBLOCK, NNG_OPT_RECONNMINT, NNG_OPT_RECVMAXSZ, nng_dial, nng_err, nng_fini,
+    nng_init, nng_listen, nng_pair0_open, nng_recv, nng_send, nng_socket, nng_socket_close,
+    nng_socket_set_ms, nng_socket_set_size,
+};
+use rustix::io::Errno;
+
+use crate::channel::{Channel, Endpoint, Granted, Opened, Setup};
+use crate::mechanism::pipe_end::refused;
+use crate::mechanism::uds_path::path_in_folder;
+
+/// How long a sender waits that found nobody listening, before it tries again, ms.
+const PAUSE_MS: i32 = 1;
+/// What is added to an error number of the system's (`NNG_ESYSERR`).
+const OF_THE_SYSTEM: u32 = 1 << 28;
+
+pub(super) struct Nng;
+
+impl Channel for Nng {
+    type End = NngEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<NngEnd>, Failure> {
+        let address = CString::new(format!("ipc://{}", path_in_folder(setup)?))
+            .map_err(|_| refused("naming the socket", Errno::INVAL))?;
+        let end = |seat, address| NngEnd { place: Place::Outside(seat, address) };
+        Ok(Opened {
+            sender: end(Seat::Dials, address.clone()),
+            receiver: end(Seat::Listens, address),
+            granted: Granted::default(),
+        })
+    }
+}
+
+/// What an end does to meet the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seat {
+    Dials,
+    Listens,
+}
+
+/// Where an end stands: the library, which has threads, comes after the fork.
+#[derive(Debug)]
+enum Place {
+    /// About to meet the other at this address.
+    Outside(Seat, CString),
+    Inside(Pair),
+    /// Nowhere: the library refused.
+    Lost,
+}
+
+/// One end of a pair of sockets.
+#[derive(Debug)]
+pub(super) struct NngEnd {
+    place: Place,
+}
+
+impl NngEnd {
+    fn pair(&self) -> Result<&Pair, Errno> {
+        match &self.place {
+            Place::Inside(pair) => Ok(pair),
+            Place::Outside(..) | Place::Lost => Err(Errno::NOTCONN),
+        }
+    }
+}
+
+impl Endpoint for NngEnd {
+    const KEEPS_BOUNDARIES: bool = true;
+    const COUNTS_CALLS: bool = false;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        if let Place::Outside(seat, address) = std::mem::replace(&mut self.place, Place::Lost) {
+            self.place = Place::Inside(Pair::meet(seat, &address)?);
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.pair()?.send(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.pair()?.recv(bytes)
+    }
+}
+
+/// A connected socket, and the library, which this process uses for nothing else.
+#[derive(Debug)]
+struct Pair {
+    socket: nng_socket,
+}
+
+impl Pair {
+    fn meet(seat: Seat, address: &CStr) -> Result<Self, Errno> {
+        // SAFETY: a null pointer asks for the defaults; nothing of the library is in use yet.
+        outcome(unsafe { nng_init(null_mut()) }.0)?;
+        let mut pair = Self { socket: nng_socket::default() };
+        // SAFETY: writes the new socket to where the pointer leads.
+        number(unsafe { nng_pair0_open(&raw mut pair.socket) })?;
+        // SAFETY: the name ends with a 0; the socket is open.
+        number(unsafe { nng_socket_set_size(pair.socket, NNG_OPT_RECVMAXSZ.as_ptr().cast(), 0) })?;
+        match seat {
+            Seat::Dials => {
+                pair.dial(address)?;
+                pair.send(&[])?;
+                pair.recv(&mut [])?;
+            }
+            Seat::Listens => {
+                // SAFETY: the address ends with a 0; nobody wants to know the listener.
+                number(unsafe { nng_listen(pair.socket, address.as_ptr(), null_mut(), 0) })?;
+                pair.recv(&mut [])?;
+                pair.send(&[])?;
+            }
+        }
+        Ok(pair)
+    }
+
+    /// Connects as soon as somebody listens; returns at once.
+    fn dial(&self, address: &CStr) -> Result<(), Errno> {
+        let at_once = NNG_FLAG_NONBLOCK.cast_signed();
+        let pause = NNG_OPT_RECONNMINT.as_ptr().cast();
+        // SAFETY: name and address end with a 0; the socket is open; nobody wants to know the dialer.
+        unsafe {
+            number(nng_socket_set_ms(self.socket, pause, PAUSE_MS))?;
+            number(nng_dial(self.socket, address.as_ptr(), null_mut(), at_once))
+        }
+    }
+
+    fn send(&self, bytes: &[u8]) -> Result<(), Errno> {
+        // SAFETY: the socket is open; the library reads `bytes` while the call lasts.
+        number(unsafe { nng_send(self.socket, bytes.as_ptr().cast(), bytes.len(), 0) })
+    }
+
+    /// Waits for a message that fits into `bytes`, and returns its length.
+    fn recv(&self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let mut length = bytes.len();
+        let at = bytes.as_mut_ptr().cast();
+        // SAFETY: the socket is open; no more is written than `length` says at first.
+        number(unsafe { nng_recv(self.socket, at, &raw mut length, 0) })?;
+        Ok(length)
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        // SAFETY: neither is used any more; a socket that never was opened is refused. All messages have
+        // arrived before either party closes.
+        unsafe {
+            nng_socket_close(self.socket);
+            nng_fini();
+        }
+    }
+}
+
+/// As [`outcome`], where the number has a sign.
+fn number(returned: c_int) -> Result<(), Errno> {
+    outcome(returned.cast_unsigned())
+}
+
+fn outcome(returned: u32) -> Result<(), Errno> {
+    if returned == 0 { Ok(()) } else { Err(errno(returned)) }
+}
+
+/// What comes nearest to the library's `number` among the system's.
+#[cold]
+fn errno(number: u32) -> Errno {
+    match nng_err(number) {
+        nng_err::NNG_EINTR => Errno::INTR,
+        nng_err::NNG_ENOMEM => Errno::NOMEM,
+        nng_err::NNG_EMSGSIZE => Errno::MSGSIZE,
+        nng_err::NNG_ECLOSED | nng_err::NNG_ECONNRESET | nng_err::NNG_ECONNSHUT => Errno::CONNRESET,
+        nng_err::NNG_ECONNREFUSED => Errno::CONNREFUSED,
+        nng_err::NNG_EADDRINVAL => Errno::NAMETOOLONG,
+        _ if number & OF_THE_SYSTEM != 0 => {
+            Errno::from_raw_os_error((number & !OF_THE_SYSTEM).cast_signed())
+        }
+        _ => Errno::IO,
+    }
+}

@@ -1,0 +1,106 @@
+//! Ends made of a descriptor to read from and one to write to: pipes and FIFOs.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use ipcperf_model::{Failure, FailureKind};
+use rustix::io::Errno;
+use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+
+use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Opened, Setup};
+
+/// A byte stream in either direction, each through a descriptor of its own.
+#[derive(Debug)]
+pub(super) struct PipeEnd {
+    pub(super) read: OwnedFd,
+    pub(super) write: OwnedFd,
+}
+
+impl Endpoint for PipeEnd {
+    const KEEPS_BOUNDARIES: bool = false;
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        rustix::io::write(&self.write, bytes)
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        rustix::io::read(&self.read, bytes)
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        Some(Descriptors { read: self.read.as_fd(), write: self.write.as_fd() })
+    }
+}
+
+/// The two descriptors of one direction.
+#[derive(Debug)]
+pub(super) struct Direction {
+    pub(super) read: OwnedFd,
+    pub(super) write: OwnedFd,
+}
+
+/// Joins a direction there and one back to two ends, with the capacity that was asked for.
+pub(super) fn join(
+    there: Direction,
+    back: Direction,
+    setup: &Setup<'_>,
+) -> Result<Opened<PipeEnd>, Failure> {
+    let asked_bytes = asked_capacity(setup)?;
+    let capacity_bytes = set_capacity(&there.write, asked_bytes)?;
+    set_capacity(&back.write, asked_bytes)?;
+    for end in [&there.read, &there.write, &back.read, &back.write] {
+        set_blocking(end, setup.blocking)?;
+    }
+    Ok(Opened {
+        sender: PipeEnd { read: back.read, write: there.write },
+        receiver: PipeEnd { read: there.read, write: back.write },
+        granted: Granted { kernel_buffer_bytes: Some(capacity_bytes) },
+    })
+}
+
+/// The option `capacity` where it is set, else what was asked of every mechanism.
+fn asked_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
+    match setup.option("capacity", "default") {
+        "default" => Ok(setup.kernel_buffer_asked_bytes),
+        bytes => bytes.parse().map(Some).map_err(|_| {
+            Failure::new(FailureKind::SetUp, format!("capacity={bytes} is no number of bytes"))
+        }),
+    }
+}
+
+/// Asks for a capacity and returns what the kernel granted. More than the system's maximum is
+/// answered with the maximum, as sockets do; the caller sees it in what was granted.
+fn set_capacity(pipe: &OwnedFd, asked_bytes: Option<u64>) -> Result<u64, Failure> {
+    if let Some(bytes) = asked_bytes {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        match fcntl_setpipe_size(pipe, bytes) {
+            Ok(_) => {}
+            Err(Errno::PERM | Errno::INVAL) => set_largest(pipe)?,
+            Err(errno) => return Err(refused("fcntl(F_SETPIPE_SZ)", errno)),
+        }
+    }
+    let granted = fcntl_getpipe_size(pipe).map_err(|e| refused("fcntl(F_GETPIPE_SZ)", e))?;
+    Ok(granted as u64)
+}
+
+fn set_largest(pipe: &OwnedFd) -> Result<(), Failure> {
+    let largest = std::fs::read_to_string("/proc/sys/fs/pipe-max-size")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(1 << 20);
+    fcntl_setpipe_size(pipe, largest).map(drop).map_err(|errno| {
+        refused("fcntl(F_SETPIPE_SZ)", errno)
+            .with_remedy("ask for less, or raise fs.pipe-user-pages-soft with sysctl")
+    })
+}
+
+fn set_blocking(descriptor: &OwnedFd, blocking: Blocking) -> Result<(), Failure> {
+    rustix::io::ioctl_fionbio(descriptor, blocking == Blocking::Try)
+        .map_err(|errno| refused("ioctl(FIONBIO)", errno))
+}
+
+/// A set-up call that the system refused.
+pub(super) fn refused(call: &str, errno: Errno) -> Failure {
+    Failure::from_errno(FailureKind::SetUp, call, errno.raw_os_error())
+}

@@ -1,0 +1,194 @@
+//! Ends that ask whether they can move before each transfer, as programs with several descriptors do.
+
+use std::marker::PhantomData;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use ipcperf_model::{Failure, Mode, Report, RunSpec};
+use rustix::event::{
+    FdSetElement, PollFd, PollFlags, fd_set_insert, fd_set_num_elements, poll, select,
+};
+use rustix::io::Errno;
+
+use crate::channel::{
+    Blocking, Channel, Descriptors, Endpoint, Mechanism, Opened, OptionSpec, OptionValues, Setup,
+};
+use crate::worker;
+
+/// The option of those mechanisms that can wait in `poll`.
+pub(super) const WAIT: OptionSpec = OptionSpec {
+    name: "wait",
+    about: "sleep in the transfer itself, or in poll before each; in one thread nothing sleeps",
+    values: OptionValues::OneOf(&["block", "poll"]),
+    default: "block",
+};
+
+/// The option of those mechanisms that can wait in `select`.
+pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
+    name: "wait",
+    about: "sleep in the transfer itself, or in select before each; in one thread nothing sleeps",
+    values: OptionValues::OneOf(&["block", "select"]),
+    default: "block",
+};
+
+/// Runs one case of `C` that waits as its option says: with `A`, where it is not `block`. In one thread
+/// the calls of `C` do not wait whatever is asked.
+pub(super) fn execute<C: Channel, A: Ask>(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+    match spec.options.get(WAIT.name).map_or(WAIT.default, String::as_str) {
+        "block" => worker::execute::<C>(spec, mechanism),
+        _ if spec.mode == Mode::OneThread => worker::execute::<C>(spec, mechanism),
+        _ => worker::execute::<Asking<C, A>>(spec, mechanism),
+    }
+}
+
+/// The call that sleeps until a descriptor can move.
+pub(super) trait Ask: Send + 'static {
+    /// Sleeps until there is something to read, or the other side is gone.
+    fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
+    /// Sleeps until there is room to write, or the other side is gone.
+    fn writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
+}
+
+/// `poll`.
+#[derive(Debug)]
+pub(super) struct Poll;
+
+impl Ask for Poll {
+    #[inline]
+    fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+        poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)], None).map(drop)
+    }
+
+    #[inline]
+    fn writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+        poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::OUT)], None).map(drop)
+    }
+}
+
+/// `select`.
+#[derive(Debug)]
+pub(super) struct Select;
+
+/// What `select` is asked about: descriptors up to 1023, of which a worker has but a few.
+const SET: usize = 16;
+
+impl Select {
+    fn set(descriptor: BorrowedFd<'_>) -> Result<[FdSetElement; SET], Errno> {
+        let mut set = [FdSetElement::default(); SET];
+        let number = descriptor.as_raw_fd();
+        if fd_set_num_elements(1, number + 1) > SET {
+            return Err(Errno::MFILE);
+        }
+        fd_set_insert(&mut set, number);
+        Ok(set)
+    }
+}
+
+impl Ask for Select {
+    #[inline]
+    fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+        let mut set = Self::set(descriptor)?;
+        // SAFETY: the only descriptor in the set is borrowed, so it is open, and `set` has room for
+        // all numbers below the one given.
+        unsafe { select(descriptor.as_raw_fd() + 1, Some(&mut set), None, None, None) }.map(drop)
+    }
+
+    #[inline]
+    fn writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+        let mut set = Self::set(descriptor)?;
+        // SAFETY: as for `readable`.
+        unsafe { select(descriptor.as_raw_fd() + 1, None, Some(&mut set), None, None) }.map(drop)
+    }
+}
+
+/// `C` with descriptors that do not wait, and with `A` asked before each transfer.
+struct Asking<C, A>(PhantomData<(C, A)>);
+
+impl<C: Channel, A: Ask> Channel for Asking<C, A> {
+    type End = AskingEnd<C::End, A>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let Opened { sender, receiver, granted } =
+            C::open(&Setup { blocking: Blocking::Try, ..*setup })?;
+        let asking = |end| AskingEnd { end, calls: 0, how: PhantomData };
+        Ok(Opened { sender: asking(sender), receiver: asking(receiver), granted })
+    }
+}
+
+#[derive(Debug)]
+struct AskingEnd<E, A> {
+    end: E,
+    /// Calls of `A`, and transfers where `E` makes one call for each.
+    calls: u64,
+    how: PhantomData<A>,
+}
+
+impl<E: Endpoint, A: Ask> AskingEnd<E, A> {
+    /// Asks, then moves; again should the room or the data be gone by then.
+    #[inline]
+    fn when<T>(
+        &mut self,
+        ask: impl Fn(Descriptors<'_>) -> Result<(), Errno>,
+        mut transfer: impl FnMut(&mut E) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        loop {
+            self.calls += 1;
+            ask(self.end.descriptors().ok_or(Errno::OPNOTSUPP)?)?;
+            self.calls += 1;
+            match transfer(&mut self.end) {
+                Err(Errno::AGAIN) => {}
+                moved => return moved,
+            }
+        }
+    }
+}
+
+impl<E: Endpoint, A: Ask> Endpoint for AskingEnd<E, A> {
+    const KEEPS_BOUNDARIES: bool = E::KEEPS_BOUNDARIES;
+    const LOSES: bool = E::LOSES;
+    const LENDS: bool = E::LENDS;
+    const COUNTS_CALLS: bool = E::COUNTS_CALLS;
+
+    fn turns(&self) -> usize {
+        self.end.turns()
+    }
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        self.end.prepare()
+    }
+
+    fn adopt(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+        self.end.adopt(buffers)
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        self.end.flush()
+    }
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.when(|descriptors| A::writable(descriptors.write), |end| end.send(bytes))
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.when(|descriptors| A::readable(descriptors.read), |end| end.recv(bytes))
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        let all = std::mem::take(&mut self.calls);
+        // Where the end counts for itself, what was counted here for its transfers is half.
+        Some(self.end.take_calls().map_or(all, |own| own + all / 2))
+    }
+
+    fn drain(&mut self) {
+        self.end.drain();
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        self.end.descriptors()
+    }
+
+    fn disown(self) {
+        self.end.disown();
+    }
+}

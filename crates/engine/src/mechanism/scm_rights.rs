@@ -1,0 +1,125 @@
+//! Datagrams that carry descriptors (`SCM_RIGHTS`).
+
+use std::fs::File;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
+
+use ipcperf_model::{Failure, FailureKind};
+use rustix::cmsg_space;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+
+use super::pipe_end::refused;
+use super::socket::flags;
+use crate::channel::{OptionSpec, OptionValues, Setup};
+
+/// Descriptors that go along with a message for their own sake, at most. All that are on their way
+/// count against the sender's limit on open files (1024), and ten messages fit into a queue.
+const MOST: usize = 64;
+/// Those and the one that leads to the payload.
+const MOST_CARRIED: usize = MOST + 1;
+
+/// The option of mechanisms whose messages carry descriptors.
+pub(super) const FDS: OptionSpec = OptionSpec {
+    name: "fds",
+    about: "descriptors passed with each message",
+    values: OptionValues::Number(0..=MOST as u64),
+    default: "3",
+};
+
+/// The descriptors that go along with each message: `/dev/null`, opened once for each.
+pub(super) fn companions(setup: &Setup<'_>) -> Result<Vec<OwnedFd>, Failure> {
+    let open = || File::open("/dev/null").map(OwnedFd::from);
+    (0..count(setup)).map(|_| open()).collect::<Result<_, _>>().map_err(|error| Failure {
+        errno: error.raw_os_error(),
+        ..Failure::new(FailureKind::SetUp, "opening /dev/null")
+    })
+}
+
+/// How many descriptors go along.
+pub(super) fn count(setup: &Setup<'_>) -> u64 {
+    setup.number(FDS.name).unwrap_or(3)
+}
+
+/// Two connected datagram sockets.
+pub(super) fn datagram_pair(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Failure> {
+    socketpair(AddressFamily::UNIX, SocketType::DGRAM, flags(setup), None)
+        .map_err(|errno| refused("socketpair(AF_UNIX)", errno))
+}
+
+/// Sends `bytes` as one datagram that carries `descriptors`: one system call.
+#[inline]
+pub(super) fn send_with(
+    socket: &OwnedFd,
+    bytes: &[u8],
+    descriptors: &[OwnedFd],
+) -> Result<usize, Errno> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_CARRIED))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let borrowed = borrowed(descriptors);
+    if !borrowed.is_empty() && !control.push(SendAncillaryMessage::ScmRights(borrowed)) {
+        return Err(Errno::INVAL);
+    }
+    sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
+}
+
+fn borrowed(descriptors: &[OwnedFd]) -> &[BorrowedFd<'_>] {
+    let (start, count) = (descriptors.as_ptr().cast(), descriptors.len());
+    // SAFETY: both types are documented to have the representation of a bare descriptor, and the
+    // borrowed ones live no longer than the borrow of those that own them.
+    unsafe { std::slice::from_raw_parts(start, count) }
+}
+
+/// A datagram that has arrived.
+pub(super) struct Arrived {
+    /// Its bytes.
+    pub(super) bytes: usize,
+    /// The descriptors it carried.
+    pub(super) descriptors: u64,
+    /// The last of them.
+    pub(super) last: Option<OwnedFd>,
+}
+
+impl Arrived {
+    /// Itself, unless descriptors are missing: those that find no room in the receiver's table are
+    /// dropped by the kernel without a word.
+    #[inline]
+    pub(super) fn whole(self, descriptors: usize) -> Result<Self, Errno> {
+        let end_of_file = self.bytes == 0 && self.descriptors == 0;
+        let complete = self.descriptors == descriptors as u64;
+        if complete || end_of_file { Ok(self) } else { Err(Errno::MFILE) }
+    }
+}
+
+/// Closes `descriptor` with one call; dropping it is two in builds that check themselves.
+#[inline]
+pub(super) fn close(descriptor: OwnedFd) {
+    // SAFETY: it was owned, and is not used again.
+    unsafe { rustix::io::close(descriptor.into_raw_fd()) };
+}
+
+/// Receives one datagram into `bytes`: one system call, and one for each descriptor it carried but
+/// the last, which are closed.
+#[inline]
+pub(super) fn recv_with(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Arrived, Errno> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_CARRIED))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let wanted = &mut [IoSliceMut::new(bytes)];
+    let got = recvmsg(socket, wanted, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let (mut descriptors, mut last) = (0, None);
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(carried) = message {
+            for descriptor in carried {
+                descriptors += 1;
+                if let Some(before) = last.replace(descriptor) {
+                    close(before);
+                }
+            }
+        }
+    }
+    Ok(Arrived { bytes: got.bytes, descriptors, last })
+}

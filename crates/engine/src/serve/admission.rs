@@ -1,0 +1,147 @@
+//! Checks of a run specification before anything is opened: it can come from a file that somebody has
+//! edited, so that nothing in it is known to be one of the values that a plan holds.
+
+use ipcperf_model::{Failure, FailureKind, KernelBuffer, RunSpec};
+
+use crate::channel::{Mechanism, Setup};
+use crate::mechanism::own_mechanism;
+use crate::workload::places_bytes;
+
+/// Bytes of the largest message that is tried: no machine has memory for more.
+const MOST_BYTES: u64 = 1 << 40;
+
+/// Refuses what `mechanism` cannot carry out as it stands in `spec`.
+pub(super) fn admit(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
+    sized("a message", spec.buffer_bytes)?;
+    sized("a reply", spec.reply_bytes().unwrap_or(1))?;
+    if spec.total_bytes == Some(0) {
+        return Err(refused("a total of 0 bytes: the least is 1".to_owned()));
+    }
+    if let KernelBuffer::Bytes(0) | KernelBuffer::Plain(0) = spec.kernel_buffer {
+        return Err(refused("a kernel buffer of 0 bytes: the least is 1".to_owned()));
+    }
+    // Of a custom mechanism the command knows what it takes; the worker has not asked.
+    if own_mechanism(&spec.mechanism).is_none() {
+        known_mode(spec, mechanism)?;
+        known_options(spec, mechanism)?;
+    }
+    within_memory(spec, mechanism)
+}
+
+fn refused(place: String) -> Failure {
+    Failure::new(FailureKind::SetUp, place)
+        .with_remedy("if the plan comes from a file, it was edited: make it anew")
+}
+
+fn sized(what: &str, bytes: u64) -> Result<(), Failure> {
+    if (1..=MOST_BYTES).contains(&bytes) {
+        return Ok(());
+    }
+    Err(refused(format!("{what} of {bytes} bytes: sizes are from 1 to {MOST_BYTES}")))
+}
+
+fn known_mode(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
+    if mechanism.modes.contains(&spec.mode) {
+        return Ok(());
+    }
+    Err(refused(format!("{} cannot run in {}", mechanism.name, spec.mode.name())))
+}
+
+fn known_options(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
+    for (name, value) in &spec.options {
+        let known = mechanism.options.iter().find(|option| option.name == name);
+        if !known.is_some_and(|option| option.takes(value)) {
+            // What a file holds may be long, or not fit for a terminal.
+            let shown: String = format!("{name}={value}").chars().take(80).collect();
+            return Err(refused(format!("{} has no option {shown:?}", mechanism.name)));
+        }
+    }
+    Ok(())
+}
+
+/// Both parties' buffers and what the mechanism holds, at the least: a plan is stricter.
+fn within_memory(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
+    let Some(available) = available_bytes() else { return Ok(()) };
+    let bytes = spec.largest_bytes();
+    let held = (mechanism.holds)(&Setup::new(spec)).saturating_mul(bytes);
+    let needed = places_bytes(bytes, 1, spec.handling.buffers).saturating_mul(2);
+    let needed = needed.saturating_add(held);
+    if needed <= available {
+        return Ok(());
+    }
+    let place =
+        format!("messages of {bytes} bytes need {needed} of memory, and {available} are free");
+    Err(Failure::new(FailureKind::SetUp, place).with_remedy("use smaller messages, or free memory"))
+}
+
+/// Memory that can be had without swapping.
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::Mode;
+    use ipcperf_model::message_options::Reply;
+    use ipcperf_model::workload::Kind;
+
+    use super::*;
+    use crate::mechanism;
+
+    fn admitted(spec: &RunSpec) -> Result<(), Failure> {
+        admit(spec, mechanism::find(&spec.mechanism).unwrap())
+    }
+
+    #[test]
+    fn every_mechanism_is_admitted_as_it_usually_is() {
+        for mechanism in mechanism::MECHANISMS {
+            for &mode in mechanism.modes {
+                let mut spec = RunSpec { mode, ..RunSpec::usual(mechanism.name, 8) };
+                admitted(&spec).unwrap();
+                for option in mechanism.options {
+                    spec.options.insert(option.name.to_owned(), option.default.to_owned());
+                }
+                admitted(&spec).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_plan_holds_is_refused_with_its_value() {
+        let usual = || RunSpec::usual("tcp", 8);
+        let with = |name: &str, value: &str| RunSpec {
+            options: [(name.to_owned(), value.to_owned())].into(),
+            ..usual()
+        };
+        let reply = |bytes| {
+            let mut spec = RunSpec { workload: Kind::RequestReply, ..usual() };
+            spec.handling.reply = Reply::Bytes(bytes);
+            spec
+        };
+        for (spec, word) in [
+            (RunSpec { buffer_bytes: 0, ..usual() }, "of 0 bytes"),
+            (RunSpec { buffer_bytes: u64::MAX, ..usual() }, "18446744073709551615"),
+            (RunSpec { buffer_bytes: MOST_BYTES, ..usual() }, "of memory"),
+            (RunSpec { total_bytes: Some(0), ..usual() }, "total of 0"),
+            (RunSpec { kernel_buffer: KernelBuffer::Bytes(0), ..usual() }, "buffer of 0"),
+            (RunSpec { kernel_buffer: KernelBuffer::Plain(0), ..usual() }, "buffer of 0"),
+            (RunSpec { mode: Mode::OneThread, ..RunSpec::usual("grpc", 8) }, "1thread"),
+            (reply(u64::MAX), "a reply"),
+            (reply(0), "a reply"),
+            (with("port", "0"), "port=0"),
+            (with("port", "65536"), "port=65536"),
+            (with("port", ""), "port="),
+            (with("nodelay", "perhaps"), "nodelay=perhaps"),
+            (with("depth", "99999999999"), "depth=99999999999"),
+            (with("port", "\u{1b}[31m"), "\\u{1b}"),
+        ] {
+            let failure = admitted(&spec).expect_err(word);
+            assert_eq!(failure.what, FailureKind::SetUp);
+            assert!(failure.place.contains(word), "{word}: {failure}");
+            assert!(failure.remedy.is_some(), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What the parties of one run share: where they meet, when the clock started and stopped.
+
+use std::hint::spin_loop;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use ipcperf_model::Role;
+use rustix::event::Timespec;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use rustix::process::getpid;
+use rustix::thread::{futex, gettid, sched_yield};
+
+use crate::channel::Nearness;
+use crate::clock::now_ns;
+use crate::limits::cacheline::Lines;
+
+/// How long a party on a CPU of its own looks for the other before it sleeps, so that neither is
+/// still waking up when the clock starts.
+const LOOK_NS: u64 = 200_000;
+
+/// How long a sender waits at most for a receiver that shares its CPU, or may: several turns of the scheduler's, so that
+/// a neighbor does not decide whether it comes.
+const AWAIT_NS: u64 = 50_000_000;
+
+/// Where a party says which process and thread it is.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pid: AtomicU32,
+    tid: AtomicU32,
+}
+
+impl Place {
+    /// The calling thread is the party.
+    pub(crate) fn take(&self) {
+        self.pid.store(getpid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
+        // What is read here was written before a meeting, which orders it.
+        self.tid.store(gettid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
+    }
+
+    /// Its process and its thread.
+    pub(crate) fn ids(&self) -> (u32, u32) {
+        (self.pid.load(Ordering::Relaxed), self.tid.load(Ordering::Relaxed))
+    }
+}
+
+/// Memory shared by the parties, whether threads or processes. All zero is its initial state.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Control {
+    arrived: AtomicU32,
+    meeting: AtomicU32,
+    stream_ended: AtomicU32,
+    receiver_is_ready: AtomicU32,
+    begin_ns: AtomicU64,
+    end_ns: AtomicU64,
+    messages: AtomicU64,
+    ns_per_tick: AtomicU64,
+    /// The receiver's is the second; the first is the other's, whoever that is.
+    places: [Place; 2],
+    lines: Lines,
+}
+
+impl Control {
+    /// Maps it so that forked processes share it. It stays until the worker ends.
+    ///
+    /// # Errors
+    /// `ENOMEM` where the system has no room for it.
+    pub fn shared() -> Result<&'static Self, Errno> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping of the kernel's choice aliases nothing; it is page-aligned, zeroed
+        // (a valid `Control`), reached only through atomics, and never unmapped.
+        unsafe {
+            let start = mmap_anonymous(null_mut(), size_of::<Self>(), access, MapFlags::SHARED)?;
+            Ok(&*start.cast::<Self>())
+        }
+    }
+
+    /// Where the party that plays `role` says who it is.
+    pub(crate) fn place(&self, role: Role) -> &Place {
+        &self.places[usize::from(role == Role::Receiver)]
+    }
+
+    /// The lines for measuring the distance between the parties' CPUs.
+    pub(crate) fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    /// Returns when both parties are here.
+    pub(crate) fn meet(&self, nearness: Nearness) {
+        let meeting = self.meeting.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) == 1 {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.meeting.store(meeting.wrapping_add(1), Ordering::Release);
+            // A futex on memory that is mapped cannot fail to be woken.
+            let _ = futex::wake(&self.meeting, futex::Flags::empty(), 1);
+            return;
+        }
+        if nearness == Nearness::Apart {
+            self.look_for(meeting);
+        }
+        while self.meeting.load(Ordering::Acquire) == meeting {
+            // Whatever ends the sleep, the loop looks again.
+            let _ = futex::wait(&self.meeting, futex::Flags::empty(), meeting, None);
+        }
+    }
+
+    fn look_for(&self, meeting: u32) {
+        let end = now_ns() + LOOK_NS;
+        while self.meeting.load(Ordering::Acquire) == meeting && now_ns() < end {
+            spin_loop();
+        }
+    }
+
+    /// The receiver is about to receive the first message of a phase.
+    pub(crate) fn announce_receiver(&self) {
+        self.receiver_is_ready.store(1, Ordering::Release);
+    }
+
+    /// Lets the receiver come as far as its first call, so that the clock, which starts next, does not time what it does
+    /// before. Where it does not come soon, the phase begins all the same.
+    pub(crate) fn await_receiver(&self, nearness: Nearness) {
+        let most_ns = if nearness == Nearness::Apart { LOOK_NS } else { AWAIT_NS };
+        let end = now_ns() + most_ns;
+        while self.receiver_is_ready.load(Ordering::Acquire) == 0 && now_ns() < end {
+            match nearness {
+                Nearness::Apart => spin_loop(),
+                Nearness::OneCpu | Nearness::Unpinned => sched_yield(),
+            }
+        }
+    }
+
+    /// The first byte is about to be sent: the clock, read just before, said `now_ns`.
+    #[inline]
+    pub fn begin(&self, now_ns: u64) {
+        self.begin_ns.store(now_ns, Ordering::Release);
+    }
+
+    /// The last of `messages` has arrived: the clock, read just after, said `now_ns`.
+    pub fn finish(&self, now_ns: u64, messages: u64) {
+        self.messages.store(messages, Ordering::Relaxed);
+        self.end_ns.store(now_ns, Ordering::Release);
+    }
+
+    /// How long a tick of the time stamp counter was during this phase.
+    pub fn calibrate(&self, ns_per_tick: f64) {
+        self.ns_per_tick.store(ns_per_tick.to_bits(), Ordering::Relaxed);
+    }
+
+    /// What the last call of [`Control::calibrate`] was given, ns.
+    #[must_use]
+    pub fn ns_per_tick(&self) -> f64 {
+        f64::from_bits(self.ns_per_tick.load(Ordering::Relaxed))
+    }
+
+    /// What the last [`Control::begin`] was given: when the first byte was about to be sent, ns.
+    #[must_use]
+    pub fn began_ns(&self) -> u64 {
+        self.begin_ns.load(Ordering::Acquire)
+    }
+
+    /// Time between the last [`Control::begin`] and [`Control::finish`], ns; at least 1.
+    #[must_use]
+    pub fn elapsed_ns(&self) -> u64 {
+        let begin_ns = self.begin_ns.load(Ordering::Acquire);
+        self.end_ns.load(Ordering::Acquire).saturating_sub(begin_ns).max(1)
+    }
+
+    /// Messages that arrived in the last phase.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.messages.load(Ordering::Relaxed)
+    }
+
+    /// Whether the receiver of a lossy stream has seen its end.
+    #[must_use]
+    pub fn stream_has_ended(&self) -> bool {
+        self.stream_ended.load(Ordering::Acquire) != 0
+    }
+
+    /// The receiver of a lossy stream has seen its end.
+    pub fn end_stream(&self) {
+        self.stream_ended.store(1, Ordering::Release);
+        // A futex on memory that is mapped cannot fail to be woken.
+        let _ = futex::wake(&self.stream_ended, futex::Flags::empty(), 1);
+    }
+
+    /// Waits until the receiver has seen the end, or for `limit`, which is below one second.
+    pub fn wait_for_stream_end(&self, limit: Duration) {
+        let limit = Timespec { tv_sec: 0, tv_nsec: i64::from(limit.subsec_nanos()) };
+        // Whatever ends the sleep, the caller looks.
+        let _ = futex::wait(&self.stream_ended, futex::Flags::empty(), 0, Some(&limit));
+    }
+
+    /// Makes ready for the next phase; called by the sender before the parties meet.
+    pub(crate) fn open_phase(&self) {
+        self.stream_ended.store(0, Ordering::Release);
+        self.receiver_is_ready.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_receiver_is_waited_for_but_not_for_long() {
+        let control = Control::default();
+        for nearness in [Nearness::Apart, Nearness::OneCpu, Nearness::Unpinned] {
+            control.open_phase();
+            let begin = now_ns();
+            control.await_receiver(nearness);
+            assert!(now_ns() - begin >= LOOK_NS, "it was not there");
+            control.announce_receiver();
+            control.await_receiver(nearness);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What others than the parties did during a phase: the kernel's own threads, and a broker.
+
+use ipcperf_model::{Role, RoleUsage};
+
+use super::kernel_threads::KernelThreads;
+use super::proc_pid::Books;
+use crate::channel::Endpoint;
+
+/// One reading of what they have used so far.
+#[derive(Clone, Debug)]
+pub(super) struct Others {
+    kernel_thread_ns: Option<u64>,
+    broker: Option<Books>,
+}
+
+/// What they used between two readings.
+#[derive(Clone, Debug)]
+pub(super) struct OthersUsage {
+    pub(super) kernel_thread_ns: Option<u64>,
+    pub(super) broker: Option<RoleUsage>,
+}
+
+impl Others {
+    /// Reads it; all but the receiver do, who would see the same.
+    pub(super) fn now<E: Endpoint>(
+        end: &E,
+        kernel_threads: Option<&KernelThreads>,
+        role: Role,
+    ) -> Self {
+        let broker = if role == Role::Receiver { None } else { end.broker() };
+        Self {
+            kernel_thread_ns: kernel_threads.and_then(KernelThreads::cpu_ns),
+            broker: broker.and_then(Books::of),
+        }
+    }
+
+    /// What was used from `self` to `end`.
+    pub(super) fn until(&self, end: &Self) -> OthersUsage {
+        let kernel_thread_ns = self.kernel_thread_ns.zip(end.kernel_thread_ns);
+        OthersUsage {
+            kernel_thread_ns: kernel_thread_ns.map(|(before, after)| after - before),
+            broker: self
+                .broker
+                .as_ref()
+                .zip(end.broker.as_ref())
+                .map(|(before, after)| before.until(after)),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Several phases that count, in one and the same pair of parties.
+
+use std::thread;
+use std::time::Duration;
+
+use ipcperf_model::{Repeat, Repeats, Rest, Role, RoleUsage};
+use serde::{Deserialize, Serialize};
+
+use crate::shared_state::Control;
+
+/// How often file systems are flushed before a phase: what a flush leaves behind, the next takes.
+const FLUSHES: usize = 3;
+/// How long the machine is left to settle then: what the benchmark of the documents' courses waits, a second
+/// before its parties start and a second in the sender.
+const SETTLING: Duration = Duration::from_secs(2);
+
+/// What a party says of one of its phases.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PhaseReport {
+    usage: RoleUsage,
+    elapsed_ns: u64,
+    arrived: u64,
+}
+
+/// The phases that counted so far, and how many are to come.
+#[derive(Debug)]
+pub(super) struct Repeated {
+    asked: Option<Repeats>,
+    done: Vec<PhaseReport>,
+}
+
+impl Repeated {
+    pub(super) fn of(asked: Option<Repeats>) -> Self {
+        Self { asked, done: Vec::new() }
+    }
+
+    /// Lets the machine settle, if that was asked for. The other party waits where the two meet.
+    pub(super) fn rest(&self, role: Role) {
+        let rest = self.asked.map_or(Rest::None, |asked| asked.rest);
+        if rest == Rest::Settle && role != Role::Receiver {
+            (0..FLUSHES).for_each(|_| rustix::fs::sync());
+            thread::sleep(SETTLING);
+        }
+    }
+
+    /// Notes a phase that counts; whether it was the last.
+    pub(super) fn is_over(&mut self, usage: &RoleUsage, control: &Control) -> bool {
+        let Some(asked) = self.asked else { return true };
+        let (elapsed_ns, arrived) = (control.elapsed_ns(), control.messages());
+        self.done.push(PhaseReport { usage: usage.clone(), elapsed_ns, arrived });
+        self.done.len() as u64 >= u64::from(asked.count)
+    }
+
+    /// Whether one has counted.
+    pub(super) fn have_begun(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// All of them; none where it was not asked for several.
+    pub(super) fn reports(self) -> Vec<PhaseReport> {
+        self.done
+    }
+}
+
+/// What `parties`, the sender first, say of the same phases, put together.
+pub(super) fn combine(parties: Vec<Vec<PhaseReport>>) -> Vec<Repeat> {
+    let mut repeats: Vec<Repeat> = Vec::new();
+    for party in parties {
+        for (number, phase) in party.into_iter().enumerate() {
+            match repeats.get_mut(number) {
+                Some(known) => known.roles.push(phase.usage),
+                None => repeats.push(Repeat {
+                    elapsed_ns: phase.elapsed_ns,
+                    messages: phase.arrived,
+                    roles: vec![phase.usage],
+                }),
+            }
+        }
+    }
+    repeats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(role: Role, user_ns: u64) -> RoleUsage {
+        RoleUsage {
+            role,
+            user_ns,
+            system_ns: 0,
+            minor_faults: 0,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            calls: None,
+            short_writes: 0,
+            short_reads: 0,
+            cpu_ns: None,
+            run_delay_ns: None,
+        }
+    }
+
+    #[test]
+    fn each_phase_has_the_usage_of_both_parties() {
+        let phase = |role, number: u64| PhaseReport {
+            usage: usage(role, number),
+            elapsed_ns: 10 * number,
+            arrived: number,
+        };
+        let all = |role| (1..=3).map(|number| phase(role, number)).collect();
+        let repeats = combine(vec![all(Role::Sender), all(Role::Receiver)]);
+        for (repeat, number) in repeats.iter().zip(1..) {
+            assert_eq!((repeat.elapsed_ns, repeat.messages), (10 * number, number));
+            let of: Vec<_> = repeat.roles.iter().map(|usage| (usage.role, usage.user_ns)).collect();
+            assert_eq!(of, [(Role::Sender, number), (Role::Receiver, number)]);
+        }
+        assert_eq!(repeats.len(), 3);
+    }
+
+    #[test]
+    fn one_phase_counts_where_no_number_was_asked_for() {
+        let (control, usage) = (Control::default(), usage(Role::Sender, 1));
+        assert!(Repeated::of(None).is_over(&usage, &control));
+        let mut twice = Repeated::of(Some(Repeats { count: 2, rest: Rest::None }));
+        assert!(!twice.is_over(&usage, &control));
+        assert!(twice.is_over(&usage, &control));
+        assert_eq!(twice.reports().len(), 2);
+        let none = Some(Repeats { count: 0, rest: Rest::None });
+        assert!(Repeated::of(none).is_over(&usage, &control), "none is taken for one");
+    }
+}

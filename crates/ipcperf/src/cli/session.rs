@@ -1,0 +1,240 @@
+//! A session: a plan is carried out, stored, and shown. Every command that measures goes through it.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+
+use ipcperf_engine::limits::{self, Effort};
+use ipcperf_engine::placement::Topology;
+use ipcperf_model::TouchCheck;
+use ipcperf_model::environment::Environment;
+use ipcperf_results::analysis::Summarised;
+use ipcperf_results::{Condition, End, Header, Overwrite, Results, SCHEMA, Writer};
+use serde_json::json;
+
+use super::arguments::{MatrixArguments, OutputArguments};
+use super::export::Exports;
+use super::form::Form;
+use super::show::{heading, page, study_tables, verdicts};
+use crate::error::{Ending, Error};
+use crate::printing::{Progress, Visibility, print, print_json, print_with, tell};
+use crate::program::environment;
+use crate::runner::{self, Before, Outcome, default_path, plan_record};
+use ipcperf_plan::machine::{Severity, Warning, warnings};
+use ipcperf_plan::{Plan, Request, SurveyLength};
+use ipcperf_report::export::JSON;
+use ipcperf_report::terminal::{closing_words, plan_table, warning_line};
+use ipcperf_study::hypothesis::decided_cases;
+use ipcperf_study::{Length, Study};
+
+/// Copies are measured at so many sizes at most.
+const MOST_COPY_SIZES: usize = 8;
+
+/// Which command measures.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Measuring<'a> {
+    Survey(SurveyLength),
+    Cases,
+    Trace,
+    Study(&'a Study, Length),
+}
+
+impl<'a> Measuring<'a> {
+    /// What is spent on the limits: a survey has the time.
+    const fn effort(self) -> Effort {
+        match self {
+            Self::Survey(SurveyLength::Full) => Effort::Thorough,
+            Self::Study(_, Length::Full | Length::AsPublished) => Effort::Thorough,
+            Self::Survey(SurveyLength::Quick) | Self::Study(..) | Self::Cases | Self::Trace => {
+                Effort::Brief
+            }
+        }
+    }
+
+    /// The command's word, which names the results file.
+    fn name(self) -> &'a str {
+        match self {
+            Self::Survey(_) => "survey",
+            Self::Study(study, _) => &study.name,
+            Self::Cases => "run",
+            Self::Trace => "trace",
+        }
+    }
+
+    /// Whether less is measured than there is.
+    fn is_quick(self) -> bool {
+        matches!(self, Self::Survey(SurveyLength::Quick) | Self::Study(_, Length::Quick))
+    }
+
+    fn study(self) -> Option<&'a Study> {
+        match self {
+            Self::Study(study, _) => Some(study),
+            Self::Survey(_) | Self::Cases | Self::Trace => None,
+        }
+    }
+}
+
+/// Prints `plan` as a table, or as one object.
+pub(super) fn print_plan(plan: &Plan, json: bool) -> Result<Ending, Error> {
+    if !json {
+        return print(&plan_table(plan));
+    }
+    let mut object = json!(plan_record(plan));
+    object["seed"] = json!(plan.seed);
+    object["runs"] = json!(plan.runs());
+    object["estimated_s"] = json!(plan.estimate().as_secs_f64());
+    print_json(&object)
+}
+
+/// What was typed, changed by `adapt` where the command is not `run`, held against this machine.
+pub(super) fn resolve(
+    matrix: &MatrixArguments,
+    adapt: impl FnOnce(&mut Request),
+) -> Result<Plan, Error> {
+    let check = if matrix.verify { TouchCheck::Verify } else { TouchCheck::Off };
+    let mut request = Request::parse(&matrix.typed(), check)?;
+    adapt(&mut request);
+    Ok(Plan::resolve(&request, &topology()?)?)
+}
+
+pub(super) fn topology() -> Result<Topology, Error> {
+    Topology::read()
+        .map_err(|errno| Error::Machine(format!("cannot read which CPUs are allowed: {errno}")))
+}
+
+/// What was measured, and how that ended.
+pub(super) struct Measured {
+    pub(super) ending: Ending,
+    pub(super) file: Summarised,
+}
+
+/// Carries out `plan`, and writes what comes of it where it was asked for.
+pub(super) fn carry_out(
+    plan: &Plan,
+    measuring: Measuring<'_>,
+    output: &OutputArguments,
+) -> Result<Measured, Error> {
+    let exports = Exports::parse(&output.exports.export, output.out.as_deref())?;
+    let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
+    let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
+    overwrite.permits(&path)?;
+    let header = header(plan, measuring)?;
+    let mut writer = Writer::create(path, overwrite, header.clone())?;
+    let form = output.printed.form();
+    if form.visibility() == Visibility::OnTerminal {
+        tell_what_distorts(&header.environment);
+    }
+    let mut progress = Progress::over(plan.runs(), form.visibility());
+    let outcome = {
+        let decided = decided_by(measuring.study(), &header);
+        runner::run(plan, Before::default(), &mut writer, &mut progress, &decided)?
+    };
+    let ending = outcome.ending;
+    let file = measured(header, outcome, writer.path());
+    exports.write(&file, form)?;
+    Ok(Measured { ending, file })
+}
+
+/// What was measured, as a reader of the file at `path` would have it.
+pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summarised {
+    Summarised::of(path, results(header, outcome))
+}
+
+/// Which cases of a run that has `header` no open claim of `study` needs, by what was measured so far.
+pub(super) fn decided_by(
+    study: Option<&Study>,
+    header: &Header,
+) -> impl Fn(&Outcome, u32) -> HashSet<String> {
+    move |seen, repetitions| {
+        let of = |study| decided_cases(study, &results(header.clone(), seen.clone()), repetitions);
+        study.map_or_else(HashSet::new, of)
+    }
+}
+
+fn results(header: Header, outcome: Outcome) -> Results {
+    let end = if outcome.ending == Ending::Interrupted { End::Open } else { End::Closed };
+    Results {
+        header,
+        samples: outcome.samples,
+        observations: outcome.observations,
+        failures: outcome.failures,
+        footer: None,
+        end,
+        warnings: Vec::new(),
+        end_warnings: Vec::new(),
+        condition: Condition::default(),
+    }
+}
+
+/// What comes first in the file; the limits, which every figure is held against, take a tenth of a
+/// second, or two in a survey.
+fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
+    let limits = limits::measure(&topology()?, &copy_sizes(plan), measuring.effort());
+    Ok(Header {
+        schema: SCHEMA,
+        command: typed(),
+        quick: measuring.is_quick(),
+        study: measuring.study().map(|study| study.name.clone()),
+        study_hash: measuring.study().map(|study| study.hash.clone()),
+        study_text: measuring.study().map(|study| study.text.clone()),
+        study_only: measuring.study().map_or_else(Vec::new, |study| study.only.clone()),
+        seed: plan.seed,
+        started: jiff::Timestamp::now().to_string(),
+        plan: plan_record(plan),
+        environment: environment(),
+        limits: Some(limits),
+    })
+}
+
+/// The arguments, to be read by people: what is no text in them is marked.
+fn typed() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// What makes figures come out other than they would is told before there are any.
+fn tell_what_distorts(environment: &Environment) {
+    let grave = |warning: &Warning| warning.severity() == Severity::Distorts;
+    for warning in warnings(environment).iter().filter(|warning| grave(warning)) {
+        tell(&warning_line(warning));
+    }
+}
+
+/// The sizes at which copies are measured: those of the plan, or some spread over them.
+fn copy_sizes(plan: &Plan) -> Vec<usize> {
+    let sizes: BTreeSet<u64> = plan.cases.iter().map(|case| case.spec.buffer_bytes).collect();
+    let step = sizes.len().div_ceil(MOST_COPY_SIZES).max(1);
+    sizes.iter().step_by(step).filter_map(|&bytes| usize::try_from(bytes).ok()).collect()
+}
+
+/// Prints what came of a plan, and where it is kept.
+pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Result<(), Error> {
+    let (results, plan) = (&measured.results, &measured.results.header.plan);
+    match form {
+        Form::Json | Form::QuietJson => {
+            print_with(|out| (JSON.write)(std::slice::from_ref(measured), out))?
+        }
+        Form::Tables => {
+            print(&page(heading(&results.header), measured))?;
+            let of_study = [verdicts(measured), study_tables(measured)];
+            let of_study: String =
+                of_study.into_iter().flatten().map(|text| format!("\n{text}\n")).collect();
+            match of_study.trim_end_matches('\n') {
+                "" => Ending::Done,
+                text => print(text)?,
+            }
+        }
+        Form::Quiet => Ending::Done,
+    };
+    let closing = closing_words(plan, results.failures.iter());
+    if !closing.is_empty() {
+        tell(&closing);
+    }
+    if ending == Ending::Interrupted {
+        tell("ipcperf: interrupted; what was measured is kept, and ipcperf resume goes on with it");
+    }
+    let (kept, path) = (results.samples.len(), measured.path.display());
+    form.tell(&format!(
+        "{kept} samples in {path}; again: ipcperf show {path}; in pictures: ipcperf report {path} -o \
+         report.html"
+    ));
+    Ok(())
+}

@@ -1,0 +1,289 @@
+//! Lists of what there is, made from the registries.
+
+use ipcperf_engine::channel::{Lack, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_model::Unavailable;
+use ipcperf_model::instrument::Disturbs;
+use ipcperf_model::workload::WORKLOADS;
+use ipcperf_observe::{INSTRUMENTS, Instrument};
+use serde_json::{Value, json};
+
+use ipcperf_report::export::EXPORTERS;
+use ipcperf_report::terminal::cells::new_table;
+
+/// Mechanisms, as a table.
+pub(crate) fn mechanism_list() -> String {
+    let mut table = new_table();
+    table.set_header(["mechanism", "about", "boundaries", "options", "here"]);
+    for mechanism in MECHANISMS {
+        let options: Vec<String> = mechanism.options.iter().map(option_words).collect();
+        table.add_row([
+            mechanism.name,
+            mechanism.about,
+            mechanism.boundaries.name(),
+            &options.join("\n"),
+            &here(mechanism),
+        ]);
+    }
+    let own = "your own too: exec:PROGRAM and lib:FILE.so (docs/your-own-mechanism.md)";
+    format!("{table}\n{own}")
+}
+
+/// Whether `mechanism` can be used on this machine, all of it or some.
+fn here(mechanism: &Mechanism) -> String {
+    if let Err(why) = (mechanism.availability)() {
+        return format!("no: {} ({})", why.reason, why.remedy);
+    }
+    let lacks = mechanism.options.iter().flat_map(OptionSpec::lacks);
+    let lacks = lacks.map(|Lack { option, value, missing }| {
+        format!("not {option}={value}: {} ({})", missing.reason, missing.remedy)
+    });
+    std::iter::once("yes".to_owned()).chain(lacks).collect::<Vec<_>>().join("; ")
+}
+
+/// Workloads, as a table.
+pub(crate) fn workload_list() -> String {
+    let mut table = new_table();
+    table.set_header(["workload", "about", "measures"]);
+    for facts in WORKLOADS {
+        table.add_row([facts.name, facts.about, facts.measures]);
+    }
+    table.to_string()
+}
+
+/// Instruments, as a table; each is tried, which takes the better part of a second for all of them.
+pub(crate) fn instrument_list() -> String {
+    let mut table = new_table();
+    table.set_header(["instrument", "about", "needs", "disturbs", "here"]);
+    for instrument in INSTRUMENTS {
+        let here = watches(instrument);
+        table.add_row([
+            instrument.facts.name,
+            instrument.about,
+            instrument.needs,
+            disturbs(instrument),
+            &here,
+        ]);
+    }
+    table.to_string()
+}
+
+/// Instruments, as a table; none is tried.
+pub(crate) fn untried_instrument_list() -> String {
+    let mut table = new_table();
+    table.set_header(["instrument", "about", "needs", "disturbs"]);
+    for instrument in INSTRUMENTS {
+        let disturbs = disturbs(instrument);
+        table.add_row([instrument.facts.name, instrument.about, instrument.needs, disturbs]);
+    }
+    format!("{table}\nWhether each works here: ipcperf list instruments")
+}
+
+fn disturbs(instrument: &Instrument) -> &'static str {
+    match instrument.facts.disturbs {
+        Disturbs::Yes => "yes: watched runs are apart, with twins",
+        Disturbs::No => "no",
+    }
+}
+
+/// Whether `instrument` can watch on this machine, and without which of its events.
+fn watches(instrument: &Instrument) -> String {
+    match instrument.lacks(&[]) {
+        Err(why) => format!("no: {why}"),
+        Ok(events) => {
+            let events = events.iter().map(|why| format!("without {why}"));
+            std::iter::once("yes".to_owned()).chain(events).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// Instruments, for scripts.
+pub(crate) fn instruments_json() -> Value {
+    INSTRUMENTS.iter().map(instrument_json).collect()
+}
+
+fn instrument_json(instrument: &Instrument) -> Value {
+    let lacks = instrument.lacks(&[]);
+    let missing = |why: &Unavailable| json!({ "reason": why.reason, "remedy": why.remedy });
+    json!({
+        "name": instrument.facts.name,
+        "about": instrument.about,
+        "available": lacks.is_ok(),
+        "reason": lacks.as_ref().err().map(|why| why.reason.clone()),
+        "remedy": lacks.as_ref().err().map(|why| why.remedy.clone()),
+        "needs": instrument.needs,
+        "disturbs": instrument.facts.disturbs == Disturbs::Yes,
+        "without": lacks.iter().flatten().map(missing).collect::<Vec<_>>(),
+    })
+}
+
+/// Export formats, as a table.
+pub(crate) fn exporter_list() -> String {
+    let mut table = new_table();
+    table.set_header(["export format", "about"]);
+    for exporter in EXPORTERS {
+        table.add_row([exporter.name, exporter.about]);
+    }
+    table.to_string()
+}
+
+fn option_words(option: &OptionSpec) -> String {
+    format!("{}={}", option.name, values_words(option))
+}
+
+fn values_words(option: &OptionSpec) -> String {
+    match &option.values {
+        OptionValues::OneOf(words) => words.join("|"),
+        OptionValues::Choices(choices) => {
+            choices.iter().map(|choice| choice.word).collect::<Vec<_>>().join("|")
+        }
+        OptionValues::Bytes => format!("{}|BYTES", option.default),
+        OptionValues::BytesOr(words) => format!("{}|BYTES", words.join("|")),
+        OptionValues::Number(range) => {
+            let numbers = format!("{}..{}", range.start(), range.end());
+            match option.default.parse::<u64>() {
+                Ok(_) => numbers,
+                Err(_) => format!("{}|{numbers}", option.default),
+            }
+        }
+        OptionValues::Folder => format!("{}|FOLDER", option.default),
+    }
+}
+
+/// Mechanisms, for scripts.
+pub(crate) fn mechanisms_json() -> Value {
+    MECHANISMS.iter().map(|mechanism| mechanism_json(mechanism)).collect()
+}
+
+fn mechanism_json(mechanism: &Mechanism) -> Value {
+    let unavailable = (mechanism.availability)().err();
+    let options: Vec<Value> = mechanism
+        .options
+        .iter()
+        .map(|option| {
+            json!({
+                "name": option.name,
+                "about": option.about,
+                "values": values_words(option),
+                "default": option.default,
+                "unavailable": unavailable_values(option),
+            })
+        })
+        .collect();
+    let modes: Vec<&str> = mechanism.modes.iter().map(|mode| mode.name()).collect();
+    json!({
+        "name": mechanism.name,
+        "about": mechanism.about,
+        "available": unavailable.is_none(),
+        "reason": unavailable.as_ref().map(|why| why.reason.clone()),
+        "remedy": unavailable.as_ref().map(|why| why.remedy.clone()),
+        "boundaries": mechanism.boundaries.name(),
+        "delivery": mechanism.delivery.name(),
+        "way": mechanism.way.name(),
+        "waits": mechanism.waits.name(),
+        "payload": mechanism.payload.name(),
+        "library": mechanism.library.map(|library| json!({
+            "name": library.name,
+            "version": library.version,
+            "licence": library.licence,
+        })),
+        "peer_death": mechanism.peer_death.name(),
+        "unrelated_users": mechanism.unrelated.words(),
+        "modes": modes,
+        "options": options,
+        "minimum_kernel": mechanism.documentation.minimum_kernel,
+    })
+}
+
+/// The values of an option that cannot be had here, for scripts.
+fn unavailable_values(option: &OptionSpec) -> Vec<Value> {
+    let entry = |Lack { value, missing, .. }| json!({ "value": value, "reason": missing.reason, "remedy": missing.remedy });
+    option.lacks().into_iter().map(entry).collect()
+}
+
+/// Workloads, for scripts.
+pub(crate) fn workloads_json() -> Value {
+    let entry = |facts: &&ipcperf_model::workload::Facts| {
+        json!({
+            "name": facts.name,
+            "about": facts.about,
+            "available": true,
+            "reason": null,
+            "measures": facts.measures,
+        })
+    };
+    WORKLOADS.iter().map(entry).collect()
+}
+
+/// Export formats, for scripts.
+pub(crate) fn exporters_json() -> Value {
+    let entries = EXPORTERS.iter().map(|exporter| {
+        json!({
+            "name": exporter.name,
+            "about": exporter.about,
+            "available": true,
+            "reason": null,
+            "details": exporter.details,
+        })
+    });
+    entries.collect()
+}
+
+/// The documentation page of a mechanism, in Markdown.
+#[cfg(test)]
+pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
+    let text = &mechanism.documentation;
+    let mut page = format!("## `{}`\n\n{}\n", mechanism.name, capitalised(mechanism.about));
+    let sections = [
+        ("How it works", text.how_it_works),
+        ("Message boundaries", text.message_boundaries),
+        ("Minimum kernel", text.minimum_kernel),
+        ("Defaults that matter", text.defaults_that_matter),
+    ];
+    if let Some(library) = mechanism.library {
+        let (name, licence) = (library.name, library.licence);
+        page += &format!("\n**Library.** {name} ({licence}); its version stands in the results.\n");
+    }
+    for (title, words) in sections {
+        page += &format!("\n**{title}.** {words}\n");
+    }
+    if !mechanism.options.is_empty() {
+        page += "\n| option | values | default | about |\n|---|---|---|---|\n";
+    }
+    for option in mechanism.options {
+        let values = values_words(option).replace('|', "\\|");
+        let (name, default, about) = (option.name, option.default, option.about);
+        page += &format!("| `{}.{name}` | {values} | {default} | {about} |\n", mechanism.name);
+    }
+    let references: Vec<String> = text.references.iter().map(|text| linked(text)).collect();
+    if !references.is_empty() {
+        page += &format!(
+            "
+**References.** {}
+",
+            references.join("; ")
+        );
+    }
+    page
+}
+
+/// A reference to a manual page, `man:NAME(SECTION)` and perhaps more, as a link.
+#[cfg(test)]
+fn linked(reference: &str) -> String {
+    let page = reference.strip_prefix("man:").and_then(|page| {
+        let (name, rest) = page.split_once('(')?;
+        let (section, rest) = rest.split_once(')')?;
+        let folder = section.chars().next()?;
+        let address = format!("https://man7.org/linux/man-pages/man{folder}/{name}.{section}.html");
+        Some(format!("[{name}({section})]({address}){rest}"))
+    });
+    page.unwrap_or_else(|| reference.to_owned())
+}
+
+#[cfg(test)]
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}

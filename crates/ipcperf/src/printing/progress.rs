@@ -1,0 +1,93 @@
+//! The progress bar: drawn between runs, never during one, and only where someone looks.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ipcperf_model::printable::printable_line;
+use ipcperf_model::units;
+use ipcperf_model::workload::Kind;
+use ipcperf_stats::quartiles;
+
+use ipcperf_plan::Case;
+
+/// Redrawing more often than this would only heat the CPU the next run needs.
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// Whether progress is shown where there is a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    /// Where standard error is a terminal.
+    OnTerminal,
+    /// Nowhere.
+    Quiet,
+}
+
+/// A bar with the case, the time left and the case's median so far.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    drawn: Option<Instant>,
+    done: u64,
+}
+
+impl Progress {
+    /// A bar over `runs`.
+    pub(crate) fn over(runs: u64, visibility: Visibility) -> Self {
+        let seen = visibility == Visibility::OnTerminal && std::io::stderr().is_terminal();
+        let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(runs), target);
+        // The template is a constant; were it wrong, the default bar would do.
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {pos}/{len} {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self { bar, started: Instant::now(), drawn: None, done: 0 }
+    }
+
+    /// One more run begins, of `case`, whose figures so far are `figures`.
+    pub(crate) fn show(&mut self, case: &Case, figures: &[f64]) {
+        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW);
+        if due && !self.bar.is_hidden() {
+            self.bar.set_message(printable_line(&self.message(case, figures)).into_owned());
+            self.bar.set_position(self.done);
+            self.drawn = Some(Instant::now());
+        }
+        self.done += 1;
+        // Runs that are repeated, or that a goal asks for, come on top of the plan.
+        if self.bar.length().is_some_and(|length| length < self.done) {
+            self.bar.set_length(self.done);
+        }
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn message(&self, case: &Case, figures: &[f64]) -> String {
+        let median = quartiles(figures).map_or_else(
+            |_| String::new(),
+            |quartiles| {
+                let figure = match case.spec.workload {
+                    Kind::Stream if !case.moves_nothing() => units::bandwidth(quartiles.median),
+                    Kind::Stream | Kind::RoundTrip | Kind::RequestReply => {
+                        units::time(quartiles.median)
+                    }
+                };
+                format!("{figure} median, ")
+            },
+        );
+        format!("{}{median}{}", self.left(), case.id)
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "an estimate for people")]
+    fn left(&self) -> String {
+        if self.done == 0 {
+            return String::new();
+        }
+        let runs = self.bar.length().unwrap_or(self.done).saturating_sub(self.done);
+        let each = self.started.elapsed().as_secs_f64() / self.done as f64;
+        format!("{} left, ", units::duration(Duration::from_secs_f64(each * runs as f64)))
+    }
+}

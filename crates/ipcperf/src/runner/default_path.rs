@@ -1,0 +1,62 @@
+//! Where results go when no file is named.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use ipcperf_engine::host;
+use ipcperf_results::folders;
+
+use crate::error::Error;
+
+/// Where results go when no file is named: `ipcperf/` in the user's folder for data, named after
+/// the command and the time.
+///
+/// # Errors
+/// That there is no such folder, or it cannot be made.
+pub(crate) fn default_path(command: &str) -> Result<PathBuf, Error> {
+    let folder = data_folder(|name| std::env::var_os(name), host::home_folder)
+        .ok_or(Error::NoFolder)?
+        .join("ipcperf");
+    let time = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S");
+    let path = folder.join(format!("{command}-{time}-{}.jsonl", std::process::id()));
+    match folders::make(&folder, 0o700) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(Error::Unwritable { path, source }),
+    }
+}
+
+/// The user's folder for data, from the environment, or from what the password database has as his home. A relative
+/// path would mean another folder wherever the command is started.
+fn data_folder(
+    variable: impl Fn(&str) -> Option<OsString>,
+    database: impl Fn() -> Option<PathBuf>,
+) -> Option<PathBuf> {
+    let whole =
+        |name| variable(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
+    let home = || whole("HOME").or_else(&database);
+    whole("XDG_DATA_HOME").or_else(|| Some(home()?.join(".local/share")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_go_to_the_users_own_folder_or_nowhere() {
+        let folder = |data: &str, home: &str, database: Option<&str>| {
+            let variable = |name: &str| match name {
+                "XDG_DATA_HOME" => Some(OsString::from(data)),
+                "HOME" => Some(OsString::from(home)),
+                other => panic!("{other}"),
+            };
+            let found = data_folder(variable, || database.map(PathBuf::from));
+            found.map(|path| path.to_str().unwrap().to_owned())
+        };
+        assert_eq!(folder("/data", "/home/me", None).unwrap(), "/data");
+        assert_eq!(folder("data", "/home/me", None).unwrap(), "/home/me/.local/share");
+        assert_eq!(folder("", "", Some("/home/me")).unwrap(), "/home/me/.local/share");
+        assert_eq!(folder("", "me", Some("/home/me")).unwrap(), "/home/me/.local/share");
+        assert_eq!(folder("", "", None), None);
+        assert_eq!(data_folder(|_| None, || None), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Plans as the header of a results file stores them, and plans made of what it stores.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use ipcperf_engine::mechanism::find;
+use ipcperf_model::mechanism::CaseFacts;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::{RunSpec, instrument};
+use ipcperf_results::{
+    CaseIdentity, CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnavailableRecord,
+    UnwatchedRecord,
+};
+
+use ipcperf_plan::{
+    Absent, Case, Enough, Extent, Plan, Refused, Unwatched, Watched, custom_sha256,
+};
+
+/// `plan` as a header stores it.
+pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
+    PlanRecord {
+        repetitions: plan.enough.least_repetitions(),
+        until_ci: match plan.enough {
+            Enough::UntilCi(precision) => Some(precision),
+            Enough::Repetitions(_) | Enough::UntilDecided(_) => None,
+        },
+        until_decided: match &plan.enough {
+            Enough::UntilDecided(looks) => Some(looks.clone()),
+            Enough::Repetitions(_) | Enough::UntilCi(_) => None,
+        },
+        attempts: plan.attempts,
+        deadline_s: plan.deadline.as_secs_f64(),
+        cases: plan.cases.iter().map(|case| case.id.clone()).collect(),
+        specs: plan.cases.iter().map(spec_record).collect(),
+        refused: plan.refused.iter().map(refused_record).collect(),
+        unavailable: plan.unavailable.iter().map(unavailable_record).collect(),
+        unwatched: plan.unwatched.iter().map(unwatched_record).collect(),
+        custom: custom_record(plan.cases.iter().map(|case| case.spec.mechanism.as_str())),
+        libraries: plan.cases.iter().filter_map(library).collect(),
+    }
+}
+
+/// Who `case` is in a results file.
+pub(crate) fn identity(case: &Case) -> CaseIdentity {
+    CaseIdentity::new(&case.id, &case.spec, case.placement, case_facts(&case.spec))
+}
+
+/// What readers must know of the mechanism of `spec`.
+fn case_facts(spec: &RunSpec) -> Option<CaseFacts> {
+    find(&spec.mechanism).map(|mechanism| mechanism.case_facts(&spec.options))
+}
+
+/// What is true now of the files of `mechanisms`; `None` where none of these is a custom one.
+fn custom_record<'a>(mechanisms: impl Iterator<Item = &'a str>) -> Option<CustomRecord> {
+    let names: BTreeSet<&str> = mechanisms.collect();
+    let sha256 = |name: &&str| Some(((*name).to_owned(), custom_sha256(name)?.ok()));
+    let sha256: BTreeMap<String, Option<String>> = names.iter().filter_map(sha256).collect();
+    let folder = std::env::current_dir().ok().and_then(|path| path.to_str().map(str::to_owned));
+    (!sha256.is_empty()).then_some(CustomRecord { folder, sha256 })
+}
+
+/// That each file of `custom` is still the one that it was.
+///
+/// # Errors
+/// Which one is not, in words.
+pub(crate) fn check_custom(custom: &CustomRecord) -> Result<(), String> {
+    for (name, then) in &custom.sha256 {
+        let now = custom_sha256(name).and_then(Result::ok);
+        if let (Some(then), Some(now)) = (then, &now)
+            && then != now
+        {
+            return Err(format!(
+                "the file of {name} has changed since: its SHA-256 was {then} and is {now}; what is \
+                 left would be measured of another one: put the file back, or measure anew"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The library that the case's mechanism is made of, and its version.
+fn library(case: &Case) -> Option<(String, String)> {
+    let library = find(&case.spec.mechanism)?.library?;
+    Some((library.name.to_owned(), library.version.to_owned()))
+}
+
+fn spec_record(case: &Case) -> SpecRecord {
+    let events = case.watched.events.iter();
+    SpecRecord {
+        placement: case.placement.to_string(),
+        spec: case.spec.clone(),
+        instruments: case.watched.by.iter().map(|&name| name.to_owned()).collect(),
+        events: events.map(|(&name, events)| (name.to_owned(), events.clone())).collect(),
+        twin_of: case.watched.twin_of.clone(),
+        name_parts: case.name.clone(),
+        matrices: case.matrices.clone(),
+        facts: case_facts(&case.spec),
+    }
+}
+
+fn refused_record(refused: &Refused) -> RefusedRecord {
+    let case =
+        CaseIdentity::new(&refused.id, &refused.spec, refused.placement, case_facts(&refused.spec));
+    RefusedRecord { case, reason: refused.reason.clone() }
+}
+
+fn unavailable_record(absent: &Absent) -> UnavailableRecord {
+    UnavailableRecord {
+        mechanism: absent.mechanism.to_owned(),
+        reason: absent.reason.clone(),
+        remedy: absent.remedy.clone(),
+    }
+}
+
+fn unwatched_record(missing: &Unwatched) -> UnwatchedRecord {
+    UnwatchedRecord {
+        instrument: missing.instrument.to_owned(),
+        watches: missing.extent == Extent::Event,
+        reason: missing.why.reason.clone(),
+        remedy: missing.why.remedy.clone(),
+        cells_left_out: missing.cells_left_out,
+        matrices: missing.matrices.clone(),
+    }
+}
+
+/// The plan of which `record` is, with what `seed` shuffles.
+///
+/// # Errors
+/// What is missing, in words: files of old do not say what a worker was told.
+pub(crate) fn stored_plan(record: &PlanRecord, seed: u64) -> Result<Plan, String> {
+    if record.specs.len() != record.cases.len() {
+        return Err("it was written by an ipcperf that did not store its plan".to_owned());
+    }
+    let cases = record.cases.iter().zip(&record.specs).map(|(id, spec)| stored_case(id, spec));
+    Ok(Plan {
+        cases: cases.collect::<Result<_, _>>()?,
+        refused: Vec::new(),
+        unavailable: Vec::new(),
+        unwatched: Vec::new(),
+        enough: enough(record),
+        attempts: record.attempts,
+        seed,
+        deadline: Duration::try_from_secs_f64(record.deadline_s)
+            .map_err(|error| format!("deadline_s: {error}"))?,
+    })
+}
+
+/// When a case of `record` has been measured often enough.
+fn enough(record: &PlanRecord) -> Enough {
+    match (record.until_ci, &record.until_decided) {
+        (Some(precision), _) => Enough::UntilCi(precision),
+        (None, Some(looks)) => Enough::UntilDecided(looks.clone()),
+        (None, None) => Enough::Repetitions(record.repetitions),
+    }
+}
+
+fn stored_case(id: &str, record: &SpecRecord) -> Result<Case, String> {
+    let placement = record.placement.parse::<Placement>().map_err(|error| error.to_string())?;
+    let by = record.instruments.iter().map(|name| known(name)).collect::<Result<_, _>>()?;
+    let chosen = |(name, events): (&String, &Vec<String>)| Ok((known(name)?, events.clone()));
+    let events = record.events.iter().map(chosen).collect::<Result<_, String>>()?;
+    let watched = Watched { by, events, twin_of: record.twin_of.clone() };
+    let (spec, matrices) = (record.spec.clone(), record.matrices.clone());
+    let name = record.name_parts.clone();
+    Ok(Case { id: id.to_owned(), name, placement, spec, watched, matrices })
+}
+
+fn known(instrument: &str) -> Result<&'static str, String> {
+    let known = instrument::find(instrument).map(|known| known.name);
+    known.ok_or_else(|| format!("it was watched by {instrument}, which this ipcperf does not have"))
+}

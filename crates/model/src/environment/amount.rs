@@ -1,0 +1,73 @@
+//! An amount that may be without limit: `unlimited` is known, and so is no null.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A number, or `unlimited`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Amount {
+    /// So much.
+    Number(u64),
+    /// No limit.
+    Word(Unlimited),
+}
+
+/// The word for no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unlimited {
+    /// No limit.
+    Unlimited,
+}
+
+impl Amount {
+    /// No limit.
+    pub const UNLIMITED: Self = Self::Word(Unlimited::Unlimited);
+
+    /// As the system has it: `None` is no limit.
+    pub fn of(limit: Option<u64>) -> Self {
+        limit.map_or(Self::UNLIMITED, Self::Number)
+    }
+
+    /// The number, if there is one.
+    pub const fn number(self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Word(Unlimited::Unlimited) => None,
+        }
+    }
+
+    /// The tighter of two.
+    pub fn tighter(self, other: Self) -> Self {
+        match (self.number(), other.number()) {
+            (Some(one), Some(two)) => Self::Number(one.min(two)),
+            (Some(_), None) => self,
+            (None, _) => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_limit_is_a_word_and_not_null() {
+        for (amount, text) in [(Amount::Number(7), "7"), (Amount::UNLIMITED, "\"unlimited\"")] {
+            assert_eq!(serde_json::to_string(&amount).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Amount>(text).unwrap(), amount);
+        }
+        assert!(serde_json::from_str::<Amount>("\"boundless\"").is_err());
+    }
+
+    #[test]
+    fn the_tighter_of_two_is_a_number_where_there_is_one() {
+        let (three, four) = (Amount::Number(3), Amount::Number(4));
+        assert_eq!(three.tighter(four), three);
+        assert_eq!(four.tighter(three), three);
+        assert_eq!(Amount::UNLIMITED.tighter(four), four);
+        assert_eq!(four.tighter(Amount::UNLIMITED), four);
+        assert_eq!(Amount::UNLIMITED.tighter(Amount::UNLIMITED), Amount::UNLIMITED);
+    }
+}

@@ -1,0 +1,13 @@
+//! System calls as bpftrace sees them, for comparison.
+
+use super::{Disturbs, InstrumentFacts, tool_calls};
+use crate::instrument_view::Picture;
+use crate::observation::Observation;
+
+/// What readers know of `bpftrace`.
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "bpftrace", disturbs: Disturbs::Yes, pictures };
+
+fn pictures(observations: &[Observation]) -> Vec<Picture> {
+    tool_calls::tables("bpftrace", observations)
+}

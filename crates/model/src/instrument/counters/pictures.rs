@@ -1,0 +1,151 @@
+//! What was counted, as people look at it.
+
+use super::row::{Count, Ratio, Space};
+use crate::instrument_view::{Picture, Table, Value};
+use crate::observation::Observation;
+
+/// For each role a table of its events, and one of the ratios of all roles.
+pub(super) fn pictures(told: &[Observation]) -> Vec<Picture> {
+    let counts: Vec<(&str, Count)> = rows(told);
+    let mut roles: Vec<&str> = counts.iter().map(|row| row.0).collect();
+    roles.dedup();
+    let events = roles.iter().map(|role| events(role, &counts));
+    let ratios = ratios(&rows(told));
+    events.chain(ratios).map(Picture::Table).collect()
+}
+
+/// The rows of one kind, and whose they are.
+fn rows<R: serde::de::DeserializeOwned>(told: &[Observation]) -> Vec<(&str, R)> {
+    told.iter().filter_map(|one| Some((one.role.as_deref()?, one.row()?))).collect()
+}
+
+const SPACES: [Space; 3] = [Space::User, Space::Kernel, Space::Both];
+
+fn events(role: &str, counts: &[(&str, Count)]) -> Table {
+    let counts: Vec<&Count> = counts.iter().filter(|row| row.0 == role).map(|row| &row.1).collect();
+    let mut names: Vec<&str> = counts.iter().map(|count| &*count.event).collect();
+    names.dedup();
+    let rows = names.into_iter().map(|name| {
+        let of = |space| counts.iter().find(|row| row.event == name && row.space == space);
+        let shown = SPACES.map(|space| of(space).map_or(Value::Absent, |row| shown(row)));
+        let share = counts.iter().find(|row| row.event == name).and_then(|row| row.counted_share);
+        let [user, kernel, both] = shown;
+        let both = if both == Value::Absent { sum(&user, &kernel) } else { both };
+        let share = share.map_or(Value::Absent, Value::Share);
+        vec![Value::Text(name.to_owned()), user, kernel, both, share]
+    });
+    table(format!("Events of {role}"), "event", Some("of the time"), rows.collect())
+}
+
+/// What a row counted, in the event's unit.
+fn shown(row: &Count) -> Value {
+    let is_time = ["task-clock", "cpu-clock"].contains(&&*row.event);
+    let value = if is_time { Value::Ns } else { Value::Count };
+    row.count.map_or(Value::Absent, value)
+}
+
+fn sum(user: &Value, kernel: &Value) -> Value {
+    match (user, kernel) {
+        (Value::Count(user), Value::Count(kernel)) => Value::Count(user.saturating_add(*kernel)),
+        _ => Value::Absent,
+    }
+}
+
+fn ratios(ratios: &[(&str, Ratio)]) -> Option<Table> {
+    let mut names: Vec<(&str, &str)> =
+        ratios.iter().map(|(role, row)| (*role, &*row.ratio)).collect();
+    names.dedup();
+    let rows: Vec<_> = names
+        .into_iter()
+        .map(|(role, name)| {
+            let value = |space| {
+                let found = ratios
+                    .iter()
+                    .find(|(whose, row)| (*whose, &*row.ratio, row.space) == (role, name, space));
+                let value = found.and_then(|found| found.1.value);
+                value.map_or(Value::Absent, |value| Value::Text(rounded(value)))
+            };
+            let name = Value::Text(format!("{role}: {}", name.replace('-', " ")));
+            std::iter::once(name).chain(SPACES.map(value)).collect()
+        })
+        .collect();
+    (!rows.is_empty()).then(|| table("Ratios of events".to_owned(), "ratio", None, rows))
+}
+
+/// Three figures that count: ratios are large and small.
+fn rounded(value: f64) -> String {
+    match value {
+        100.0.. => format!("{value:.0}"),
+        1.0.. => format!("{value:.2}"),
+        0.001.. => format!("{value:.4}"),
+        0.0 => "0".to_owned(),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+fn table(title: String, first: &str, last: Option<&str>, rows: Vec<Vec<Value>>) -> Table {
+    let spaces = ["program", "kernel", "both"];
+    let headings = std::iter::once(first).chain(spaces).chain(last);
+    Table { title, headings: headings.map(str::to_owned).collect(), rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(event: &str, space: Space, count: Option<u64>, share: f64) -> Observation {
+        let event = event.to_owned();
+        let counted_share = Some(share);
+        Observation::of(
+            Some("sender"),
+            &Count { event, space, count, counted_share, raw_count: count },
+        )
+    }
+
+    #[test]
+    fn an_event_is_a_row_with_its_spaces_side_by_side() {
+        let ratio = Ratio {
+            ratio: "cycles-per-instruction".to_owned(),
+            space: Space::User,
+            value: Some(1.5),
+        };
+        let told = [
+            count("cycles", Space::User, Some(30), 0.5),
+            count("cycles", Space::Kernel, Some(12), 0.5),
+            count("task-clock", Space::Both, Some(7_000), 1.0),
+            count("LLC-loads", Space::User, None, 0.0),
+            Observation::of(Some("sender"), &ratio),
+        ];
+        let [Picture::Table(events), Picture::Table(ratios)] = &pictures(&told)[..] else {
+            panic!("two tables")
+        };
+        let numbers = |row: usize| &events.rows[row][1..];
+        let counts = [30, 12, 42].map(Value::Count);
+        assert_eq!(numbers(0)[..3], counts);
+        assert_eq!(numbers(0)[3], Value::Share(0.5));
+        assert_eq!(numbers(1)[..3], [Value::Absent, Value::Absent, Value::Ns(7_000)]);
+        assert_eq!(numbers(2)[..3], [Value::Absent, Value::Absent, Value::Absent]);
+        let text = |text: &str| Value::Text(text.to_owned());
+        let ratio = vec![
+            text("sender: cycles per instruction"),
+            text("1.50"),
+            Value::Absent,
+            Value::Absent,
+        ];
+        assert_eq!(ratios.rows, [ratio]);
+        for table in [events, ratios] {
+            assert!(table.rows.iter().all(|row| row.len() == table.headings.len()));
+        }
+    }
+
+    #[test]
+    fn nothing_counted_is_no_picture() {
+        assert_eq!(pictures(&[]), []);
+    }
+
+    #[test]
+    fn ratios_have_three_figures() {
+        let shown = [1234.5, 2.345_6, 0.012_34, 0.000_012_3, 0.0].map(rounded);
+        assert_eq!(shown, ["1234", "2.35", "0.0123", "1.23e-5", "0"]);
+    }
+}

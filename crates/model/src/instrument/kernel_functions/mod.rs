@@ -1,0 +1,11 @@
+//! Functions of the kernel that carry the data.
+
+mod pictures;
+mod row;
+pub use row::Row;
+
+use super::{Disturbs, InstrumentFacts};
+
+/// What readers know of `kernel-functions`.
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "kernel-functions", disturbs: Disturbs::Yes, pictures: pictures::of };

@@ -1,0 +1,193 @@
+//! Folded stacks as a flame graph: every function a box above the one that called it, as wide as it has
+//! samples, those of one caller in the order of their names. A picture without scripts: what a box stands for
+//! is its title, which programs show where one points.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::folded::IN_KERNEL;
+use super::groups;
+use super::row::Space;
+
+const WIDTH: f64 = 1200.0;
+const ROW_HEIGHT: f64 = 18.0;
+/// Of a letter, on average.
+const LETTER_WIDTH: f64 = 6.6;
+/// More callers are not drawn: a file of somebody else's may have any number.
+const MOST_CALLERS: usize = 200;
+/// Narrower boxes cannot be seen.
+const LEAST_WIDTH: f64 = 0.3;
+
+/// A function as it was called.
+#[derive(Debug, Default)]
+struct Frame {
+    samples: u64,
+    above: BTreeMap<String, Frame>,
+}
+
+/// The SVG picture of `folded`, lines of `outermost;...;innermost COUNT`; other lines are left out. `None`
+/// where there are no samples.
+#[must_use]
+pub fn flame(folded: &str) -> Option<String> {
+    let mut all = Frame::default();
+    for (stack, samples) in folded.lines().filter_map(line) {
+        all.add(stack, samples);
+    }
+    if all.samples == 0 {
+        return None;
+    }
+    let height = number(all.rows()) * ROW_HEIGHT;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         font-family=\"monospace\" font-size=\"11\" fill=\"currentColor\">\n"
+    );
+    let drawing = Drawing { scale: WIDTH / number(all.samples), height, all: all.samples };
+    drawing.boxes(&mut svg, &all, 0.0, 1);
+    svg.push_str("</svg>\n");
+    Some(svg)
+}
+
+fn line(line: &str) -> Option<(&str, u64)> {
+    let (stack, samples) = line.rsplit_once(' ')?;
+    Some((stack, samples.parse().ok()?))
+}
+
+impl Frame {
+    fn add(&mut self, stack: &str, samples: u64) {
+        let mut at = self;
+        at.samples = at.samples.saturating_add(samples);
+        for name in stack.split(';').take(MOST_CALLERS) {
+            at = at.above.entry(name.to_owned()).or_default();
+            at.samples = at.samples.saturating_add(samples);
+        }
+    }
+
+    /// Of how many boxes the highest pile is.
+    fn rows(&self) -> u64 {
+        self.above.values().map(|above| 1 + above.rows()).max().unwrap_or(0)
+    }
+}
+
+/// What all boxes have in common.
+#[derive(Debug)]
+struct Drawing {
+    /// Width of a sample.
+    scale: f64,
+    height: f64,
+    all: u64,
+}
+
+impl Drawing {
+    /// Draws what is above `below`, which begins at `left`, in the given row from the bottom.
+    fn boxes(&self, svg: &mut String, below: &Frame, mut left: f64, row: u64) {
+        for (name, above) in &below.above {
+            let width = number(above.samples) * self.scale;
+            if width >= LEAST_WIDTH {
+                self.one(svg, (name, above.samples), (left, width), row);
+                self.boxes(svg, above, left, row + 1);
+            }
+            left += width;
+        }
+    }
+
+    fn one(
+        &self,
+        svg: &mut String,
+        (name, samples): (&str, u64),
+        (left, width): (f64, f64),
+        row: u64,
+    ) {
+        let top = self.height - number(row) * ROW_HEIGHT;
+        let share = 100.0 * number(samples) / number(self.all);
+        let (colour, label, name) = (colour(name), fitting(name, width), escaped(name));
+        let (box_width, box_height) = ((width - 0.4).max(LEAST_WIDTH), ROW_HEIGHT - 1.0);
+        // Writing to a string cannot fail.
+        let _ = write!(
+            svg,
+            "<g><title>{name}: {samples} samples, {share:.1} %</title><rect x=\"{left:.1}\" y=\"{top:.1}\" \
+             width=\"{box_width:.1}\" height=\"{box_height:.1}\" fill=\"{colour}\" fill-opacity=\"0.55\"/>"
+        );
+        if !label.is_empty() {
+            let (x, y) = (left + 3.0, top + 12.5);
+            let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(&label));
+        }
+        svg.push_str("</g>\n");
+    }
+}
+
+/// As much of `name` as `width` has room for, if that is enough to be read.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "widths are small")]
+fn fitting(name: &str, width: f64) -> String {
+    let room = ((width - 6.0).max(0.0) / LETTER_WIDTH) as usize;
+    match name.chars().count() {
+        all if all <= room => name.to_owned(),
+        _ if room < 4 => String::new(),
+        _ => name.chars().take(room - 2).chain("..".chars()).collect(),
+    }
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Of the group to which the function belongs. Half transparent, it is told apart on light and on dark.
+fn colour(name: &str) -> &'static str {
+    let (space, symbol) =
+        name.strip_suffix(IN_KERNEL).map_or((Space::User, name), |name| (Space::Kernel, name));
+    groups::group_of(space, symbol).colour()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "what is drawn is exact to a tenth of a pixel")]
+const fn number(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOLDED: &str = "\
+sender;write;_copy_from_iter_[k] 60
+sender;write;Vec<[u8: 4]> & more 20
+receiver;read 20
+no count
+";
+
+    #[test]
+    fn boxes_are_as_wide_as_their_samples_and_stand_on_their_callers() {
+        let svg = flame(FOLDED).unwrap();
+        let drawn = |title: &str| {
+            let line = svg.lines().find(|line| line.contains(title)).unwrap();
+            let of = |name: &str| {
+                let value = line.split_once(&format!(" {name}=\"")).unwrap().1;
+                value.split_once('"').unwrap().0.parse::<f64>().unwrap()
+            };
+            (of("x"), of("y"), of("width"))
+        };
+        assert_eq!(drawn("<title>receiver: 20 samples, 20.0 %<"), (0.0, 36.0, 239.6));
+        assert_eq!(drawn("<title>sender: 80 samples, 80.0 %<"), (240.0, 36.0, 959.6));
+        assert_eq!(drawn("<title>_copy_from_iter_[k]: 60"), (480.0, 0.0, 719.6));
+        assert!(svg.contains("viewBox=\"0 0 1200 54\""), "{svg}");
+        assert!(svg.contains("Vec&lt;[u8: 4]&gt; &amp; more"), "{svg}");
+        assert_eq!(svg.matches("#e4572e").count(), 1);
+    }
+
+    #[test]
+    fn a_stack_without_end_is_cut() {
+        let svg = flame(&format!("{} 1", "f;".repeat(1_000_000))).unwrap();
+        assert_eq!(svg.matches("<rect").count(), MOST_CALLERS);
+    }
+
+    #[test]
+    fn names_are_cut_where_there_is_no_room() {
+        assert_eq!(fitting("finish_task_switch", 60.0), "finish..");
+        assert_eq!(fitting("finish_task_switch", 20.0), "");
+        assert_eq!(fitting("read", 60.0), "read");
+    }
+
+    #[test]
+    fn no_samples_are_no_picture() {
+        assert_eq!(flame(""), None);
+        assert_eq!(flame("sender;read 0\n"), None);
+    }
+}

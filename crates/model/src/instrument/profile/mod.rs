@@ -1,0 +1,17 @@
+//! Where each role spends its time: by function, and by groups of functions.
+
+mod flame;
+mod folded;
+mod groups;
+mod pictures;
+mod row;
+pub use flame::flame;
+pub use folded::{IN_KERNEL, folded};
+pub use groups::{LEARNED_COPIES, group_of, lets_interrupts_in};
+pub use row::{Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summary, SymbolShare};
+
+use super::{Disturbs, InstrumentFacts};
+
+/// What readers know of `profile`.
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "profile", disturbs: Disturbs::Yes, pictures: pictures::pictures };

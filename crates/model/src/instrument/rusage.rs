@@ -1,0 +1,101 @@
+//! `rusage`: what each role used, from its own `getrusage` around the timed region and the kernel's books
+//! ([getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)). It is counted in every run:
+//! asked for, it stands among the observations as well.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Disturbs, InstrumentFacts};
+use crate::instrument_view::{Picture, Table, Value};
+use crate::observation::Observation;
+
+/// What readers know of `rusage`.
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "rusage", disturbs: Disturbs::No, pictures };
+
+/// What one role used in the phase that counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// CPU time in user mode, ns: with `system_ns` it makes `cpu_ns`, which the kernel splits by samples at its ticks.
+    pub user_ns: u64,
+    /// CPU time in the kernel, ns.
+    pub system_ns: u64,
+    /// CPU time by the thread's own clock, ns: exact.
+    pub cpu_ns: Option<u64>,
+    /// Time runnable but not running, ns.
+    pub run_delay_ns: Option<u64>,
+    /// Page faults served without I/O.
+    pub minor_faults: u64,
+    /// Times the role gave up its CPU to wait.
+    pub voluntary_switches: u64,
+    /// Times it was pushed off its CPU.
+    pub involuntary_switches: u64,
+    /// System calls made to move data; `None` where a library or a daemon makes them.
+    pub calls: Option<u64>,
+    /// Writes that took less than they were given.
+    pub short_writes: u64,
+    /// Reads that returned less than was asked.
+    pub short_reads: u64,
+}
+
+const HEADINGS: [&str; 9] = [
+    "role",
+    "user",
+    "system",
+    "on CPU",
+    "waited for it",
+    "faults",
+    "switches: own will",
+    "forced",
+    "calls",
+];
+
+fn pictures(told: &[Observation]) -> Vec<Picture> {
+    let rows: Vec<_> =
+        told.iter().filter_map(|one| Some(cells(one.role.clone()?, &one.row()?))).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let headings = HEADINGS.map(str::to_owned).to_vec();
+    vec![Picture::Table(Table { title: "what each role used".to_owned(), headings, rows })]
+}
+
+fn cells(role: String, row: &Row) -> Vec<Value> {
+    vec![
+        Value::Text(role),
+        Value::Ns(row.user_ns),
+        Value::Ns(row.system_ns),
+        row.cpu_ns.map_or(Value::Absent, Value::Ns),
+        row.run_delay_ns.map_or(Value::Absent, Value::Ns),
+        Value::Count(row.minor_faults),
+        Value::Count(row.voluntary_switches),
+        Value::Count(row.involuntary_switches),
+        row.calls.map_or(Value::Absent, Value::Count),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_has_a_row_as_long_as_the_headings() {
+        let row = Row {
+            user_ns: 1,
+            system_ns: 2,
+            cpu_ns: None,
+            run_delay_ns: Some(3),
+            minor_faults: 4,
+            voluntary_switches: 5,
+            involuntary_switches: 6,
+            calls: Some(7),
+            short_writes: 0,
+            short_reads: 0,
+        };
+        let told = ["sender", "receiver"].map(|role| Observation::of(Some(role), &row));
+        let [Picture::Table(table)] = &pictures(&told)[..] else { panic!("one table") };
+        assert_eq!(table.rows.len(), 2);
+        assert!(table.rows.iter().all(|cells| cells.len() == table.headings.len()));
+        assert_eq!(table.rows[1][3], Value::Absent);
+        assert_eq!(pictures(&[]), []);
+    }
+}

@@ -1,0 +1,11 @@
+//! What the scheduler did with each role.
+
+mod pictures;
+mod row;
+pub use row::{Percentiles, Row, Sleep};
+
+use super::{Disturbs, InstrumentFacts};
+
+/// What readers know of `sched`.
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "sched", disturbs: Disturbs::Yes, pictures: pictures::pictures };

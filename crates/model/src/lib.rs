@@ -1,0 +1,44 @@
+//! The vocabulary that ipcperf stores and exchanges.
+//!
+//! What one run is ([`RunSpec`]) and what came of it ([`Measurement`], [`Failure`]), what is known of a [`mechanism`]
+//! and of a [`workload`], what a machine cannot beat ([`hardware_limits`]), and what instruments saw. No system calls.
+
+pub mod case_id;
+pub mod environment;
+mod failure;
+pub mod hardware_limits;
+mod hdr_v2;
+pub mod instrument;
+pub mod instrument_view;
+pub mod log2_histogram;
+mod looks;
+mod measurement;
+pub mod mechanism;
+pub mod message_options;
+pub mod observation;
+pub mod parallel;
+pub mod placement;
+mod precision;
+pub mod printable;
+mod role;
+pub mod round_trip_histogram;
+mod run_spec;
+pub mod size;
+pub mod suggestion;
+pub mod units;
+pub mod workload;
+
+pub use failure::{Failure, FailureKind};
+pub use looks::Looks;
+pub use measurement::{
+    DialReading, KernelObject, Measurement, Repeat, Report, RoleUsage, RoundTrips, UserSystemSplit,
+};
+pub use observation::Observation;
+pub use precision::Precision;
+pub use role::Role;
+pub use run_spec::{
+    Answer, Gate, KernelBuffer, Mode, Objects, Privilege, Repeats, Rest, RunSpec, TouchCheck,
+    WarmUp,
+};
+pub use unavailable::Unavailable;
+mod unavailable;

@@ -1,0 +1,83 @@
+//! With `--until-decided`: after how many repetitions the claims of a study are judged.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Repetitions below which a paired test can hardly decide anything.
+const LEAST: u32 = 7;
+/// More than any study asks for: a stored number beyond it is a slip.
+const MOST: u32 = 100_000;
+
+/// When the claims of a study are judged while it is measured. A claim that is decided at one look is not judged
+/// at later ones, and cases that no open claim needs are not repeated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Looks {
+    /// Kept repetitions of a case at each look, ascending.
+    pub at_repetitions: Vec<u32>,
+}
+
+impl Looks {
+    /// Looks after a third, a half and two thirds of `most` repetitions, and after all of them; those with too few to
+    /// decide anything are left out.
+    pub fn up_to(most: u32) -> Self {
+        let parts = [most.div_ceil(3), most.div_ceil(2), (most / 3 * 2 + most % 3), most];
+        let mut at_repetitions: Vec<u32> =
+            parts.into_iter().filter(|&at| at >= LEAST || at == most).collect();
+        at_repetitions.dedup();
+        Self { at_repetitions }
+    }
+
+    /// Repetitions at the first look.
+    pub fn first(&self) -> u32 {
+        self.at_repetitions.first().copied().unwrap_or(0)
+    }
+
+    /// Repetitions at the last look.
+    pub fn last(&self) -> u32 {
+        self.at_repetitions.last().copied().unwrap_or(0)
+    }
+
+    /// The level at which a claim of `level` is judged at each look: the looks share it in equal parts, so that
+    /// over all of them no more is decided wrongly than `level` allows (Bonferroni's inequality).
+    #[allow(clippy::cast_precision_loss, reason = "a handful of looks")]
+    pub fn level(&self, level: f64) -> f64 {
+        level / self.at_repetitions.len().max(1) as f64
+    }
+
+    /// That they could have been asked for.
+    ///
+    /// # Errors
+    /// Usage where there is none, they do not ascend, or the last is beyond all reason.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let ascends = self.at_repetitions.windows(2).all(|two| two[0] < two[1]);
+        if ascends && self.first() > 0 && self.last() <= MOST {
+            return Ok(());
+        }
+        Err("until_decided.at_repetitions must ascend from 1 on")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_ascend_up_to_all_repetitions_and_share_the_level() {
+        assert_eq!(Looks::up_to(30).at_repetitions, [10, 15, 20, 30]);
+        assert_eq!(Looks::up_to(10).at_repetitions, [7, 10]);
+        assert_eq!(Looks::up_to(5).at_repetitions, [5]);
+        assert!((Looks::up_to(30).level(0.05) - 0.0125).abs() < 1e-12);
+        for most in 1..200 {
+            let looks = Looks::up_to(most);
+            assert_eq!(looks.last(), most);
+            assert!(looks.check().is_ok(), "{looks:?}");
+        }
+    }
+
+    #[test]
+    fn stored_looks_that_nobody_asked_for_are_refused() {
+        for at_repetitions in [vec![], vec![0, 7], vec![10, 10], vec![10, 7], vec![u32::MAX]] {
+            assert!(Looks { at_repetitions }.check().is_err());
+        }
+    }
+}

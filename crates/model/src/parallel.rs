@@ -1,0 +1,80 @@
+//! The same for each of many things, on all CPUs that this process may use.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+/// More threads than this gain nothing: what they make then comes together on one.
+const MOST_THREADS: usize = 16;
+
+/// What `each` makes of `items`, in their order.
+///
+/// The threads are gone when this returns: a command that measures afterwards has none beside it.
+/// Where the system has no more of them, those that are there do the work.
+pub fn map<T, I, R>(items: I, each: impl Fn(T) -> R + Sync) -> Vec<R>
+where
+    T: Send,
+    I: Iterator<Item = T> + Send,
+    R: Send,
+{
+    let threads = threads(items.size_hint().1);
+    let items = Mutex::new(items.enumerate());
+    let work = || take_turns(&items, &each);
+    let mut made = thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads).map_while(|_| spawn(scope, work)).collect();
+        let mut made = work();
+        helpers.into_iter().for_each(|helper| made.extend(joined(helper)));
+        made
+    });
+    made.sort_unstable_by_key(|(at, _)| *at);
+    made.into_iter().map(|(_, result)| result).collect()
+}
+
+/// How many threads share `items`, where it is known how many those are at most.
+fn threads(items: Option<usize>) -> usize {
+    let cpus = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    match items.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
+        few @ 0..=1 => few,
+        many => many.min(cpus()),
+    }
+}
+
+fn spawn<'scope, R: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> R + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, R>> {
+    thread::Builder::new().spawn_scoped(scope, work).ok()
+}
+
+fn joined<R>(helper: ScopedJoinHandle<'_, R>) -> R {
+    helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Takes one item after another that no other thread has taken.
+fn take_turns<T, R>(
+    items: &Mutex<impl Iterator<Item = (usize, T)>>,
+    each: impl Fn(T) -> R,
+) -> Vec<(usize, R)> {
+    // A panic of another thread is told where that is joined.
+    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+    std::iter::from_fn(next).map(|(at, item)| (at, each(item))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let items: Vec<u64> = (0..1_000).collect();
+        let squares: Vec<u64> = items.iter().map(|item| item * item).collect();
+        assert_eq!(map(items.iter(), |item| item * item), squares);
+        assert!(map(items[..0].iter(), |item| item * item).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "seven")]
+    fn a_panic_in_one_is_a_panic_of_all() {
+        map([1, 7, 3].into_iter(), |item| assert_ne!(item, 7, "seven"));
+    }
+}

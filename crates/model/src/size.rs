@@ -1,0 +1,346 @@
+//! Sizes as they are typed: `64`, `64KiB`, `1MB`, lists, and ranges.
+//!
+//! `512..16MiB` is powers of two from the start, both ends in; `1MB..100MB:10` is ten values at
+//! equal distance, both ends in; `1kB..100MB*10` multiplies by ten. KiB, MiB, GiB are powers of
+//! 1024; kB (KB too), MB, GB of 1000.
+
+use std::collections::HashSet;
+use std::fmt;
+
+/// More values than this in one list is a slip, not a plan.
+pub const MOST_VALUES: u64 = 4_096;
+/// Characters of a list that an error quotes.
+const MOST_QUOTED: usize = 60;
+
+const UNITS: [(&str, u64); 9] = [
+    ("", 1),
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+];
+
+/// What is wrong with a size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// Not a whole number with a unit.
+    #[error("`{0}` is no size: use a whole number with B, KiB, MiB, GiB, kB, MB or GB")]
+    NoSize(String),
+    /// No bytes.
+    #[error("a size must be at least 1 byte, not `{0}`")]
+    Zero(String),
+    /// More than 64 bits hold.
+    #[error("`{0}` is more bytes than fit 64 bits")]
+    TooLarge(String),
+    /// A range without an end.
+    #[error("range `{0}` has no end: write it as FROM..TO")]
+    NoEnd(String),
+    /// A range without a start.
+    #[error("range `{0}` has no start: write it as FROM..TO")]
+    NoStart(String),
+    /// A range whose end is below its start.
+    #[error("range `{0}` ends before it starts")]
+    Backwards(String),
+    /// A range whose step does not grow.
+    #[error("range `{0}` never ends: a step must multiply by 2 or more")]
+    Endless(String),
+    /// A range of fewer than two values.
+    #[error("range `{0}` needs a count of 2 or more after the colon")]
+    Count(String),
+    /// More values than are allowed, and how many.
+    #[error("`{0}` makes {1} sizes; {MOST_VALUES} are the most")]
+    TooMany(String, u64),
+}
+
+/// Parses one size.
+///
+/// # Errors
+///
+/// `text` is no size, zero, or more than 64 bits hold.
+pub fn parse(text: &str) -> Result<u64, SizeError> {
+    let no_size = || SizeError::NoSize(text.to_owned());
+    let trimmed = text.trim();
+    let digits = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(digits);
+    if number.is_empty() {
+        return Err(no_size());
+    }
+    let unit = unit.trim_start();
+    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(no_size)?;
+    let too_large = || SizeError::TooLarge(text.to_owned());
+    let bytes = number.parse::<u64>().map_err(|_| too_large())?.checked_mul(*factor);
+    match bytes.ok_or_else(too_large)? {
+        0 => Err(SizeError::Zero(text.to_owned())),
+        bytes => Ok(bytes),
+    }
+}
+
+/// Parses a comma-separated list of sizes and ranges; repeated values count once.
+///
+/// # Errors
+///
+/// The list is too long, or one of its items is no size and no range.
+pub fn parse_list(text: &str) -> Result<Vec<u64>, SizeError> {
+    check_count(text)?;
+    let (mut sizes, mut seen) = (Vec::new(), HashSet::new());
+    for item in text.split(',') {
+        for size in Item::parse(item.trim())?.sizes() {
+            if seen.insert(size) {
+                sizes.push(size);
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+/// That the list `text` is not too long, found before any value is made: a short text can name millions.
+///
+/// # Errors
+///
+/// It makes more than [`MOST_VALUES`] sizes.
+pub fn check_count(text: &str) -> Result<(), SizeError> {
+    match count_list(text) {
+        0..=MOST_VALUES => Ok(()),
+        count => Err(SizeError::TooMany(quoted(text), count)),
+    }
+}
+
+/// Number of values that the list `text` names, repeated ones included, without making them. What is no size
+/// counts as one value.
+pub fn count_list(text: &str) -> u64 {
+    let items = text.split(',').map(|item| Item::parse(item.trim()).map_or(1, Item::count));
+    items.fold(0, u64::saturating_add)
+}
+
+/// The start of `text`, or all of it where it is short.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MOST_QUOTED) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// One item of a list.
+#[derive(Clone, Copy)]
+enum Item {
+    One(u64),
+    /// `start`, `start * factor`, ... up to `end`, and `end` itself.
+    Multiplied {
+        start: u64,
+        end: u64,
+        factor: u64,
+    },
+    /// `count` values at equal distance, rounded to whole bytes.
+    Spaced {
+        start: u64,
+        end: u64,
+        count: u64,
+    },
+}
+
+impl Item {
+    fn parse(text: &str) -> Result<Self, SizeError> {
+        let Some((start, rest)) = text.split_once("..") else {
+            return Ok(Self::One(parse(text)?));
+        };
+        if start.trim().is_empty() {
+            return Err(SizeError::NoStart(text.to_owned()));
+        }
+        let step = rest.find([':', '*']).map(|at| (rest.as_bytes()[at], rest[at + 1..].trim()));
+        let end = rest.split([':', '*']).next().unwrap_or_default();
+        if end.trim().is_empty() {
+            return Err(SizeError::NoEnd(text.to_owned()));
+        }
+        let (start, end) = (parse(start)?, parse(end)?);
+        if end < start {
+            return Err(SizeError::Backwards(text.to_owned()));
+        }
+        match step {
+            Some((b':', count)) => {
+                let count = count.parse().ok().filter(|&count| count >= 2);
+                let count = count.ok_or_else(|| SizeError::Count(text.to_owned()))?;
+                Ok(Self::Spaced { start, end, count })
+            }
+            step => {
+                let factor = step.map_or(Some(2), |(_, factor)| factor.parse().ok());
+                let factor = factor.filter(|&factor| factor >= 2);
+                let factor = factor.ok_or_else(|| SizeError::Endless(text.to_owned()))?;
+                Ok(Self::Multiplied { start, end, factor })
+            }
+        }
+    }
+
+    /// Number of values, each that rounds to the same included.
+    fn count(self) -> u64 {
+        match self {
+            Self::One(_) => 1,
+            Self::Multiplied { .. } => self.sizes().len() as u64,
+            Self::Spaced { count, .. } => count,
+        }
+    }
+
+    /// The values. Of a range at equal distance they must have been counted before.
+    fn sizes(self) -> Vec<u64> {
+        match self {
+            Self::One(size) => vec![size],
+            Self::Multiplied { start, end, factor } => multiplied(start, end, factor),
+            Self::Spaced { start, end, count } => spaced(start, end, count),
+        }
+    }
+}
+
+/// At most 64 values: each is twice the one before, or more.
+fn multiplied(start: u64, end: u64, factor: u64) -> Vec<u64> {
+    let next = |&size: &u64| size.checked_mul(factor).filter(|&next| next < end);
+    let mut sizes: Vec<u64> = std::iter::successors(Some(start), next).collect();
+    if start < end {
+        sizes.push(end);
+    }
+    sizes
+}
+
+fn spaced(start: u64, end: u64, count: u64) -> Vec<u64> {
+    let (steps, width) = (u128::from(count - 1), u128::from(end - start));
+    let offset = |index: u64| (u128::from(index) * width + steps / 2) / steps;
+    let mut sizes: Vec<u64> = (0..count)
+        .map(|index| start + u64::try_from(offset(index)).unwrap_or(end - start))
+        .collect();
+    sizes.dedup();
+    sizes
+}
+
+/// Bytes as people write them: the largest binary or decimal unit that leaves a whole number.
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |name: &str| !matches!(name, "" | "B" | "KB");
+        let fitting =
+            UNITS.iter().filter(|(name, factor)| named(name) && self.0.is_multiple_of(*factor));
+        match fitting.filter(|(_, factor)| self.0 >= *factor).max_by_key(|(_, factor)| *factor) {
+            Some((name, factor)) => write!(f, "{} {name}", self.0 / factor),
+            None => write!(f, "{} B", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn units_are_binary_and_decimal() {
+        let cases = [
+            ("64", 64),
+            ("64B", 64),
+            ("64KiB", 65_536),
+            ("64 KiB", 65_536),
+            ("1MiB", 1 << 20),
+            ("2GiB", 2 << 30),
+            ("1kB", 1_000),
+            ("1KB", 1_000),
+            ("1MB", 1_000_000),
+            ("3GB", 3_000_000_000),
+        ];
+        for (text, bytes) in cases {
+            assert_eq!(parse(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_have_both_ends_in() {
+        assert_eq!(parse_list("512..4KiB").unwrap(), [512, 1024, 2048, 4096]);
+        assert_eq!(parse_list("512..1000").unwrap(), [512, 1000]);
+        assert_eq!(parse_list("64..64").unwrap(), [64]);
+        assert_eq!(parse_list("1kB..1MB*10").unwrap(), [1_000, 10_000, 100_000, 1_000_000]);
+        let spaced: Vec<u64> = (1..=10).map(|n| n * 10).collect();
+        assert_eq!(parse_list("10..100:10").unwrap(), spaced);
+        assert_eq!(parse_list("1MB..100MB:10").unwrap().last(), Some(&100_000_000));
+        assert_eq!(parse_list("64,1KiB,64,64..128").unwrap(), [64, 1024, 128]);
+        assert_eq!(parse_list("512..16MiB").unwrap().len(), 16);
+    }
+
+    #[test]
+    fn each_mistake_has_its_words() {
+        let message = |text| parse_list(text).unwrap_err().to_string();
+        assert_eq!(message("0"), "a size must be at least 1 byte, not `0`");
+        assert_eq!(message("512.."), "range `512..` has no end: write it as FROM..TO");
+        assert_eq!(message("..512"), "range `..512` has no start: write it as FROM..TO");
+        assert_eq!(message("16MiB..512"), "range `16MiB..512` ends before it starts");
+        for endless in ["1..64*1", "1..64*0", "1..64*x"] {
+            assert!(message(endless).contains("never ends"), "{endless}");
+        }
+        assert!(message("1..64:1").contains("count of 2"));
+        assert!(message("1..64:99999").contains("99999 sizes"));
+        assert!(message("99999999999GiB").contains("64 bits"));
+        assert!(message("99999999999999999999").contains("64 bits"));
+        for wrong in ["", "KiB", "-1", "1.5KiB", "64kib", "1,,2", "five", "6 4"] {
+            assert!(message(wrong).contains("is no size"), "{wrong}: {}", message(wrong));
+        }
+    }
+
+    /// Were one of these lists made to be counted, the test would not end.
+    #[test]
+    fn a_list_is_counted_without_being_made() {
+        let absurd = format!("1..{0}:{0}", u64::MAX);
+        let cases = [
+            (absurd.clone(), u64::MAX),
+            (format!("{absurd},{absurd}"), u64::MAX),
+            ("1..9999999999:9999999999".to_owned(), 9_999_999_999),
+            (["1..4096:4096"; 20_000].join(","), 81_920_000),
+            (["1..1GiB"; 20_000].join(","), 620_000),
+            (["7"; 60_000].join(","), 60_000),
+            ("x,1..,5".to_owned(), 3),
+        ];
+        for (text, count) in cases {
+            assert_eq!(count_list(&text), count, "{}", quoted(&text));
+            let Err(error) = parse_list(&text) else { panic!("{} is a list", quoted(&text)) };
+            assert!(error.to_string().chars().count() < 200, "{error}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_written_in_the_largest_whole_unit() {
+        let cases = [
+            (1, "1 B"),
+            (64, "64 B"),
+            (65_536, "64 KiB"),
+            (1 << 20, "1 MiB"),
+            (1_000, "1 kB"),
+            (1_000_000, "1 MB"),
+            (112_192, "112192 B"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_size_or_an_error(text in "[0-9KMGiB.:*, x-]{0,12}") {
+            if let Ok(sizes) = parse_list(&text) {
+                prop_assert!(sizes.iter().all(|&size| size > 0));
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read_back(bytes in 1_u64..) {
+            prop_assert_eq!(parse(&Bytes(bytes).to_string()), Ok(bytes));
+        }
+
+        #[test]
+        fn ranges_ascend_between_their_ends(start in 1_u64..1 << 40, more in 0_u64..1 << 40, factor in 2_u64..100) {
+            let end = start + more;
+            let sizes = parse_list(&format!("{start}..{end}*{factor}")).unwrap();
+            prop_assert!(sizes.is_sorted());
+            prop_assert_eq!((sizes[0], *sizes.last().unwrap()), (start, end));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The workloads: what the peers do with a mechanism.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which workload.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// One party sends, the other receives.
+    Stream,
+    /// Each message is answered by one of the same size before the next is sent.
+    RoundTrip,
+    /// Each message is answered by itself, or by one of another size, before the next is sent.
+    RequestReply,
+}
+
+/// What is known of a workload.
+#[derive(Debug)]
+pub struct Facts {
+    /// Which one.
+    pub kind: Kind,
+    /// Canonical name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// What it measures, with its unit.
+    pub measures: &'static str,
+}
+
+/// Every workload, in the order in which tables show them.
+pub const WORKLOADS: &[&Facts] = &[&STREAM, &ROUND_TRIP, &REQUEST_REPLY];
+
+/// What a survey measures.
+pub const SURVEYED: &[Kind] = &[Kind::Stream, Kind::RoundTrip];
+
+impl Kind {
+    /// What is known of it.
+    ///
+    /// # Panics
+    /// Never: every kind is in [`WORKLOADS`], as a test checks.
+    #[must_use]
+    pub fn facts(self) -> &'static Facts {
+        WORKLOADS.iter().find(|facts| facts.kind == self).expect("every kind is listed")
+    }
+
+    /// Whether the receiver answers, so that what is measured is the time there and back.
+    #[must_use]
+    pub const fn is_answered(self) -> bool {
+        match self {
+            Self::Stream => false,
+            Self::RoundTrip | Self::RequestReply => true,
+        }
+    }
+
+    /// The word used on the command line and in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+}
+
+/// What `stream` is.
+const STREAM: Facts = Facts {
+    kind: Kind::Stream,
+    name: "stream",
+    about: "one party sends, the other receives, until the total has arrived",
+    measures: "bandwidth in bytes per second, from just before the first byte is sent to just \
+        after the last is received",
+};
+
+/// What `round-trip` is.
+const ROUND_TRIP: Facts = Facts {
+    kind: Kind::RoundTrip,
+    name: "round-trip",
+    about: "each message is answered by one of the same size before the next is sent",
+    measures: "time there and back in ns: mean (elapsed time over trips) and distribution",
+};
+
+/// What `request-reply` is.
+const REQUEST_REPLY: Facts = Facts {
+    kind: Kind::RequestReply,
+    name: "request-reply",
+    about: "each message is sent back, or answered by one of --reply bytes, before the next is sent",
+    measures: "time there and back in ns: mean (elapsed time over trips) and distribution",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_listed_under_its_serialised_name() {
+        for kind in [Kind::Stream, Kind::RoundTrip, Kind::RequestReply] {
+            let word = serde_json::to_value(kind).unwrap();
+            assert_eq!(word, kind.name());
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Mechanisms of one's own, looked at before anything runs: a file that cannot be used must neither
+//! fail a plan nor take the command down.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, ExitCode, Stdio};
+use std::time::Duration;
+
+use ipcperf_engine::channel::Mechanism;
+use ipcperf_engine::mechanism::{
+    LibraryFacts, OwnKind, learn_library, learn_program, library_facts, name_unasked, own_mechanism,
+};
+use ipcperf_model::Unavailable;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitStatus, set_parent_process_death_signal};
+use sha2::{Digest, Sha256};
+
+use crate::children::{Children, adopt_orphans, end_group};
+use crate::error::Error;
+use crate::program_file;
+
+/// How long a library gets to say what it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest path that the system takes.
+const LONGEST_PATH: usize = 2_048;
+/// Most that is read of what is to be a line.
+const LONGEST_ANSWER: u64 = 4_096;
+/// So much of a file is read at once.
+const PIECE: usize = 65_536;
+/// Where it is said how it is done.
+const PAGE: &str = "see docs/your-own-mechanism.md";
+
+/// Whether the files of custom mechanisms are asked what they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CustomFiles {
+    /// They are: a library is loaded, which runs its code, in a process of its own.
+    #[default]
+    Ask,
+    /// They are left alone: what names them is only read.
+    Leave,
+}
+
+/// The custom mechanism that `word` names, by its whole path; `None` where it names none.
+///
+/// # Errors
+/// Usage where the path is none that results could hold.
+pub(super) fn planned(word: &str, files: CustomFiles) -> Result<Option<&'static Mechanism>, Error> {
+    let Some((kind, path)) = own_mechanism(word) else { return Ok(None) };
+    let path = whole(word, path)?;
+    let name = format!("{}:{}", kind.word(), path.display());
+    Ok(Some(match (files, kind) {
+        (CustomFiles::Leave, _) => name_unasked(kind, &name),
+        (CustomFiles::Ask, OwnKind::Program) => learn_program(&name, program(&path)),
+        (CustomFiles::Ask, OwnKind::Library) => learn_library(&name, library(&path)),
+    }))
+}
+
+/// The name of the custom mechanism that `word` names, with its whole path; `None` where it names none.
+pub fn custom_name(word: &str) -> Option<String> {
+    let (kind, path) = own_mechanism(word)?;
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Some(format!("{}:{}", kind.word(), path.display()))
+}
+
+/// `word` where it names a custom mechanism, with the path in its shortest form: `lib:./a/../x.so` is `lib:x.so`.
+/// Links are not followed.
+pub fn shortest_custom(word: &str) -> Option<String> {
+    let (kind, path) = own_mechanism(word)?;
+    Some(format!("{}:{}", kind.word(), shortest(path).display()))
+}
+
+/// The same with a path that is found from `folder`.
+pub fn custom_in(word: &str, folder: &Path) -> Option<String> {
+    let (kind, path) = own_mechanism(word)?;
+    Some(format!("{}:{}", kind.word(), shortest(&folder.join(path)).display()))
+}
+
+/// What the options of `mechanism` have before them in a study: its name, or the kind of a custom one.
+pub fn options_prefix(mechanism: &str) -> &str {
+    own_mechanism(mechanism).map_or(mechanism, |(kind, _)| kind.word())
+}
+
+/// `path` without what leads nowhere.
+fn shortest(path: &Path) -> PathBuf {
+    let mut parts: Vec<Component<'_>> = Vec::new();
+    for part in path.components() {
+        match (part, parts.last()) {
+            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir)) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => drop(parts.pop()),
+            (part, _) => parts.push(part),
+        }
+    }
+    parts.iter().collect()
+}
+
+/// The SHA-256 of the file of the custom mechanism `name`, as `sha256sum` prints it; `None` where it names
+/// none.
+///
+/// # Errors
+/// That it is no file, or cannot be read.
+pub fn custom_sha256(name: &str) -> Option<std::io::Result<String>> {
+    let (_, path) = own_mechanism(name)?;
+    Some(sha256(path))
+}
+
+fn sha256(path: &Path) -> std::io::Result<String> {
+    // A device or a pipe might never end.
+    if !path.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
+    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
+    let mut piece = vec![0; PIECE];
+    loop {
+        match file.read(&mut piece)? {
+            0 => break,
+            bytes => hash.update(&piece[..bytes]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// `path` from the root, so that the name means the same wherever the results are gone on with.
+fn whole(word: &str, path: &Path) -> Result<PathBuf, Error> {
+    let refused = |why: &str| Error::usage(format!("mechanism `{word}`: {why}"));
+    let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
+    let text = path.to_str().ok_or_else(|| refused("its path is not UTF-8"))?;
+    if text.len() > LONGEST_PATH || text.chars().any(char::is_control) {
+        return Err(refused("its path is too long, or holds what cannot be printed"));
+    }
+    Ok(path)
+}
+
+/// Whether there is a program at `path`.
+fn program(path: &Path) -> Result<(), Unavailable> {
+    let mode = file(path)?;
+    if mode & 0o111 == 0 {
+        return Err(unusable("it is not executable", "chmod +x it"));
+    }
+    Ok(())
+}
+
+/// The permissions of the file at `path`.
+fn file(path: &Path) -> Result<u32, Unavailable> {
+    let facts = path
+        .metadata()
+        .map_err(|error| unusable(&error.to_string(), "name a file that is there"))?;
+    if !facts.is_file() {
+        return Err(unusable("it is no file", "name a file"));
+    }
+    Ok(facts.permissions().mode())
+}
+
+fn unusable(reason: &str, remedy: &str) -> Unavailable {
+    Unavailable { reason: reason.to_owned(), remedy: remedy.to_owned() }
+}
+
+/// What the library at `path` says of itself to a process of its own.
+fn library(path: &Path) -> Result<LibraryFacts, Unavailable> {
+    file(path)?;
+    let unasked = |error: std::io::Error| unusable(&format!("it cannot be asked: {error}"), PAGE);
+    // What it starts goes with it, wherever it went.
+    adopt_orphans();
+    let others = Children::now();
+    let mut asked = program_file::again(crate::LIBRARY)
+        .map_err(unasked)?
+        .arg(path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(unasked)?;
+    let text = listen(&mut asked);
+    let (status, end) = end_group(Pid::from_child(&asked));
+    // Where a filter of system calls refuses it, they live until the command ends.
+    let _ = others.end_others(end);
+    let text = text.ok_or_else(|| {
+        let words = format!("loading it did not end within {} s", PATIENCE.as_secs());
+        unusable(&words, PAGE)
+    })?;
+    match serde_json::from_str::<Result<LibraryFacts, String>>(&text) {
+        Ok(facts) => facts.map_err(|words| unusable(&words, PAGE)),
+        Err(_) => Err(unusable(&died(status), PAGE)),
+    }
+}
+
+/// What it says until it closes its output; `None` where that takes too long.
+fn listen(asked: &mut Child) -> Option<String> {
+    let output = asked.stdout.as_mut()?;
+    let limit = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
+    loop {
+        match poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&limit)) {
+            Ok(0) => return None,
+            Err(Errno::INTR) => {}
+            _ => break,
+        }
+    }
+    let mut line = String::new();
+    // What is no text, or is cut off, is no answer either.
+    let _ = BufReader::new(output.take(LONGEST_ANSWER)).read_line(&mut line);
+    Some(line)
+}
+
+fn died(status: Option<WaitStatus>) -> String {
+    let code = status.and_then(WaitStatus::exit_status);
+    match (status.and_then(WaitStatus::terminating_signal), code) {
+        (Some(signal), _) => format!("loading it ended in signal {signal}"),
+        (None, code) => format!("loading it ended the process, with status {}", code.unwrap_or(0)),
+    }
+}
+
+/// The other side of [`library`]: one line on what the library at `path` says of itself.
+pub fn answer_for_library(path: Option<OsString>) -> ExitCode {
+    program_file::take_name();
+    // Refused only for a number that is no signal.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let facts = library_facts(Path::new(&path.unwrap_or_default()));
+    let text = serde_json::to_string(&facts).unwrap_or_default();
+    match writeln!(std::io::stdout(), "{text}") {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_has_one_name_however_it_is_spelled() {
+        let short = |word: &str| shortest_custom(word).unwrap();
+        assert_eq!(short("lib:./x.so"), "lib:x.so");
+        assert_eq!(short("exec:a/../b/./x"), "exec:b/x");
+        assert_eq!(short("lib:../x.so"), "lib:../x.so");
+        assert_eq!(short("lib:/../a//x.so"), "lib:/a/x.so");
+        assert_eq!(shortest_custom("pipe"), None);
+        let within = |word: &str| custom_in(word, Path::new("/data/in")).unwrap();
+        assert_eq!(within("lib:./x.so"), "lib:/data/in/x.so");
+        assert_eq!(within("lib:../x.so"), "lib:/data/x.so");
+        assert_eq!(within("lib:/else/x.so"), "lib:/else/x.so");
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read_for_its_hash() {
+        assert!(custom_sha256("lib:/dev/zero").unwrap().is_err());
+        assert!(custom_sha256("pipe").is_none());
+    }
+}

@@ -1,0 +1,249 @@
+//! The plan: every cell of the matrix, resolved against this machine before anything runs.
+
+mod block_order;
+mod cell;
+mod cell_count;
+pub mod children;
+mod custom;
+mod error;
+pub mod machine;
+mod matrix;
+mod merge;
+mod message_options;
+pub mod program_file;
+mod request;
+mod spelling;
+mod stopping_rule;
+mod stored;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod total;
+mod twins;
+mod watched;
+mod watchers;
+
+pub use block_order::block_order;
+pub use cell::obstacle;
+pub use cell::{Case, Cause, Refused};
+pub use cell_count::MOST_CELLS;
+pub use custom::{
+    CustomFiles, answer_for_library, custom_in, custom_name, custom_sha256, options_prefix,
+    shortest_custom,
+};
+pub use error::Error;
+pub use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, own_mechanism};
+pub use ipcperf_engine::placement::Topology;
+pub use message_options::TypedHandling;
+pub use request::{Request, SurveyLength, Typed};
+pub use spelling::unknown;
+pub use stopping_rule::Enough;
+pub use total::Total;
+pub use watched::{Grouping, Watched};
+pub use watchers::{Events, Extent, Unwatched, check_events};
+
+/// The name under which the command starts itself to look at a library, which may take that process down.
+pub const LIBRARY: &str = "library";
+
+use std::time::Duration;
+
+use cell::Naming;
+use ipcperf_engine::channel::{Mechanism, Nearness, nearness};
+use ipcperf_model::Gate;
+
+/// What a run costs beside its sample: starting processes, touching memory, calibration.
+const OVERHEAD: Duration = Duration::from_millis(8);
+/// The two cache-line probes around a run on two CPUs.
+const PROBES: Duration = Duration::from_millis(10);
+/// What a calibrated sample lasts.
+const SAMPLE: Duration = Duration::from_millis(22);
+/// What it takes to begin to watch a run, and to end it.
+const ARMING: Duration = Duration::from_millis(100);
+/// Where a total is given, it is taken to flow at 1 GB/s.
+const ASSUMED_BYTES_PER_NS: u64 = 1;
+
+/// What will be run, and what of the request will not.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The cases, in the order of the request.
+    pub cases: Vec<Case>,
+    /// Cells that a mechanism, a mode or the machine cannot carry.
+    pub refused: Vec<Refused>,
+    /// Mechanisms that cannot be used here, with the reason and the remedy.
+    pub unavailable: Vec<Absent>,
+    /// Instruments, or events of theirs, that cannot be had here.
+    pub unwatched: Vec<Unwatched>,
+    /// When a case has been measured often enough.
+    pub enough: Enough,
+    /// Runs made for one repetition at most, until one is undisturbed.
+    pub attempts: u32,
+    /// What shuffles the blocks.
+    pub seed: u64,
+    /// The most a run may last.
+    pub deadline: Duration,
+}
+
+/// What becomes of cells none of whose instruments can watch here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unwatchable {
+    /// They are measured all the same: they were asked for by themselves.
+    Measured,
+    /// They are left out: what they are for cannot be seen.
+    LeftOut,
+}
+
+/// A mechanism that cannot be used here.
+#[derive(Clone, Debug)]
+pub struct Absent {
+    /// Its name.
+    pub mechanism: &'static str,
+    /// What is missing.
+    pub reason: String,
+    /// What would help.
+    pub remedy: String,
+}
+
+impl Plan {
+    /// Resolves `request` against this machine.
+    ///
+    /// # Errors
+    /// Usage for a CPU outside the cpuset or where every cell is refused; nothing-runs where no
+    /// mechanism that was asked for is available.
+    pub fn resolve(request: &Request, topology: &Topology) -> Result<Self, Error> {
+        Self::part(request, Naming::Usual, Unwatchable::Measured, topology)?.has_something_to_run()
+    }
+
+    /// As [`Self::resolve`], but it may have nothing to run.
+    fn part(
+        request: &Request,
+        naming: Naming,
+        unwatchable: Unwatchable,
+        topology: &Topology,
+    ) -> Result<Self, Error> {
+        let (available, unavailable) = sort_out(&request.mechanisms);
+        let cells = matrix::cells(request, &available, naming, topology)?;
+        let (mut watchers, mut unwatched) =
+            watchers::sort_out(&request.instruments, &request.events)?;
+        let nobody_watches = !request.instruments.is_empty() && watchers.is_empty();
+        let are_left_out = nobody_watches && unwatchable == Unwatchable::LeftOut;
+        let of_each = watched::cases_of_each(&watchers, request.grouping);
+        cell_count::check_count(cells.len().saturating_mul(of_each))?;
+        if naming == Naming::InFull {
+            watchers::named_by_events(&mut watchers, &request.events);
+        }
+        if are_left_out {
+            let count = cells.iter().filter(|cell| cell.is_ok()).count();
+            unwatched.iter_mut().for_each(|missing| missing.cells_left_out = count);
+        }
+        let (mut cases, mut refused) = (Vec::new(), Vec::new());
+        for cell in cells {
+            match cell {
+                Ok(_) if are_left_out => {}
+                Ok(case) => cases.extend(twins::watched(case, &watchers, request.grouping)),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        Ok(Self {
+            cases,
+            refused,
+            unavailable,
+            unwatched,
+            enough: request.enough.clone(),
+            attempts: request.attempts,
+            seed: request.seed,
+            deadline: request.deadline,
+        })
+    }
+
+    fn has_something_to_run(self) -> Result<Self, Error> {
+        if !self.cases.is_empty() {
+            return Ok(self);
+        }
+        let left_out = self.unwatched.iter().filter(|missing| missing.cells_left_out > 0);
+        let left_out: Vec<String> =
+            left_out.map(|missing| format!("{}: {}", missing.instrument, missing.why)).collect();
+        if !left_out.is_empty() {
+            return Err(Error::NothingRuns(left_out.join("; ")));
+        }
+        let is_missing = |refused: &&Refused| refused.cause == Cause::Missing;
+        let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);
+        if let Some(refused) = limited.first() {
+            let count = self.refused.len();
+            let words = format!("every cell is refused ({count}); the first: {refused}");
+            return Err(Error::usage(words));
+        }
+        let absent = self
+            .unavailable
+            .iter()
+            .map(|absent| format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
+        let mut reasons: Vec<String> =
+            absent.chain(missing.iter().map(|refused| refused.reason.clone())).collect();
+        reasons.dedup();
+        Err(Error::NothingRuns(reasons.join("; ")))
+    }
+
+    /// The same plan, its cases repeated until the claims that need them are decided, but no more often.
+    ///
+    /// # Errors
+    /// Usage where it repeats until medians are known.
+    pub fn until_decided(mut self) -> Result<Self, Error> {
+        let Enough::Repetitions(most) = self.enough else {
+            return Err(Error::usage(
+                "--until-decided: the study repeats its cases until_ci; leave one of the two out",
+            ));
+        };
+        self.enough = Enough::UntilDecided(ipcperf_model::Looks::up_to(most));
+        Ok(self)
+    }
+
+    /// Blocks: the one set aside and one for each repetition; with `--until-ci`, the most.
+    pub fn blocks(&self) -> u32 {
+        self.enough.most_repetitions().saturating_add(1)
+    }
+
+    /// Blocks that hold every case.
+    pub fn whole_blocks(&self) -> u32 {
+        self.enough.least_repetitions().saturating_add(1)
+    }
+
+    /// Runs in all, repeated ones and, with `--until-ci`, those beyond the least not counted.
+    pub fn runs(&self) -> u64 {
+        self.cases.len() as u64 * u64::from(self.whole_blocks())
+    }
+
+    /// How long all of it will take, roughly.
+    pub fn estimate(&self) -> Duration {
+        let one_block: Duration = self.cases.iter().map(estimate_run).sum();
+        one_block.saturating_mul(self.whole_blocks())
+    }
+}
+
+fn estimate_run(case: &Case) -> Duration {
+    let sample = case
+        .spec
+        .total_bytes
+        .map_or(SAMPLE, |total| Duration::from_nanos(total / ASSUMED_BYTES_PER_NS));
+    let probes = match nearness(&case.spec) {
+        Nearness::Apart => PROBES,
+        Nearness::OneCpu | Nearness::Unpinned => Duration::ZERO,
+    };
+    let arming = match case.spec.gate {
+        Gate::Closed => ARMING,
+        Gate::Open => Duration::ZERO,
+    };
+    OVERHEAD + probes + arming + sample
+}
+
+fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absent>) {
+    let (mut available, mut unavailable) = (Vec::new(), Vec::new());
+    for mechanism in asked.iter().copied() {
+        match mechanism.available() {
+            Ok(()) => available.push(mechanism),
+            Err(why) => unavailable.push(Absent {
+                mechanism: mechanism.name,
+                reason: why.reason,
+                remedy: why.remedy,
+            }),
+        }
+    }
+    (available, unavailable)
+}

@@ -1,0 +1,20 @@
+//! Where the kernel takes its time from, how fine that is, and what it costs.
+
+use ipcperf_engine::clock;
+use ipcperf_model::environment::Clock;
+
+use super::read::line;
+
+const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
+
+/// Reads them.
+pub(super) fn read() -> Clock {
+    let facts = clock::measure();
+    let words = |text: String| text.split_whitespace().map(str::to_owned).collect();
+    Clock {
+        clock_source: line(format!("{SOURCES}/current_clocksource")),
+        clock_sources_available: line(format!("{SOURCES}/available_clocksource")).map(words),
+        clock_step_ns: facts.step_ns,
+        clock_cost_ns: facts.cost_ns,
+    }
+}

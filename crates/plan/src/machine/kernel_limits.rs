@@ -1,0 +1,41 @@
+//! What the kernel allows of pipes, queues, semaphores and shared memory: limits for all.
+
+use ipcperf_model::environment::KernelLimits;
+
+use super::read::{line, number};
+
+/// Reads them.
+pub(super) fn read() -> KernelLimits {
+    let setting = |name: &str| number(format!("/proc/sys/{name}"));
+    KernelLimits {
+        pipe_max_size_bytes: setting("fs/pipe-max-size"),
+        pipe_user_pages_soft: setting("fs/pipe-user-pages-soft"),
+        pipe_user_pages_hard: setting("fs/pipe-user-pages-hard"),
+        unix_max_dgram_qlen: setting("net/unix/max_dgram_qlen"),
+        mqueue_msg_max: setting("fs/mqueue/msg_max"),
+        mqueue_msgsize_max_bytes: setting("fs/mqueue/msgsize_max"),
+        mqueue_queues_max: setting("fs/mqueue/queues_max"),
+        msgmax_bytes: setting("kernel/msgmax"),
+        msgmnb_bytes: setting("kernel/msgmnb"),
+        msgmni: setting("kernel/msgmni"),
+        sem: line("/proc/sys/kernel/sem").map(|text| spaced(&text)),
+        shmmax_bytes: setting("kernel/shmmax"),
+        shmall_pages: setting("kernel/shmall"),
+        shmmni: setting("kernel/shmmni"),
+    }
+}
+
+/// Columns with one space between them.
+pub(super) fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_get_one_space_between_them() {
+        assert_eq!(spaced("32000\t1024000000  500\n"), "32000 1024000000 500");
+    }
+}

@@ -1,0 +1,20 @@
+//! What this process, and so every worker, may use: its soft resource limits.
+
+use ipcperf_model::environment::{Amount, ProcessLimits};
+use rustix::process::{Resource, getrlimit};
+
+/// Reads them.
+pub(super) fn read() -> ProcessLimits {
+    let soft = |resource| Some(Amount::of(getrlimit(resource).current));
+    ProcessLimits {
+        ulimit_open_files: soft(Resource::Nofile),
+        ulimit_processes: soft(Resource::Nproc),
+        ulimit_locked_memory_bytes: soft(Resource::Memlock),
+        ulimit_message_queues_bytes: soft(Resource::Msgqueue),
+        ulimit_stack_bytes: soft(Resource::Stack),
+        ulimit_file_bytes: soft(Resource::Fsize),
+        ulimit_address_space_bytes: soft(Resource::As),
+        ulimit_pending_signals: soft(Resource::Sigpending),
+        ulimit_realtime_priority: soft(Resource::Rtprio),
+    }
+}

@@ -1,0 +1,230 @@
+//! Warnings: what each says, how grave it is, and what to do about it.
+
+use std::fmt;
+
+use ipcperf_model::units::{bytes as bytes_in_words, percent};
+use serde::Serialize;
+
+/// How grave a warning is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Figures come out other than they would, and their spread does not show it.
+    Distorts,
+    /// Something cannot be measured, or not as large.
+    Limits,
+    /// Good to know when figures are compared.
+    Note,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Distorts => "distorts",
+            Self::Limits => "limits",
+            Self::Note => "note",
+        })
+    }
+}
+
+/// Something in the environment that bears on measurements. Its words say what is so and what that
+/// does to figures.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Warning {
+    /// ipcperf itself was built without optimisation.
+    #[error("built without optimisation: figures are the harness's, not IPC's")]
+    DebugBuild,
+    /// `IPCPERF_KEEP_DISTURBED` is set.
+    #[error("noise detection is off: disturbed runs count like others")]
+    NoiseDetectionOff,
+    /// Other work keeps the CPUs busy.
+    #[error("others are at work (load {load:.1} on {cpus} CPUs): runs will be disturbed")]
+    BusyMachine {
+        /// Load average over a minute.
+        load: f64,
+        /// CPUs.
+        cpus: u64,
+    },
+    /// The host took CPU time away.
+    #[error("the host took {} of the CPU time since the start, and may again", percent(*share))]
+    StealSeen {
+        /// Share of the CPU time.
+        share: f64,
+    },
+    /// The control group holds the parties back.
+    #[error("the control group allows {cpus:.2} CPUs: parties stand still once that is spent")]
+    CpuQuota {
+        /// CPUs.
+        cpus: f64,
+    },
+    /// An idle virtual CPU halts at once, and is slow to wake.
+    #[error("an idle virtual CPU halts at once: waking it adds some 10 to 20 us on two CPUs")]
+    HaltsWhenIdle,
+    /// The frequency follows the load.
+    #[error("governor {governor}: CPUs run slower while there is little to do")]
+    GovernorSaves {
+        /// The governor.
+        governor: String,
+    },
+    /// The clock is slow to read, and the CPU's own was given up.
+    #[error("clock source {clock}: readings are slow, and the CPU's own counter was given up")]
+    SlowClock {
+        /// The clock source.
+        clock: String,
+    },
+    /// The CPU's counter changes its pace or stops.
+    #[error("the CPU's counter changes its pace or stops: round trips are timed by it")]
+    TicksVary,
+    /// Others come first.
+    #[error("nice is {nice}: others come first")]
+    LowPriority {
+        /// The nice value.
+        nice: i64,
+    },
+    /// Not scheduled as programs are.
+    #[error("scheduling policy {policy}: parties take turns other than programs usually do")]
+    OtherPolicy {
+        /// The scheduling policy.
+        policy: String,
+    },
+    /// The kernel moves pages between nodes while they are used.
+    #[error("the kernel moves pages between nodes, with page faults in mid-run")]
+    PagesMove,
+    /// System calls pass a filter.
+    #[error("each system call passes a seccomp filter first, and pays for it")]
+    SeccompFilter,
+    /// One CPU is all there is.
+    #[error("one CPU is allowed: nothing can be measured across two")]
+    FewCpus,
+    /// Not much memory is left.
+    #[error("{} of memory can be had: large buffers are refused", bytes_in_words(*bytes))]
+    LittleMemory {
+        /// How much, bytes.
+        bytes: u64,
+    },
+    /// Not much room for shared memory that has a name.
+    #[error("{} are free in /dev/shm: shared memory with a name stays small", bytes_in_words(*bytes))]
+    SmallSharedMemory {
+        /// How much, bytes.
+        bytes: u64,
+    },
+    /// Pipes stay small.
+    #[error("pipes hold at most {}: a larger capacity is refused", bytes_in_words(*bytes))]
+    SmallPipeLimit {
+        /// How much, bytes.
+        bytes: u64,
+    },
+    /// Buffers of sockets stay small.
+    #[error("buffers of sockets hold at most {}: larger datagrams are refused", bytes_in_words(*bytes))]
+    SmallSocketBuffers {
+        /// How much, bytes.
+        bytes: u64,
+    },
+    /// Little memory may be locked.
+    #[error("{} may be locked: what needs locked memory is refused more", bytes_in_words(*bytes))]
+    LowLockedMemory {
+        /// How much, bytes.
+        bytes: u64,
+    },
+    /// The kernel's part cannot be counted or sampled.
+    #[error("perf_event_paranoid is {paranoid}: the kernel's part cannot be counted or sampled")]
+    NoKernelEvents {
+        /// The setting.
+        paranoid: i64,
+    },
+    /// A guest of a host that may move it.
+    #[error("a virtual machine: two CPUs may be near or far, and change; runs on two are probed")]
+    VirtualMachine,
+    /// The frequency depends on warmth and neighbours.
+    #[error("boost is on: CPUs run faster while it is cool and quiet")]
+    Boost,
+    /// Two CPUs may be one core.
+    #[error("cores run two threads: two CPUs may be one core, and `split` may have chosen it")]
+    SmtActive,
+    /// A priority that holds within the session only.
+    #[error("autogroup is on: nice {nice} holds against the same session only")]
+    PriorityIsLocal {
+        /// The nice value.
+        nice: i64,
+    },
+    /// Memory was short.
+    #[error("{} are swapped out: memory was short", bytes_in_words(*bytes))]
+    SwapUsed {
+        /// How much, bytes.
+        bytes: u64,
+    },
+}
+
+impl Warning {
+    /// How grave it is.
+    pub const fn severity(&self) -> Severity {
+        match self {
+            Self::DebugBuild
+            | Self::NoiseDetectionOff
+            | Self::BusyMachine { .. }
+            | Self::StealSeen { .. }
+            | Self::CpuQuota { .. }
+            | Self::HaltsWhenIdle
+            | Self::GovernorSaves { .. }
+            | Self::SlowClock { .. }
+            | Self::TicksVary
+            | Self::LowPriority { .. }
+            | Self::OtherPolicy { .. }
+            | Self::PagesMove
+            | Self::SeccompFilter => Severity::Distorts,
+            Self::FewCpus
+            | Self::LittleMemory { .. }
+            | Self::SmallSharedMemory { .. }
+            | Self::SmallPipeLimit { .. }
+            | Self::SmallSocketBuffers { .. }
+            | Self::LowLockedMemory { .. }
+            | Self::NoKernelEvents { .. } => Severity::Limits,
+            Self::VirtualMachine
+            | Self::Boost
+            | Self::SmtActive
+            | Self::PriorityIsLocal { .. }
+            | Self::SwapUsed { .. } => Severity::Note,
+        }
+    }
+
+    /// What to do about it.
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::DebugBuild => "cargo build --release",
+            Self::NoiseDetectionOff => "unset IPCPERF_KEEP_DISTURBED, which is for tests",
+            Self::BusyMachine { .. } => "end what `top` shows, and wait a minute",
+            Self::StealSeen { .. } => "measure at a quieter time, or on dedicated CPUs",
+            Self::CpuQuota { .. } => "echo max > cpu.max in the group; docker run without --cpus",
+            Self::HaltsWhenIdle => {
+                "echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns, or boot with \
+                 idle=poll"
+            }
+            Self::GovernorSaves { .. } => "cpupower frequency-set -g performance",
+            Self::SlowClock { .. } => "boot with clocksource=tsc tsc=reliable if the TSC is sound",
+            Self::TicksVary => "compare bandwidths and means, which another clock takes",
+            Self::LowPriority { .. } => "start it without nice",
+            Self::OtherPolicy { .. } => "chrt --other 0 ipcperf ...",
+            Self::PagesMove => "sysctl -w kernel.numa_balancing=0",
+            Self::SeccompFilter => "docker run --security-opt seccomp=unconfined",
+            Self::FewCpus => "taskset -c 0,1 ipcperf ..., or give the machine another CPU",
+            Self::LittleMemory { .. } => "end what uses memory, or raise the group's memory.max",
+            Self::SmallSharedMemory { .. } => {
+                "mount -o remount,size=1G /dev/shm; docker run --shm-size=1g"
+            }
+            Self::SmallPipeLimit { .. } => "sysctl -w fs.pipe-max-size=1048576",
+            Self::SmallSocketBuffers { .. } => {
+                "sysctl -w net.core.wmem_max=4194304 net.core.rmem_max=4194304"
+            }
+            Self::LowLockedMemory { .. } => "ulimit -l 8192, or LimitMEMLOCK= of the service",
+            Self::NoKernelEvents { .. } => {
+                "sysctl -w kernel.perf_event_paranoid=1, or sudo ipcperf ..."
+            }
+            Self::VirtualMachine => "compare runs of the same cpu_pair_class only",
+            Self::Boost => "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
+            Self::SmtActive => "--placement llc for two cores, smt for two threads of one",
+            Self::PriorityIsLocal { .. } => "echo -20 > /proc/self/autogroup before it starts",
+            Self::SwapUsed { .. } => "swapoff -a; swapon -a",
+        }
+    }
+}

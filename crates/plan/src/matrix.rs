@@ -1,0 +1,355 @@
+//! The matrix: every combination of the levels that were asked for.
+
+use crate::cell_count::check_count;
+use std::collections::BTreeMap;
+
+use ipcperf_engine::channel::Mechanism;
+use ipcperf_engine::placement::Topology;
+use ipcperf_model::RunSpec;
+
+use super::cell::{self, Case, Naming, Refused};
+use super::request::Request;
+use crate::error::Error;
+use crate::message_options::fitting;
+
+type Options = BTreeMap<String, String>;
+
+/// Every cell of the matrix, mechanisms first, in the order of the request.
+pub(super) fn cells(
+    request: &Request,
+    mechanisms: &[&'static Mechanism],
+    naming: Naming,
+    topology: &Topology,
+) -> Result<Vec<Result<Case, Refused>>, Error> {
+    check_count(count(request, mechanisms))?;
+    let variants: Vec<(&Mechanism, Options)> = mechanisms
+        .iter()
+        .flat_map(|mechanism| option_sets(mechanism, request).into_iter().map(|o| (*mechanism, o)))
+        .collect();
+    let amount = naming.amount(request.total);
+    let mut cells = Vec::new();
+    for (mechanism, options) in &variants {
+        for outline in outlines(mechanism, options, request) {
+            for &placement in &request.placements {
+                cells.push(cell::resolve(outline.clone(), placement, amount, topology)?);
+            }
+        }
+    }
+    Ok(cells)
+}
+
+/// Number of cells of `request`, without making them: what does not tell cells of a workload apart included.
+pub(super) fn count(request: &Request, mechanisms: &[&'static Mechanism]) -> usize {
+    let factors = [
+        request.workloads.len(),
+        request.modes.len(),
+        request.buffers.len(),
+        request.kernel_buffers.len(),
+        request.handlings.len(),
+        request.placements.len(),
+    ];
+    let sets = |mechanism: &&'static Mechanism| {
+        let values = options(mechanism, request).map(|(_, values)| values.len());
+        values.fold(1, usize::saturating_mul)
+    };
+    let variants = mechanisms.iter().map(sets).fold(0, usize::saturating_add);
+    factors.into_iter().fold(variants, usize::saturating_mul)
+}
+
+/// The cells of one mechanism with one set of options, but for their placement.
+fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<RunSpec> {
+    let mut outlines = Vec::new();
+    for &workload in &request.workloads {
+        let handlings = fitting(&request.handlings, workload);
+        for &mode in &request.modes {
+            for &buffer_bytes in &request.buffers {
+                for &kernel_buffer in &request.kernel_buffers {
+                    let outline = RunSpec {
+                        options: options.clone(),
+                        workload,
+                        mode,
+                        total_bytes: request.total.bytes(buffer_bytes),
+                        kernel_buffer,
+                        check: request.check,
+                        ..RunSpec::usual(mechanism.name, buffer_bytes)
+                    };
+                    let handled =
+                        handlings.iter().map(|&handling| RunSpec { handling, ..outline.clone() });
+                    outlines.extend(handled);
+                }
+            }
+        }
+    }
+    outlines
+}
+
+/// The options of `mechanism` that were set, with their values.
+fn options<'a>(
+    mechanism: &'static Mechanism,
+    request: &'a Request,
+) -> impl Iterator<Item = (&'a str, &'a [String])> {
+    let listed = mechanism.options.iter().map(|option| option.name);
+    // Custom mechanisms list none.
+    let others = request.options.keys().filter(|(name, _)| *name == mechanism.name);
+    let others = others.map(|(_, option)| option.as_str()).filter(|_| mechanism.options.is_empty());
+    listed.chain(others).filter_map(|option| {
+        let values = request.options.get(&(mechanism.name, option.to_owned()))?;
+        Some((option, values.as_slice()))
+    })
+}
+
+/// Every combination of the values that were set for the mechanism's options.
+fn option_sets(mechanism: &'static Mechanism, request: &Request) -> Vec<Options> {
+    let mut sets = vec![Options::new()];
+    for (option, values) in options(mechanism, request) {
+        let with = |set: &Options, value: &String| {
+            let mut set = set.clone();
+            set.insert(option.to_owned(), value.clone());
+            set
+        };
+        sets = sets.iter().flat_map(|set| values.iter().map(|v| with(set, v))).collect();
+    }
+    sets
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ipcperf_engine::placement::Cpu;
+    use ipcperf_model::TouchCheck;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{CustomFiles, Plan, Typed, TypedHandling};
+
+    fn two_cpus() -> Topology {
+        let alone = |number| BTreeSet::from([number]);
+        let cpu = |number| Cpu { number, core: alone(number), llc: alone(number), node: None };
+        Topology { cpus: vec![cpu(0), cpu(1)] }
+    }
+
+    fn plan(typed: &Typed<'_>) -> Result<Plan, Error> {
+        Plan::resolve(&Request::parse(typed, TouchCheck::Off)?, &two_cpus())
+    }
+
+    const NULL: Typed<'_> = Typed {
+        mechanisms: "null",
+        custom_files: CustomFiles::Ask,
+        workloads: "stream",
+        buffers: "64",
+        total: None,
+        messages: None,
+        modes: "2proc",
+        placements: "same",
+        kernel_buffers: "default",
+        handling: TypedHandling {
+            touch: None,
+            payload: None,
+            buffers: None,
+            first_touch: None,
+            reply: None,
+        },
+        instruments: None,
+        events: [None; 2],
+        set: &[],
+        repetitions: None,
+        until_ci_percent: None,
+        most_repetitions: None,
+        most_s: None,
+        attempts: None,
+        seed: Some(1),
+        deadline_s: None,
+    };
+
+    fn words(typed: &Typed<'_>) -> String {
+        plan(typed).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn options_make_a_matrix_and_have_their_own_case() {
+        let set = ["pipe.capacity=4KiB..16KiB,default".to_owned()];
+        let typed = Typed { mechanisms: "pipe", set: &set, ..NULL };
+        let ids: Vec<String> =
+            plan(&typed).unwrap().cases.into_iter().map(|case| case.id).collect();
+        assert_eq!(ids[0], "pipe[capacity=4096]/stream/2proc/same/64");
+        assert_eq!(ids[3], "pipe[capacity=default]/stream/2proc/same/64");
+        assert_eq!(ids.len(), 4);
+    }
+
+    #[test]
+    fn mistakes_in_options_are_named() {
+        let with =
+            |set: &str, mechanisms| words(&Typed { mechanisms, set: &[set.to_owned()], ..NULL });
+        assert_eq!(
+            with("tcp.nodelay", "tcp"),
+            "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`"
+        );
+        assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which -m does not");
+        assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
+        assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
+        assert_eq!(with("udp.x=1", "udp"), "udp has no options");
+        assert!(with("pipe.capacity=0", "pipe").contains("at least 1 byte"));
+    }
+
+    #[test]
+    fn a_message_above_the_limit_is_refused_and_the_rest_is_run() {
+        let typed = Typed { mechanisms: "udp", buffers: "64,65507,65508", ..NULL };
+        let plan = plan(&typed).unwrap();
+        assert_eq!(plan.cases.len(), 2);
+        let reason = plan.refused[0].to_string();
+        assert!(
+            reason.starts_with("udp/stream/2proc/same/65508: udp carries at most 65507"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn a_matrix_of_refusals_is_a_mistake() {
+        let typed = Typed { mechanisms: "udp", buffers: "1MiB", ..NULL };
+        assert!(words(&typed).starts_with("every cell is refused (1)"));
+        let typed = Typed { modes: "1thread", placements: "split", ..NULL };
+        assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
+        let typed = Typed { buffers: "1000000GiB", ..NULL };
+        assert!(words(&typed).contains("memory"));
+    }
+
+    #[test]
+    fn what_a_mechanism_holds_counts_as_memory() {
+        let Some(available) = crate::machine::available_memory_bytes() else { return };
+        let tenth = format!("{}", available / 10);
+        let plan = plan(&Typed { mechanisms: "pipe,bus-copy", buffers: &tenth, ..NULL }).unwrap();
+        assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
+        let reason = plan.refused[0].to_string();
+        assert!(reason.ends_with("(bus-copy: 20 times that)"), "{reason}");
+    }
+
+    #[test]
+    fn what_a_mechanism_holds_counts_beside_many_buffers() {
+        let Some(available) = crate::machine::available_memory_bytes() else { return };
+        // 64 buffers and the 4 messages that are always reckoned, or the 12 of a queue of memfds.
+        let part = format!("{}", available / 72);
+        let handling = TypedHandling { buffers: Some("rotate"), ..TypedHandling::default() };
+        let set = &["memfd-ref.memfd=fresh".to_owned()];
+        let mechanisms = "pipe,memfd-ref";
+        let plan = plan(&Typed { mechanisms, buffers: &part, handling, set, ..NULL }).unwrap();
+        assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
+        let reason = plan.refused[0].to_string();
+        assert!(reason.contains("--buffers rotate needs"), "{reason}");
+    }
+
+    fn handled(workloads: &'static str, handling: TypedHandling<'static>) -> Typed<'static> {
+        Typed { mechanisms: "pipe", workloads, handling, ..NULL }
+    }
+
+    #[test]
+    fn what_is_done_with_messages_makes_a_matrix_and_stands_in_the_name_of_its_case() {
+        let handling = TypedHandling {
+            touch: Some("none,both"),
+            payload: Some("compressible:2"),
+            reply: Some("echo,8"),
+            ..TypedHandling::default()
+        };
+        let cases = plan(&handled("stream,request-reply", handling)).unwrap().cases;
+        let ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+        let stream = "pipe/stream/2proc/same/64";
+        assert_eq!(ids[0], format!("{stream}/payload=compressible:2"));
+        assert_eq!(ids[1], format!("{stream}/touch=both/payload=compressible:2"));
+        let answered = "pipe/request-reply/2proc/same/64";
+        assert_eq!(ids[3], format!("{answered}/payload=compressible:2/reply=8"));
+        assert_eq!(ids.len(), 2 + 4, "a stream has no reply");
+    }
+
+    #[test]
+    fn mistakes_in_what_is_done_with_messages_are_named() {
+        let usual = TypedHandling::default();
+        let told = |handling| words(&handled("request-reply", handling));
+        let touch = told(TypedHandling { touch: Some("boht"), ..usual });
+        assert_eq!(touch, "unknown value of --touch `boht`; did you mean `both`?");
+        let payload = told(TypedHandling { payload: Some("compressible:0"), ..usual });
+        assert!(payload.starts_with("--payload: compressible:R takes a factor"), "{payload}");
+        let reply = told(TypedHandling { reply: Some("0"), ..usual });
+        assert!(reply.starts_with("--reply takes echo or a size"), "{reply}");
+        let first = told(TypedHandling { first_touch: Some("before-fork"), ..usual });
+        assert!(first.contains("needs --total"), "{first}");
+        let stream = handled("stream", TypedHandling { reply: Some("8"), ..usual });
+        assert_eq!(words(&stream), "--reply is for -w request-reply");
+    }
+
+    #[test]
+    fn a_reply_above_the_limit_is_refused_like_a_message() {
+        let handling = TypedHandling { reply: Some("65508"), ..TypedHandling::default() };
+        let typed = Typed { mechanisms: "udp", ..handled("request-reply", handling) };
+        assert!(words(&typed).contains("udp carries at most 65507"), "{}", words(&typed));
+    }
+
+    #[test]
+    fn a_cpu_outside_the_cpuset_is_a_mistake() {
+        let typed = Typed { placements: "same,0:7", ..NULL };
+        assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
+    }
+
+    fn numbers(count: u32) -> String {
+        (1..=count).map(|number| number.to_string()).collect::<Vec<_>>().join(",")
+    }
+
+    /// Were one of these matrices made to be counted, the test would not end, or end for want of memory.
+    #[test]
+    fn a_product_of_short_lists_is_counted_before_it_is_made() {
+        let told = |typed: &Typed<'_>, cells: &str| {
+            let words = words(typed);
+            assert_eq!(words, format!("the matrix has {cells} cells; 100000 are the most"));
+        };
+        let (sizes, many) = ("1..4096:4096", numbers(4_096));
+        let handling = TypedHandling {
+            touch: Some("none,write,read,both"),
+            payload: Some("constant,random,compressible:2"),
+            buffers: Some("hot,rotate,cold"),
+            first_touch: None,
+            reply: Some(&many),
+        };
+        told(&Typed { workloads: "request-reply", handling, ..NULL }, "147456");
+        let options: Vec<String> =
+            ["a", "b", "c", "d", "e", "f"].map(|name| format!("exec.{name}={many}")).to_vec();
+        let custom = Typed { mechanisms: "exec:/bin/true", set: &options, ..NULL };
+        told(&custom, &usize::MAX.to_string());
+        told(&Typed { buffers: sizes, kernel_buffers: &many, ..NULL }, "16777216");
+        let places = (0..100).map(|cpu| format!("{cpu}:{cpu}")).collect::<Vec<_>>().join(",");
+        told(&Typed { buffers: sizes, placements: &places, ..NULL }, "409600");
+    }
+
+    #[test]
+    fn matrices_of_a_study_are_counted_together() {
+        let typed = Typed { buffers: "1..4096:4096", kernel_buffers: "1,2,3,4,5,6,7,8", ..NULL };
+        let request = Request::parse(&typed, TouchCheck::Off).unwrap();
+        let four = ["a", "b", "c", "d"].map(|name| (name.to_owned(), request.clone()));
+        let told = Plan::resolve_all(&four, &two_cpus()).unwrap_err().to_string();
+        assert_eq!(told, "the matrix has 131072 cells; 100000 are the most");
+    }
+
+    #[test]
+    fn an_absurd_matrix_is_refused_before_it_is_made() {
+        let all = "1..9999:4096";
+        let typed = Typed {
+            buffers: all,
+            kernel_buffers: "1,2,3,4,5,6,7,8,9,10,11,12",
+            placements: "same,split,free",
+            ..NULL
+        };
+        assert!(words(&typed).contains("147456 cells"), "{}", words(&typed));
+    }
+
+    proptest! {
+        #[test]
+        fn every_combination_is_there_once(sizes in 1_u64..6, modes in 1_usize..3, places in 1_usize..4) {
+            let buffers = (1..=sizes).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+            let modes_text = ["2thread", "2proc"][..modes].join(",");
+            let places_text = ["same", "split", "free"][..places].join(",");
+            let typed = Typed { buffers: &buffers, modes: &modes_text, placements: &places_text, ..NULL };
+            let cases = plan(&typed).unwrap().cases;
+            let ids: BTreeSet<&String> = cases.iter().map(|case| &case.id).collect();
+            prop_assert_eq!(cases.len(), usize::try_from(sizes).unwrap() * modes * places);
+            prop_assert_eq!(ids.len(), cases.len());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Several matrices as one plan: their cases lie in the same blocks, and one that two have is run once.
+
+use std::collections::{HashMap, HashSet};
+
+use ipcperf_engine::placement::Topology;
+
+use super::cell::Naming;
+use super::{Case, Plan, Request, Unwatchable, matrix};
+use crate::error::Error;
+
+impl Plan {
+    /// Resolves `requests`, each with the name of its matrix, against this machine. Repetitions, seed and
+    /// deadline are those of the first.
+    ///
+    /// # Errors
+    /// Usage where there is none, for a CPU outside the cpuset, or where every cell is refused; nothing-runs
+    /// where no mechanism that was asked for is available.
+    pub fn resolve_all(requests: &[(String, Request)], topology: &Topology) -> Result<Self, Error> {
+        let cells = requests.iter().map(|(_, request)| matrix::count(request, &request.mechanisms));
+        crate::cell_count::check_count(cells.fold(0, usize::saturating_add))?;
+        let parts = |naming| -> Result<Vec<(&str, Self)>, Error> {
+            let mut parts = Vec::new();
+            for (name, request) in requests {
+                let part = Self::part(request, naming, Unwatchable::LeftOut, topology)?;
+                parts.push((name.as_str(), part));
+            }
+            Ok(parts)
+        };
+        let is_of_one_length = requests.windows(2).all(|two| two[0].1.total == two[1].1.total);
+        let usual = parts(Naming::Usual)?;
+        let parts =
+            if is_of_one_length && are_told_apart(&usual) { usual } else { parts(Naming::InFull)? };
+        let joined =
+            parts.into_iter().map(|(name, part)| part.of_matrix(name)).reduce(Self::beside);
+        let nothing = || Error::usage("the study has no matrix: nothing is measured");
+        joined.ok_or_else(nothing)?.has_something_to_run()
+    }
+
+    fn of_matrix(mut self, name: &str) -> Self {
+        for case in &mut self.cases {
+            case.matrices = vec![name.to_owned()];
+        }
+        for missing in self.unwatched.iter_mut().filter(|missing| missing.cells_left_out > 0) {
+            missing.matrices = vec![name.to_owned()];
+        }
+        self
+    }
+
+    /// Both, with what both have once.
+    fn beside(mut self, other: Self) -> Self {
+        let known: HashMap<String, usize> =
+            self.cases.iter().enumerate().map(|(at, case)| (case.id.clone(), at)).collect();
+        for case in other.cases {
+            match known.get(&case.id) {
+                Some(&at) => self.cases[at].matrices.extend(case.matrices),
+                None => self.cases.push(case),
+            }
+        }
+        let known: HashSet<String> = self.refused.iter().map(|one| one.id.clone()).collect();
+        self.refused.extend(other.refused.into_iter().filter(|one| !known.contains(&one.id)));
+        for absent in other.unavailable {
+            if !self.unavailable.iter().any(|one| one.mechanism == absent.mechanism) {
+                self.unavailable.push(absent);
+            }
+        }
+        for missing in other.unwatched {
+            match self.unwatched.iter_mut().find(|known| known.is_alike(&missing)) {
+                Some(known) => known.take_in(missing),
+                None => self.unwatched.push(missing),
+            }
+        }
+        self
+    }
+}
+
+/// Whether cases of one name are the same case.
+fn are_told_apart(parts: &[(&str, Plan)]) -> bool {
+    let mut seen: HashMap<&str, &Case> = HashMap::new();
+    let cases = parts.iter().flat_map(|(_, plan)| &plan.cases);
+    cases.into_iter().all(|case| {
+        let first = seen.entry(&case.id).or_insert(case);
+        first.spec == case.spec && first.watched == case.watched
+    })
+}

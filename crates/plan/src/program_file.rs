@@ -1,0 +1,63 @@
+//! The file of this program, opened once. Workers are started from the open file, so that an upgrade or a build that
+//! replaces or deletes it does not stop a campaign.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use rustix::fs::{Mode, OFlags, open};
+
+use crate::children;
+
+/// Name (`argv[0]`) of the processes that the command starts from its own file.
+const OWN_NAME: &str = env!("CARGO_PKG_NAME");
+
+/// Open for the life of the command; `None` where there is no `/proc`.
+static FILE: OnceLock<Option<OwnedFd>> = OnceLock::new();
+
+/// Opens the file. `O_PATH` needs no permission to read it.
+pub fn hold() {
+    held();
+}
+
+fn held() -> Option<&'static OwnedFd> {
+    let opened = || open("/proc/self/exe", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
+    FILE.get_or_init(opened).as_ref()
+}
+
+/// A command that starts this program again, with `part` as its first argument.
+///
+/// # Errors
+/// The program's file cannot be found: `/proc` is not mounted.
+pub fn again(part: &str) -> io::Result<Command> {
+    let path = match held() {
+        Some(file) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
+        None => std::env::current_exe()?,
+    };
+    let mut command = Command::new(path);
+    command.arg0(OWN_NAME).arg(part);
+    children::mark(&mut command);
+    Ok(command)
+}
+
+/// Sets the process name that `ps` shows. The kernel took it from the path, `/proc/self/fd/N`.
+pub fn take_name() {
+    // Only a seccomp filter refuses it; then the name stays a number.
+    let _ = rustix::thread::set_name(c"ipcperf");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program_is_started_again() {
+        let mut command = again("--list").unwrap();
+        let listed = command.output().unwrap();
+        assert!(listed.status.success(), "{listed:?}");
+        assert!(String::from_utf8_lossy(&listed.stdout).contains("this_program_is_started_again"));
+    }
+}

@@ -1,0 +1,128 @@
+//! When a case has been measured often enough: after so many repetitions, once its median is known well enough, or
+//! once what is claimed of it is decided.
+
+use ipcperf_model::{Looks, Precision};
+
+use crate::error::Error;
+
+/// Kept repetitions where none are asked for.
+const REPETITIONS: u32 = 10;
+/// With `--until-ci`: kept repetitions before the interval is looked at.
+const LEAST: u32 = 10;
+/// With `--until-ci`: the caps where none are given.
+const MOST_REPETITIONS: u32 = 500;
+const MOST_SECONDS: f64 = 60.0;
+/// A cap longer than a week is a slip.
+const LONGEST_S: f64 = 604_800.0;
+
+/// When a case has been measured often enough.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Enough {
+    /// After so many repetitions, beside the one that is set aside.
+    Repetitions(u32),
+    /// Once the median is known to a share of itself, or a cap is reached.
+    UntilCi(Precision),
+    /// Once the claims of its study that need it are decided.
+    UntilDecided(Looks),
+}
+
+impl Enough {
+    /// From what was typed: `--repetitions`, or `--until-ci` with its caps.
+    ///
+    /// # Errors
+    /// Usage for no repetitions, a share of nothing, or a cap below the least.
+    pub fn parse(
+        repetitions: Option<u32>,
+        until_ci_percent: Option<f64>,
+        most_repetitions: Option<u32>,
+        most_s: Option<f64>,
+    ) -> Result<Self, Error> {
+        let Some(percent) = until_ci_percent else {
+            return at_least(1, repetitions.unwrap_or(REPETITIONS), "--repetitions")
+                .map(Self::Repetitions);
+        };
+        if !(percent > 0.0 && percent < 100.0) {
+            return Err(Error::usage("--until-ci must be above 0 and below 100 per cent"));
+        }
+        let most = most_repetitions.unwrap_or(MOST_REPETITIONS);
+        Ok(Self::UntilCi(Precision {
+            half_width: percent / 100.0,
+            least_repetitions: LEAST,
+            most_repetitions: at_least(LEAST, most, "--most-repetitions")?,
+            most_s: seconds(most_s.unwrap_or(MOST_SECONDS))?,
+        }))
+    }
+
+    /// Repetitions that every case gets, whatever they show.
+    pub fn least_repetitions(&self) -> u32 {
+        match self {
+            Self::Repetitions(repetitions) => *repetitions,
+            Self::UntilCi(precision) => precision.least_repetitions,
+            Self::UntilDecided(looks) => looks.first(),
+        }
+    }
+
+    /// Repetitions that no case goes beyond.
+    pub fn most_repetitions(&self) -> u32 {
+        match self {
+            Self::Repetitions(repetitions) => *repetitions,
+            Self::UntilCi(precision) => precision.most_repetitions,
+            Self::UntilDecided(looks) => looks.last(),
+        }
+    }
+}
+
+fn at_least(least: u32, asked: u32, flag: &str) -> Result<u32, Error> {
+    if asked < least {
+        return Err(Error::usage(format!("{flag} must be at least {least}")));
+    }
+    Ok(asked)
+}
+
+fn seconds(asked: f64) -> Result<f64, Error> {
+    if asked > 0.0 && asked <= LONGEST_S {
+        return Ok(asked);
+    }
+    Err(Error::usage(format!("--most-seconds must be above 0 and at most {LONGEST_S}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_repetitions_unless_told_otherwise() {
+        assert_eq!(Enough::parse(None, None, None, None).unwrap(), Enough::Repetitions(10));
+        assert_eq!(Enough::parse(Some(3), None, None, None).unwrap(), Enough::Repetitions(3));
+        assert!(Enough::parse(Some(0), None, None, None).is_err());
+    }
+
+    #[test]
+    fn an_interval_has_caps_and_a_floor() {
+        let Enough::UntilCi(precision) = Enough::parse(None, Some(2.0), Some(20), None).unwrap()
+        else {
+            panic!("a precision");
+        };
+        assert!((precision.half_width - 0.02).abs() < 1e-12);
+        assert_eq!((precision.least_repetitions, precision.most_repetitions), (10, 20));
+        for (percent, most, most_s) in [
+            (0.0, None, None),
+            (f64::NAN, None, None),
+            (100.0, None, None),
+            (2.0, Some(9), None),
+            (2.0, None, Some(0.0)),
+            (2.0, None, Some(f64::INFINITY)),
+        ] {
+            assert!(Enough::parse(None, Some(percent), most, most_s).is_err());
+        }
+    }
+
+    #[test]
+    fn two_per_cent_is_half_the_interval() {
+        let Ok(Enough::UntilCi(precision)) = Enough::parse(None, Some(2.0), None, None) else {
+            panic!("a precision");
+        };
+        assert!(precision.is_met(100.0, 98.5, 102.4));
+        assert!(!precision.is_met(100.0, 97.0, 101.2));
+    }
+}

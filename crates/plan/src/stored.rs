@@ -1,0 +1,185 @@
+//! A plan that a results file has stored, held against what can be asked for on the command line: the file may
+//! have been changed by hand, or made to do harm.
+
+use std::collections::{BTreeSet, HashSet};
+
+use ipcperf_engine::channel::Mechanism;
+use ipcperf_model::case_id::NamedAmount;
+use ipcperf_model::message_options::FirstTouch;
+use ipcperf_model::placement::Placement;
+use ipcperf_model::{Mode, RunSpec, WarmUp, size};
+
+use super::request::{attempts, deadline, find_option, is_custom_option, parse_values};
+use super::{Case, CustomFiles, Enough, Plan, cell, check_events, custom_name};
+use crate::error::Error;
+use crate::spelling as words;
+
+impl Plan {
+    /// That each case is what its name says, and has a name of its own. Nothing that it names is loaded.
+    ///
+    /// # Errors
+    /// Usage, with the name that is stored and the one that the case has.
+    pub fn check_names(&self) -> Result<(), Error> {
+        crate::cell_count::check_count(self.cases.len())?;
+        let mut seen = HashSet::new();
+        for case in &self.cases {
+            let (stored, made) = (&case.id, case.made_id());
+            if *stored != made {
+                return Err(changed(&format!(
+                    "the case `{stored}` is `{made}` by its specification"
+                )));
+            }
+            if !seen.insert(stored) {
+                return Err(changed(&format!("there are two cases `{stored}`")));
+            }
+        }
+        for case in &self.cases {
+            let twin_of = case.watched.twin_of.as_deref();
+            if let Some(of) = twin_of.filter(|of| *of != case.watched_id()) {
+                return Err(changed(&format!("the case `{}` is no twin of `{of}`", case.id)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The custom mechanisms that it runs.
+    pub fn custom_mechanisms(&self) -> BTreeSet<String> {
+        self.cases.iter().filter_map(|case| custom_name(&case.spec.mechanism)).collect()
+    }
+
+    /// That each case could have been asked for, and can run on this machine. The files of custom mechanisms are
+    /// asked what they are.
+    ///
+    /// # Errors
+    /// Usage, with the first case that could not and why.
+    pub fn check_stored(&self) -> Result<(), Error> {
+        attempts(self.attempts)?;
+        deadline(self.deadline.as_secs_f64())?;
+        self.enough.check()?;
+        for case in &self.cases {
+            check(case).map_err(|error| Error::usage(format!("case `{}`: {error}", case.id)))?;
+        }
+        Ok(())
+    }
+}
+
+fn changed(what: &str) -> Error {
+    Error::usage(format!("{what}: the file was changed; measure anew"))
+}
+
+fn check(case: &Case) -> Result<(), Error> {
+    let spec = &case.spec;
+    let mechanism = words::mechanism(&spec.mechanism, CustomFiles::Ask)?;
+    if mechanism.name != spec.mechanism {
+        return Err(Error::usage(format!("`{}` is no whole path", spec.mechanism)));
+    }
+    check_options(mechanism, spec)?;
+    check_amounts(case)?;
+    check_cpus(case.placement, spec)?;
+    check_instruments(case)?;
+    let run_by_run = spec.warm_up == WarmUp::None && spec.repeats.is_none();
+    let (gate, objects) = (case.watched.gate(), case.watched.objects());
+    if !run_by_run || spec.gate != gate || spec.objects != objects {
+        return Err(Error::usage("a plan does not say how its runs warm up, repeat or wait"));
+    }
+    cell::refusal(spec).map_or(Ok(()), |reason| Err(Error::usage(reason)))
+}
+
+fn check_options(mechanism: &'static Mechanism, spec: &RunSpec) -> Result<(), Error> {
+    let is_custom = custom_name(mechanism.name).is_some();
+    for (name, value) in &spec.options {
+        if is_custom && is_custom_option(name, value) && !value.contains(',') {
+            continue;
+        }
+        let known = find_option(mechanism, name)?;
+        let values = parse_values(mechanism, known, value)?;
+        if values.len() != 1 || values[0] != *value {
+            let full = format!("{}.{name}", mechanism.name);
+            return Err(Error::usage(format!("{full} has no value `{value}`")));
+        }
+    }
+    Ok(())
+}
+
+/// Sizes as they can be typed, and the amount that the name says.
+fn check_amounts(case: &Case) -> Result<(), Error> {
+    let spec = &case.spec;
+    let size =
+        |bytes: u64| size::parse(&bytes.to_string()).map_err(|e| Error::usage(e.to_string()));
+    size(spec.buffer_bytes)?;
+    spec.total_bytes.map_or(Ok(0), size)?;
+    if words::kernel_buffer(&spec.kernel_buffer.to_string())? != spec.kernel_buffer {
+        return Err(Error::usage(format!("kernel buffer {}", spec.kernel_buffer)));
+    }
+    let first = spec.handling.first_touch;
+    if first != FirstTouch::AfterFork && spec.total_bytes.is_none() {
+        return Err(Error::usage(format!("--first-touch {} needs --total", first.name())));
+    }
+    let moved = case.name.amount.map(|amount| match amount {
+        NamedAmount::Bytes(bytes) => bytes,
+        NamedAmount::Messages(messages) => messages.saturating_mul(spec.buffer_bytes),
+    });
+    match (moved, spec.total_bytes) {
+        (Some(said), total) if total != Some(said) => {
+            Err(Error::usage(format!("it moves another amount than its name says, {said} bytes")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The CPUs of a placement: which ones a machine has for it may have changed since.
+fn check_cpus(placement: Placement, spec: &RunSpec) -> Result<(), Error> {
+    let fits = match (placement, spec.cpus) {
+        (Placement::Free, cpus) => cpus.is_none(),
+        (Placement::Same, Some([sender, receiver])) => sender == receiver,
+        (Placement::Pair(first, second), Some(cpus)) => cpus == [first, second],
+        (_, Some([sender, receiver])) => sender != receiver || spec.mode == Mode::OneThread,
+        (_, None) => false,
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{:?} are no CPUs of placement {placement}", spec.cpus)))
+}
+
+fn check_instruments(case: &Case) -> Result<(), Error> {
+    let (watched, named) = (&case.watched, &case.name.instruments);
+    for instrument in &watched.by {
+        check_events(&watched.events, instrument)?;
+    }
+    let is_there = |name: &str| watched.by.contains(&name);
+    let disturbing = watched.disturbing().map(|instrument| instrument.facts.name);
+    let told: BTreeSet<&str> = named.iter().map(|one| one.instrument.as_str()).collect();
+    let is_told = match watched.twin_of {
+        Some(_) => disturbing.count() == 0,
+        None => {
+            disturbing.collect::<BTreeSet<_>>() == told && told.iter().all(|name| is_there(name))
+        }
+    };
+    if is_told {
+        return Ok(());
+    }
+    Err(Error::usage("it is watched by other instruments than its name says"))
+}
+
+impl Enough {
+    /// That it could have been asked for.
+    ///
+    /// # Errors
+    /// Usage, as [`Enough::parse`] has it.
+    fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::UntilDecided(looks) => looks.check().map_err(Error::usage),
+            Self::Repetitions(count) => Self::parse(Some(*count), None, None, None).map(drop),
+            Self::UntilCi(precision) => {
+                let percent = Some(precision.half_width * 100.0);
+                let (most, most_s) = (Some(precision.most_repetitions), Some(precision.most_s));
+                let asked = Self::parse(None, percent, most, most_s)?;
+                if asked.least_repetitions() == precision.least_repetitions {
+                    return Ok(());
+                }
+                Err(Error::usage("until_ci has another number of least repetitions"))
+            }
+        }
+    }
+}

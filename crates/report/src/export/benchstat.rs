@@ -1,0 +1,164 @@
+//! Go's benchmark format, which `benchstat` and many CI actions read.
+//! <https://go.googlesource.com/proposal/+/master/design/14313-benchmark-format.md>
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use ipcperf_model::Mode;
+use ipcperf_model::printable::{is_unsafe, printable_line};
+use ipcperf_results::analysis::{Summarised, ns_per_message};
+use ipcperf_results::{Header, Sample};
+
+use super::Exporter;
+use crate::terminal::not_ranked;
+
+/// Go's benchmark format.
+pub(super) const EXPORTER: Exporter = Exporter {
+    name: "benchstat",
+    about: "kept repetitions in Go's benchmark format, for benchstat and CI actions",
+    details: "A line for each kept repetition: the case as `BenchmarkPipe/workload=stream/...`, ending \
+              in the number of its CPUs; messages or round trips; `ns/op`, the time of one of them; \
+              then what there is of `MB/s`, `p50-ns`, `p99-ns` and `lost-messages`. On two CPUs \
+              `cacheline-ns` is the distance between them: figures of different distances are not \
+              comparable, so a case that was measured at several has `/cpus=CLASS` in its name. A case \
+              of which fewer than half of the repetitions count is named in a line that begins with `#`. \
+              `benchstat old.txt new.txt` compares two exports.",
+    write,
+};
+
+fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+    for file in files {
+        write_configuration(&file.results.header, out)?;
+        // Only where it tells files apart: benchstat does not compare what differs here.
+        if files.len() > 1 {
+            writeln!(out, "file: {}", one_line(&file.path.display().to_string()))?;
+        }
+        writeln!(out)?;
+        write_file(file, out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_configuration(header: &Header, out: &mut dyn Write) -> io::Result<()> {
+    let target = header.environment.program.target.as_deref().unwrap_or_default();
+    let mut parts = target.split('-');
+    let architecture = match parts.next().filter(|part| !part.is_empty()) {
+        Some("x86_64") => "amd64",
+        Some("aarch64") => "arm64",
+        Some(other) => other,
+        None => "unknown",
+    };
+    let architecture = one_line(architecture);
+    let cpu = header.environment.cpus.cpu_model.as_deref().unwrap_or("unknown");
+    writeln!(out, "goos: linux\ngoarch: {architecture}\npkg: ipcperf\ncpu: {}", one_line(cpu))
+}
+
+fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
+    let mut cases: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
+    for sample in file.results.samples.iter().filter(|sample| sample.counts_undisturbed()) {
+        cases.entry(&sample.run.case.case_id).or_default().push(sample);
+    }
+    let planned = file.results.header.plan.cases.iter();
+    for samples in planned.filter_map(|case| cases.get(case.as_str())) {
+        write_case(samples, build(file, samples), out)?;
+    }
+    // No line of a benchmark: benchstat passes it over.
+    for line in not_ranked(&file.summaries) {
+        writeln!(out, "# fewer than half of its repetitions count: {}", one_line(&line))?;
+    }
+    Ok(())
+}
+
+/// Which file the custom mechanism of `samples` is, where another file of its name is written too.
+fn build<'a>(file: &'a Summarised, samples: &[&Sample]) -> Option<&'a str> {
+    let mechanism = &samples.first()?.run.case.mechanism;
+    let summary = file.summaries.iter().find(|summary| summary.case.mechanism == *mechanism)?;
+    Some(summary.build.trim()).filter(|build| !build.is_empty())
+}
+
+fn write_case(samples: &[&Sample], build: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    let classes: BTreeSet<_> = samples.iter().map(|sample| &sample.cpu_pair_class).collect();
+    for sample in samples {
+        let class = sample.cpu_pair_class.as_ref().filter(|_| classes.len() > 1);
+        if let Some(ns) = sample.round_trip_ns_mean.or_else(|| ns_per_message(sample)) {
+            let (name, messages) = (name(sample, class, build), sample.messages);
+            writeln!(out, "{name} {messages} {ns} ns/op{}", further(sample))?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of a case as Go has it: words, each a key and a value, then the number of CPUs.
+fn name(sample: &Sample, class: Option<&String>, build: Option<&str>) -> String {
+    let case = &sample.run.case;
+    let mut words = vec![
+        ("workload", case.workload.name().to_owned()),
+        ("mode", case.mode.name().to_owned()),
+        ("placement", case.placement.clone()),
+        ("buffer", case.buffer_bytes.to_string()),
+    ];
+    words.extend(case.options.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    words.extend(case.conditions());
+    if case.verify {
+        words.push(("verify", "yes".to_owned()));
+    }
+    words.extend(class.map(|class| ("cpus", class.clone())));
+    words.extend(build.map(|build| ("file", build.to_owned())));
+    let words = words.iter().map(|(key, value)| format!("/{}={}", quoted(key), quoted(value)));
+    let words = words.collect::<String>();
+    format!("Benchmark{}{words}-{}", quoted(&camel_case(&case.mechanism)), cpus(sample))
+}
+
+/// How many CPUs the case has; where the scheduler chose, how many it can use at once.
+fn cpus(sample: &Sample) -> usize {
+    let case = &sample.run.case;
+    match case.cpus.iter().collect::<BTreeSet<_>>().len() {
+        0 if case.mode == Mode::OneThread => 1,
+        0 => 2,
+        several => several,
+    }
+}
+
+/// What is known beside the time of a message. Bandwidth is exact: its bytes as millionths of MB.
+fn further(sample: &Sample) -> String {
+    let bandwidth = sample
+        .bandwidth_bytes_per_s
+        .map(|bytes| format!("{}.{:06} MB/s", bytes / 1_000_000, bytes % 1_000_000));
+    let parts = [
+        bandwidth,
+        sample.round_trip_ns_p50.map(|ns| format!("{ns} p50-ns")),
+        sample.round_trip_ns_p99.map(|ns| format!("{ns} p99-ns")),
+        sample.lost_messages.map(|lost| format!("{lost} lost-messages")),
+        sample.cacheline_round_trip_ns.map(|ns| format!("{ns} cacheline-ns")),
+    ];
+    parts.into_iter().flatten().map(|part| format!(" {part}")).collect()
+}
+
+/// `unix-stream` as `UnixStream`.
+fn camel_case(name: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters
+            .next()
+            .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    };
+    name.split('-').map(word).collect()
+}
+
+/// `text` without what would end a name or a part of it: such characters as `%` and their bytes.
+fn quoted(text: &str) -> String {
+    let quote = |letter: char| {
+        let plain = !letter.is_whitespace() && !is_unsafe(letter) && !"/=%".contains(letter);
+        let mut bytes = [0; 4];
+        match plain {
+            true => letter.to_string(),
+            false => letter.encode_utf8(&mut bytes).bytes().map(|b| format!("%{b:02X}")).collect(),
+        }
+    };
+    text.chars().map(quote).collect()
+}
+
+fn one_line(text: &str) -> String {
+    printable_line(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}

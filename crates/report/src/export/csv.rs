@@ -1,0 +1,28 @@
+//! Summaries as a sheet: one row for each case and class of CPU pair.
+
+use std::io::{self, Write};
+
+use ipcperf_results::analysis::Summarised;
+
+use super::json::{Row, rows};
+use super::{Exporter, sheet};
+
+/// Summaries as a sheet.
+pub(super) const EXPORTER: Exporter = Exporter {
+    name: "csv",
+    about: "summaries as a sheet: a row for each case and class of CPU pair",
+    details: "RFC 4180: commas, a row of names first, decimal points, UTF-8, lines ending in CR LF. \
+              The columns are the keys of `json`, with those of nested objects joined by `_`, as in \
+              `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`; `median_interval` \
+              is `_low` and `_high`. Lists of numbers stand in one cell, separated by spaces, \
+              `options` as `name=value`, modes as JSON. What is not known is an empty cell. A text \
+              that a spreadsheet would take for a formula has a `'` before it. pandas takes the name of \
+              the mechanism `null` for nothing, unless it is told \
+              `keep_default_na=False, na_values=[\"\"]`.",
+    write,
+};
+
+fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+    let roles = files.iter().flat_map(|file| &file.summaries).flat_map(|case| case.roles.keys());
+    sheet::write::<Row>(&roles.cloned().collect(), &[], rows(files), out)
+}

@@ -1,0 +1,58 @@
+//! Folded stacks: what programs that draw flame graphs read.
+//! <https://github.com/brendangregg/FlameGraph#2-fold-stacks>
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use ipcperf_model::case_id::WATCHED;
+use ipcperf_model::instrument::profile::Row;
+use ipcperf_model::printable::is_unsafe;
+use ipcperf_results::analysis::Summarised;
+
+use super::Exporter;
+
+/// Folded stacks of the profile.
+pub(super) const EXPORTER: Exporter = Exporter {
+    name: "folded",
+    about: "stacks that the profile sampled, folded, for flamegraph.pl, inferno and speedscope",
+    details: "A line for each stack: the case, the role, its callers from the outermost on, a function of the \
+              kernel marked by `_[k]`, all joined by `;`, then the number of samples over the runs that count. \
+              Nothing where the profile watched no run. `ipcperf export folded FILE | inferno-flamegraph` draws \
+              them; `grep '^pipe/stream/2proc/same/4096;sender;'` has one role of one case.",
+    write,
+};
+
+fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+    for (stack, samples) in stacks(files) {
+        writeln!(out, "{stack} {samples}")?;
+    }
+    Ok(())
+}
+
+/// The samples of each stack, over all runs that count.
+fn stacks(files: &[Summarised]) -> BTreeMap<String, u64> {
+    let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
+    for file in files {
+        let counting = file.results.samples.iter().filter(|sample| sample.set_aside.is_none());
+        let cells: HashMap<&str, &str> =
+            counting.map(|run| (&*run.run.run_id, cell(&run.run.case.case_id))).collect();
+        for seen in &file.results.observations {
+            let Some(cell) = cells.get(seen.run_id.as_str()) else { continue };
+            let Some(Row::Stack(told)) = seen.told().row() else { continue };
+            let samples = stacks.entry(folded(cell, &told.stack)).or_default();
+            *samples = samples.saturating_add(told.samples);
+        }
+    }
+    stacks
+}
+
+/// The case as it would be called if nobody watched.
+fn cell(case_id: &str) -> &str {
+    case_id.rsplit_once(WATCHED).map_or(case_id, |(cell, _)| cell)
+}
+
+/// One line, whatever a name of somebody else's may hold.
+fn folded(cell: &str, stack: &str) -> String {
+    let plain = |letter: char| if is_unsafe(letter) { '?' } else { letter };
+    format!("{};{}", cell.replace(';', ":"), stack).chars().map(plain).collect()
+}

@@ -1,0 +1,43 @@
+//! Summaries as JSON: what `--json` prints.
+
+use std::io::{self, Write};
+
+use ipcperf_model::printable::write_pretty_json;
+use ipcperf_results::analysis::{CaseSummary, Summarised};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Exporter;
+
+/// Summaries as JSON.
+pub const EXPORTER: Exporter = Exporter {
+    name: "json",
+    about: "summaries as an array of objects",
+    details: "An object for each case and class of CPU pair, with the file it is from: what \
+              `ipcperf show --json` prints. A figure is an object of its median, its quartiles and \
+              the number of kept repetitions.",
+    write,
+};
+
+/// A summary and the file it is from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Row<'a> {
+    /// The results file.
+    pub(super) file: String,
+    #[serde(flatten)]
+    pub(super) summary: &'a CaseSummary,
+}
+
+/// The summaries of all files, one after the other.
+pub(super) fn rows(files: &[Summarised]) -> impl Iterator<Item = Row<'_>> {
+    files.iter().flat_map(|file| {
+        let row = |summary| Row { file: file.path.display().to_string(), summary };
+        file.summaries.iter().map(row)
+    })
+}
+
+fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<Row> = rows(files).collect();
+    write_pretty_json(&rows, out)?;
+    writeln!(out)
+}

@@ -1,0 +1,116 @@
+//! Tables for issues and pull requests, as GitHub shows them.
+
+use std::io::{self, Write};
+
+use ipcperf_model::printable::is_unsafe;
+use ipcperf_results::analysis::{CaseSummary, Spread, Summarised};
+
+use super::Exporter;
+use crate::terminal::{Figures, ROOFS, not_ranked, refusals, sections};
+use crate::wording::Beside;
+
+/// Tables as GitHub shows them.
+pub(super) const EXPORTER: Exporter = Exporter {
+    name: "markdown",
+    about: "the tables of ipcperf show, for issues and pull requests",
+    details: "GitHub's Markdown: the tables as `ipcperf show` groups them, with what was refused; below \
+              each file, folded away, one table with the exact figures.",
+    write,
+};
+
+/// Sizes stand across where so many characters hold them, as in a terminal; then in one table.
+const WIDTH: usize = 116;
+/// What would be markup in a text. HTML has its own way to be harmless.
+const MARKUP: &str = "\\`*_[]|~";
+
+fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+    for (place, file) in files.iter().enumerate() {
+        if place > 0 {
+            writeln!(out)?;
+        }
+        write_file(file, out)?;
+    }
+    Ok(())
+}
+
+fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
+    let header = &file.results.header;
+    let (path, started) = (file.path.display().to_string(), &header.started);
+    writeln!(out, "**{}**, {}", text(&path), text(started))?;
+    writeln!(out, "\n{}", text(&header.environment.in_one_line()))?;
+    let precise = header.plan.until_ci.is_some();
+    let beside = if precise { Beside::Interval } else { Beside::Spread };
+    for section in sections(&file.summaries, beside) {
+        writeln!(out, "\n### {}", text(&section.heading))?;
+        write_figures(&section.figures, out)?;
+        if let Some(roofs) = &section.roofs {
+            writeln!(out, "\n{ROOFS}")?;
+            write_figures(roofs, out)?;
+        }
+    }
+    for refusal in refusals(&file.summaries) {
+        writeln!(out, "\n{}", text(&refusal))?;
+    }
+    for line in not_ranked(&file.summaries) {
+        writeln!(out, "\nfewer than half of its repetitions count: {}", text(&line))?;
+    }
+    write_exact(&file.summaries, out)
+}
+
+fn write_figures(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
+    let grid = figures.arranged(WIDTH);
+    write_row(&[&[grid.corner.to_owned()], grid.head.as_slice()].concat(), out, "\n")?;
+    let rule = std::iter::once(":--").chain(grid.head.iter().map(|_| "--:"));
+    writeln!(out, "| {} |", rule.collect::<Vec<_>>().join(" | "))?;
+    for (name, cells) in &grid.rows {
+        write_row(&[std::slice::from_ref(name), cells.as_slice()].concat(), out, "")?;
+    }
+    Ok(())
+}
+
+fn write_row(cells: &[String], out: &mut dyn Write, before: &str) -> io::Result<()> {
+    let cells: Vec<String> = cells.iter().map(|cell| text(cell)).collect();
+    writeln!(out, "{before}| {} |", cells.join(" | "))
+}
+
+/// The main figure of every case, to the last digit.
+fn write_exact(summaries: &[CaseSummary], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n<details>\n<summary>Exact figures</summary>\n")?;
+    writeln!(out, "| case | class | figure | median | q1 | q3 | n | low | high |")?;
+    writeln!(out, "| :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |")?;
+    for row in summaries.iter().filter_map(exact) {
+        write_row(&row, out, "")?;
+    }
+    writeln!(out, "\n</details>")
+}
+
+/// A row of exact figures; `None` where there are none.
+fn exact(case: &CaseSummary) -> Option<Vec<String>> {
+    let figure = case.main()?;
+    let Spread { median, q1, q3, n } = figure.spread();
+    let class = case.cpu_pair_class.clone().unwrap_or_default();
+    let mut row = vec![case.case.case_id.clone(), class, case.main_figure.to_owned()];
+    row.push(median.to_string());
+    row.extend([q1, q3].map(|end| end.map(|end| end.to_string()).unwrap_or_default()));
+    row.push(n.to_string());
+    let ends = case.median_interval.map(|ends| ends.map(|end| end.to_string()));
+    row.extend(ends.unwrap_or_default());
+    Some(row)
+}
+
+/// `text` in one line, so that it is shown as it is: nothing in it is markup.
+fn text(text: &str) -> String {
+    let mut shown = String::new();
+    for letter in text.trim().replace("\r\n", "\n").chars() {
+        match letter {
+            '\n' | '\r' => shown += "<br>",
+            '<' => shown += "&lt;",
+            '>' => shown += "&gt;",
+            '&' => shown += "&amp;",
+            odd if is_unsafe(odd) => shown.push(char::REPLACEMENT_CHARACTER),
+            markup if MARKUP.contains(markup) => shown.extend(['\\', markup]),
+            plain => shown.push(plain),
+        }
+    }
+    shown
+}

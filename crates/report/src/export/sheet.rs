@@ -1,0 +1,150 @@
+//! Sheets of comma-separated values. Which columns there are is read from the JSON Schema of a row's
+//! type, so that they are the same whatever the rows hold; nested objects are flattened.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use csv::{Terminator, WriterBuilder};
+use ipcperf_model::printable::printable;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// A pair of these ends is written as two columns.
+const ENDS: [&str; 2] = ["low", "high"];
+/// What a spreadsheet takes for the start of a formula, and the mark that says it is none.
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
+const NO_FORMULA: char = '\'';
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Column {
+    name: String,
+    /// Where its value is in a row: a JSON pointer.
+    pointer: String,
+}
+
+/// Writes `rows`, whose type is `T`, below a row of names. Keys of roles, which the type does not
+/// know, are in `roles`; those in `left_out` are not written.
+///
+/// # Errors
+/// That `out` cannot be written.
+pub(super) fn write<T: JsonSchema>(
+    roles: &BTreeSet<String>,
+    left_out: &[&str],
+    rows: impl Iterator<Item = impl Serialize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut columns = columns::<T>(roles);
+    columns.retain(|column| !left_out.contains(&column.name.as_str()));
+    let mut sheet = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+    sheet.write_record(columns.iter().map(|column| defused(&column.name)))?;
+    for row in rows {
+        let row = serde_json::to_value(row)?;
+        let value = |column: &Column| row.pointer(&column.pointer).map_or_else(String::new, cell);
+        sheet.write_record(columns.iter().map(value))?;
+    }
+    sheet.flush()
+}
+
+fn columns<T: JsonSchema>(roles: &BTreeSet<String>) -> Vec<Column> {
+    let generator = SchemaSettings::default().for_serialize().into_generator();
+    let schema = generator.into_root_schema_for::<T>().to_value();
+    let mut finder = Finder { schema: &schema, roles, columns: Vec::new() };
+    for key in keys(&schema) {
+        finder.find(&schema["properties"][key], key.to_owned(), pointer("", key));
+    }
+    let mut columns = finder.columns;
+    if schema.get("patternProperties").is_some() {
+        let of_role = |key: &String| Column { name: key.clone(), pointer: pointer("", key) };
+        columns.extend(roles.iter().map(of_role));
+    }
+    columns
+}
+
+/// The keys of an object in the order of its type: properties are sorted, what is required is not.
+fn keys(schema: &Value) -> Vec<&str> {
+    let required = schema["required"].as_array().into_iter().flatten();
+    required.filter_map(Value::as_str).collect()
+}
+
+/// One more step of a JSON pointer.
+fn pointer(base: &str, key: &str) -> String {
+    format!("{base}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Finds the columns below the keys of a row.
+struct Finder<'a> {
+    schema: &'a Value,
+    roles: &'a BTreeSet<String>,
+    columns: Vec<Column>,
+}
+
+impl<'a> Finder<'a> {
+    fn find(&mut self, part: &'a Value, name: String, at: String) {
+        let part = self.resolved(part);
+        let inner = &part["additionalProperties"];
+        if part["properties"].is_object() {
+            for key in keys(part) {
+                let child = &part["properties"][key];
+                self.find(child, format!("{name}_{key}"), pointer(&at, key));
+            }
+        } else if self.resolved(inner)["properties"].is_object() {
+            for role in self.roles {
+                self.find(inner, role.clone(), pointer(&at, role));
+            }
+        } else if part["maxItems"] == ENDS.len() {
+            for (place, end) in ENDS.iter().enumerate() {
+                let (name, pointer) = (format!("{name}_{end}"), format!("{at}/{place}"));
+                self.columns.push(Column { name, pointer });
+            }
+        } else {
+            self.columns.push(Column { name, pointer: at });
+        }
+    }
+
+    /// What `part` is where it is there: behind a reference, beside null.
+    fn resolved(&self, part: &'a Value) -> &'a Value {
+        let choices = part["anyOf"].as_array();
+        let there = choices.and_then(|all| all.iter().find(|one| one["type"] != "null"));
+        let part = there.unwrap_or(part);
+        let reference = part["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        reference.and_then(|pointer| self.schema.pointer(pointer)).unwrap_or(part)
+    }
+}
+
+/// A value as the text of a cell.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => defused(text),
+        Value::Array(values) => list(values),
+        Value::Object(settings) => options(settings),
+    }
+}
+
+fn list(values: &[Value]) -> String {
+    if values.iter().any(Value::is_object) {
+        return defused(&Value::from(values).to_string());
+    }
+    defused(&values.iter().map(plain).collect::<Vec<_>>().join(" "))
+}
+
+fn options(settings: &Map<String, Value>) -> String {
+    let settings = settings.iter().map(|(name, value)| format!("{name}={}", plain(value)));
+    defused(&settings.collect::<Vec<_>>().join(" "))
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// `text`, marked where a spreadsheet would take it for a formula. A mark that was there before is
+/// marked too, so that taking off one gives the text again.
+fn defused(text: &str) -> String {
+    let dangerous = |first: char| FORMULA.contains(&first) || first == NO_FORMULA;
+    let text = printable(text);
+    if text.starts_with(dangerous) { format!("{NO_FORMULA}{text}") } else { text.into_owned() }
+}

@@ -1,0 +1,201 @@
+//! Axes: from values to places, and the ticks between.
+
+use super::quantity::Quantity;
+use super::scale::Scale;
+
+/// An axis that holds all values it was made for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Axis {
+    pub(super) quantity: Quantity,
+    low: f64,
+    high: f64,
+}
+
+/// More ticks than this do not fit a panel.
+const MOST_TICKS: f64 = 6.0;
+/// Room beyond the outermost values, as a share of the axis.
+const MARGIN: f64 = 0.03;
+/// An axis of one value reaches so far either side, as a factor.
+const AROUND: f64 = 1.5;
+
+impl Axis {
+    /// The axis of `quantity` for `values`; those that have no place on it are left out.
+    pub(super) fn over(quantity: Quantity, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let fits = |value: &f64| is_placed(quantity.scale(), *value);
+        let (low, high) = match quantity.scale() {
+            Scale::Share => (0.0, 1.0),
+            _ => values.filter(fits).fold(None, widened)?,
+        };
+        let (low, high) = match quantity.scale() {
+            Scale::Share => (low, high),
+            Scale::Rows => (low - 0.5, high + 0.5),
+            Scale::Even => evenly(low, high),
+            Scale::Binary | Scale::Decimal if high / low < 1.2 => (low / AROUND, high * AROUND),
+            Scale::Binary | Scale::Decimal => {
+                let margin = (high / low).powf(MARGIN);
+                (low / margin, high * margin)
+            }
+        };
+        Some(Self { quantity, low, high })
+    }
+
+    /// The axis of `quantity` from `low` to `high`, which have a place on it.
+    pub(super) const fn between(quantity: Quantity, low: f64, high: f64) -> Self {
+        Self { quantity, low, high }
+    }
+
+    /// Where `value` lies, from 0 to 1 along the axis; `None` for what has no place on it.
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
+        let scale = self.quantity.scale();
+        let place = match scale {
+            Scale::Binary | Scale::Decimal => {
+                (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
+            }
+            Scale::Share | Scale::Rows | Scale::Even => (value - self.low) / (self.high - self.low),
+        };
+        (is_placed(scale, value) && place.is_finite()).then_some(place)
+    }
+
+    /// Whether `value` lies on the axis.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// `value`, or the end of the axis that is nearest to it.
+    pub(super) fn nearest(&self, value: f64) -> f64 {
+        value.clamp(self.low, self.high)
+    }
+
+    /// How many rows it has, where it has rows.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rows are few and counted from 0"
+    )]
+    pub(super) fn rows(&self) -> usize {
+        (self.high - self.low).round() as usize
+    }
+
+    /// The values that have a tick, with what it says.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let values = match self.quantity.scale() {
+            Scale::Binary => self.powers_of_two(),
+            Scale::Decimal => self.decimals(),
+            Scale::Share => vec![0.0, 0.25, 0.5, 0.75, 1.0],
+            Scale::Rows => Vec::new(),
+            Scale::Even => self.even(),
+        };
+        values.into_iter().map(|value| (value, self.quantity.tick(value))).collect()
+    }
+
+    fn powers_of_two(&self) -> Vec<f64> {
+        let (first, last) = (self.low.log2().ceil(), self.high.log2().floor());
+        let step = ((last - first + 1.0) / MOST_TICKS).ceil().max(1.0);
+        stepped(first, last, step).map(f64::exp2).collect()
+    }
+
+    /// Powers of ten where there are several, else 1, 2 and 5 of each, or still finer.
+    fn decimals(&self) -> Vec<f64> {
+        let decades = self.high.log10() - self.low.log10();
+        let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
+        if decades > 3.0 {
+            let step = (decades / MOST_TICKS).ceil().max(1.0);
+            let powers = stepped(first, last, step).map(|power| 10_f64.powf(power));
+            return powers.filter(|&value| self.holds(value)).collect();
+        }
+        let mantissas: &[f64] = match decades {
+            d if d > 1.2 => &[1.0, 3.0],
+            d if d > 0.6 => &[1.0, 2.0, 5.0],
+            _ => return self.even(),
+        };
+        let values = stepped(first, last, 1.0)
+            .flat_map(|power| mantissas.iter().map(move |m| m * 10_f64.powf(power)));
+        values.filter(|&value| self.holds(value)).collect()
+    }
+
+    /// Round values at equal distance, for an axis shorter than a decade.
+    fn even(&self) -> Vec<f64> {
+        let rough = (self.high - self.low) / (MOST_TICKS - 2.0);
+        let power = 10_f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
+        let step = step.unwrap_or(rough);
+        let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
+        // Nothing is not less than nothing: -0 would be told with its sign.
+        stepped(first, last, 1.0).map(|k| k * step + 0.0).collect()
+    }
+}
+
+/// `from`, and on by `step` up to `to`; bounded, whatever a file says.
+fn stepped(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
+    const MOST: usize = 64;
+    std::iter::successors(Some(from), move |at| Some(at + step))
+        .take_while(move |at| *at <= to + step * 1e-9)
+        .take(MOST)
+}
+
+fn is_placed(scale: Scale, value: f64) -> bool {
+    match scale {
+        Scale::Binary | Scale::Decimal => value.is_finite() && value > 0.0,
+        Scale::Share | Scale::Rows | Scale::Even => value.is_finite(),
+    }
+}
+
+/// The ends of an axis that has 0 on it.
+fn evenly(low: f64, high: f64) -> (f64, f64) {
+    let (low, high) = (low.min(0.0), high.max(0.0));
+    let room = (high - low) * MARGIN;
+    match () {
+        () if low.total_cmp(&high).is_eq() => (0.0, 1.0),
+        () if low < 0.0 => (low - room, high + room),
+        () => (low, high + room),
+    }
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "the accumulator of a fold")]
+fn widened(range: Option<(f64, f64)>, value: f64) -> Option<(f64, f64)> {
+    Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(quantity: Quantity, values: &[f64]) -> Vec<String> {
+        let axis = Axis::over(quantity, values.iter().copied()).unwrap();
+        axis.ticks().into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let sizes = labels(Quantity::BufferBytes, &[64.0, 4_194_304.0]);
+        assert_eq!(sizes, ["64 B", "512 B", "4 KiB", "32 KiB", "256 KiB", "2 MiB"]);
+        let wide = labels(Quantity::Bandwidth, &[2e6, 2e10]);
+        assert_eq!(wide, ["10 MB/s", "100 MB/s", "1 GB/s", "10 GB/s"]);
+        let narrow = labels(Quantity::RoundTripMean, &[2_000.0, 9_000.0]);
+        assert_eq!(narrow, ["2 us", "5 us"]);
+        assert_eq!(labels(Quantity::CumulatedShare, &[]), ["0 %", "25 %", "50 %", "75 %", "100 %"]);
+    }
+
+    #[test]
+    fn an_axis_that_begins_just_below_nothing_has_no_negative_nothing() {
+        let axis = Axis::between(Quantity::CumulatedShare, 0.0, 1.0);
+        let below = Axis { low: -0.004, high: 0.104, ..axis };
+        assert!(below.even().iter().all(|value| value.is_sign_positive()), "{:?}", below.even());
+    }
+
+    #[test]
+    fn one_value_lies_in_the_middle() {
+        let axis = Axis::over(Quantity::Bandwidth, [5e9].into_iter()).unwrap();
+        assert!((axis.place(5e9).unwrap() - 0.5).abs() < 1e-9);
+        assert!(!axis.ticks().is_empty());
+    }
+
+    #[test]
+    fn what_has_no_place_is_left_out() {
+        let absurd = [0.0, -1.0, f64::NAN, f64::INFINITY];
+        assert_eq!(Axis::over(Quantity::Bandwidth, absurd.into_iter()), None);
+        let axis = Axis::over(Quantity::Bandwidth, [1e-300, 1e300].into_iter()).unwrap();
+        assert!(axis.ticks().len() <= 64);
+        assert_eq!(axis.place(0.0), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! Figures of what was counted: one for each event and ratio that files have, over the buffer size.
+
+use std::collections::BTreeSet;
+
+use ipcperf_results::analysis::{CountKind, Summarised, What};
+
+use super::description::{Band, Description, Reference, Sizes, Statistic};
+use super::kept::kept;
+use super::quantity::Quantity;
+
+/// Nobody looks at more; a file of somebody else's may have any number.
+const MOST: usize = 40;
+/// What links and files are called.
+const LONGEST_NAME: usize = 60;
+
+/// The figures of all that was counted in `files`, in the order of their names.
+pub fn counted(files: &[Summarised]) -> Vec<Description> {
+    let cases = files.iter().flat_map(|file| &file.summaries);
+    let all: BTreeSet<&What> =
+        cases.flat_map(|case| &case.counted).map(|counted| &counted.what).collect();
+    let lines = all.into_iter().filter(|what| what.kind != CountKind::Share);
+    let mut slugs = BTreeSet::new();
+    // Of two names that differ in what links cannot hold, the first has the figure.
+    let figures = lines.map(description).filter(|figure| slugs.insert(figure.name));
+    figures.take(MOST).collect()
+}
+
+fn description(what: &What) -> Description {
+    let (name, kind) = (kept(&what.name), what.kind);
+    let (title, see) = match kind {
+        CountKind::PerMessage | CountKind::NsPerMessage => (
+            format!("{name} for each message, by role"),
+            "Counted in the program and in the kernel together, of runs of their own. A line that rises with \
+             the buffer counts bytes; a flat one counts calls.",
+        ),
+        CountKind::Ratio | CountKind::Share => (
+            format!("{name}, by role"),
+            "One count over another of the same run. Where it bends, what bounds the transfer changes.",
+        ),
+    };
+    Description {
+        name: kept(&slug(name)),
+        title: kept(&title),
+        see,
+        workload: None,
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::Counted(name, kind),
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Caches],
+    }
+}
+
+/// A name fit for links and files.
+fn slug(name: &str) -> String {
+    let fit = |letter: char| match letter.to_ascii_lowercase() {
+        letter @ ('a'..='z' | '0'..='9') => letter,
+        _ => '-',
+    };
+    format!("counted-{}", name.chars().take(LONGEST_NAME).map(fit).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_is_fit_for_links_and_kept_once() {
+        let what = |name: &str| What { name: name.to_owned(), kind: CountKind::PerMessage };
+        let figure = description(&what("cpu/event=0xd0,umask=0x81/"));
+        assert_eq!(figure.name, "counted-cpu-event-0xd0-umask-0x81-");
+        assert!(figure.title.contains("cpu/event=0xd0,umask=0x81/"));
+        let again = description(&what("cpu/event=0xd0,umask=0x81/"));
+        assert!(std::ptr::eq(figure.title, again.title));
+    }
+}

@@ -1,0 +1,187 @@
+//! What a figure is to show. A figure is one [`Description`] and no code of its own.
+
+use ipcperf_model::workload::Kind;
+
+use super::quantity::Quantity;
+
+/// What stands on which axis, of which cases, by which statistic, with what beside it. Series are
+/// mechanisms with their options; each mode, placement, distance of the CPUs and kernel buffer has a
+/// panel, and several results files stand side by side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Description {
+    /// Names the figure, in links and as a file.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// What to look for in it.
+    pub see: &'static str,
+    /// Cases of this workload only.
+    pub workload: Option<Kind>,
+    /// Cases of these sizes only.
+    pub sizes: Sizes,
+    /// What lies across.
+    pub x: Quantity,
+    /// What goes up.
+    pub y: Quantity,
+    /// What is drawn of the samples of a case.
+    pub statistic: Statistic,
+    /// What the machine has to say about it.
+    pub references: &'static [Reference],
+}
+
+/// Which buffer sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// Each of them.
+    All,
+    /// The smallest and the largest, a panel each.
+    Ends,
+}
+
+/// What is drawn of the samples of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// The median of the repetitions with a band; where they have several modes, the largest mode
+    /// with the others beside it, for no middle stands for them.
+    Median(Band),
+    /// The cumulated distribution of the single values in all repetitions together.
+    Distribution,
+    /// Each mode with its share, where there are several.
+    Modes,
+}
+
+/// What lies around a median.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Band {
+    /// The middle half of the repetitions.
+    Quartiles,
+}
+
+/// What the machine has to say about a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// What the machine cannot beat.
+    Limit,
+    /// The whole: 100 %.
+    Whole,
+    /// The sizes of the caches, across.
+    Caches,
+}
+
+/// The figures of a report, in its order: each is one entry.
+pub const FIGURES: &[Description] = &[
+    Description {
+        name: "bandwidth",
+        title: "Bandwidth",
+        see: "Where a line rises in proportion to the buffer, each message costs the same: calls \
+              and wake-ups decide. Where it flattens, bytes decide. Where it falls, buffers have \
+              outgrown a cache or the kernel's queue.",
+        workload: Some(Kind::Stream),
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::Bandwidth,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Limit, Reference::Caches],
+    },
+    Description {
+        name: "round-trip",
+        title: "Round trip",
+        see: "A flat line is the cost of waking and switching; it bends up where copying the \
+              message begins to count.",
+        workload: Some(Kind::RoundTrip),
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::RoundTripMean,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Limit, Reference::Caches],
+    },
+    Description {
+        name: "round-trip-distribution",
+        title: "Single round trips: what share took at most how long",
+        see: "The further left and the steeper a line, the faster and the more even. A step is a \
+              mode: some trips go another way, such as sleeping instead of spinning. The marks are \
+              1, 10, 25, 50, 75, 90, 99 and 99.9 % of the trips.",
+        workload: Some(Kind::RoundTrip),
+        sizes: Sizes::Ends,
+        x: Quantity::SingleRoundTrip,
+        y: Quantity::CumulatedShare,
+        statistic: Statistic::Distribution,
+        references: &[],
+    },
+    Description {
+        name: "share-of-limit",
+        title: "Share of what this machine can do",
+        see: "What the machine needs at least (copying the message, entering the kernel, switching, \
+              or carrying a cache line, whichever takes longest), over what it took. 100 % cannot be \
+              beaten; far below it lies what the mechanism itself costs.",
+        workload: None,
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::ShareOfLimit,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Whole, Reference::Caches],
+    },
+    Description {
+        name: "cpu-per-byte",
+        title: "CPU time for each byte, by role",
+        see: "What sender and receiver each spend to move a byte of a stream. Bandwidth that is \
+              bought with two busy CPUs shows here.",
+        workload: Some(Kind::Stream),
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::CpuPerByte,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Caches],
+    },
+    Description {
+        name: "cpu-per-message",
+        title: "CPU time for each message, by role",
+        see: "What sender and receiver each spend on a message of a stream, or on a round trip. A \
+              party that spins pays for all of the time it waits.",
+        workload: None,
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::CpuPerMessage,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Caches],
+    },
+    Description {
+        name: "bandwidth-modes",
+        title: "Bandwidth in several modes",
+        see: "Cases whose repetitions fall into groups. Each dot is a group, larger where it holds \
+              more of the repetitions. No middle of them all would stand for any.",
+        workload: Some(Kind::Stream),
+        sizes: Sizes::All,
+        x: Quantity::Bandwidth,
+        y: Quantity::Case,
+        statistic: Statistic::Modes,
+        references: &[],
+    },
+    Description {
+        name: "round-trip-modes",
+        title: "Round trips in several modes",
+        see: "Cases whose single round trips fall into groups. Each dot is a group, larger where it \
+              holds more of the trips.",
+        workload: Some(Kind::RoundTrip),
+        sizes: Sizes::All,
+        x: Quantity::SingleRoundTrip,
+        y: Quantity::Case,
+        statistic: Statistic::Modes,
+        references: &[],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_fit_for_links_and_files() {
+        let names: BTreeSet<&str> = FIGURES.iter().map(|figure| figure.name).collect();
+        assert_eq!(names.len(), FIGURES.len());
+        let fits = |c: char| c.is_ascii_lowercase() || c == '-';
+        assert!(names.iter().all(|name| name.chars().all(fits)), "{names:?}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The cumulated distribution of single round trips, all kept repetitions of a case together.
+
+use std::collections::BTreeMap;
+
+use ipcperf_model::round_trip_histogram::pool;
+use ipcperf_model::units;
+use ipcperf_results::analysis::CaseSummary;
+
+use super::chart::{Content, Curve, Names, Point, Trust};
+use super::group::Group;
+
+/// Shares of the trips that get a mark.
+const MARKED: [f64; 8] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
+/// Steps of the line from no trip to nearly all of them.
+const STEPS: u32 = 200;
+/// Where the line ends: the few trips beyond would decide the width of the picture.
+const LAST: f64 = 0.999;
+
+/// One curve for each series of the group.
+pub(super) fn curves(group: &Group, names: &Names) -> Content {
+    let mut wanted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for case in &group.cases {
+        wanted.insert(&case.case.case_id, Vec::new());
+    }
+    for sample in group.file.results.samples.iter().filter(|sample| sample.counts_undisturbed()) {
+        let Some(histograms) = wanted.get_mut(sample.run.case.case_id.as_str()) else { continue };
+        if group.heading.is_of_class(sample.cpu_pair_class.as_ref()) {
+            histograms.extend(sample.round_trip_histogram.as_deref());
+        }
+    }
+    let curve = |case: &&CaseSummary| {
+        let histograms = wanted.get(case.case.case_id.as_str())?;
+        let trips = Trips::of(histograms)?;
+        Some(curve(case, names.number(case)?, &trips))
+    };
+    Content { curves: group.cases.iter().filter_map(curve).collect(), rows: Vec::new() }
+}
+
+fn curve(case: &CaseSummary, series: usize, trips: &Trips) -> Curve {
+    let name = case.series();
+    let point = |&share: &f64| {
+        let ns = trips.quantile(share);
+        let (part, time, n) = (units::percent(share), units::time(ns), trips.count);
+        let words = format!("{name}: {part} of {n} round trips took at most {time}");
+        Point { x: ns, y: share, weight: 1.0, trust: Trust::Counted, words }
+    };
+    let shares = (0..STEPS).map(|step| f64::from(step) / f64::from(STEPS)).chain([LAST]);
+    Curve {
+        series,
+        line: shares.map(|share| [trips.quantile(share), share]).collect(),
+        points: MARKED.iter().map(point).collect(),
+        ..Curve::default()
+    }
+}
+
+/// Times of trips, ascending, with how many were that or less.
+struct Trips {
+    cumulated: Vec<(u64, u64)>,
+    count: u64,
+}
+
+impl Trips {
+    /// Those of all `histograms`; `None` where there are none, or one cannot be read.
+    fn of(histograms: &[&str]) -> Option<Self> {
+        let pooled = pool(histograms.iter().copied()).ok()?;
+        let mut count: u64 = 0;
+        let cumulated = pooled.into_iter().map(|(ns, trips)| {
+            count = count.saturating_add(trips);
+            (ns, count)
+        });
+        let cumulated: Vec<(u64, u64)> = cumulated.collect();
+        (count > 0).then_some(Self { cumulated, count })
+    }
+
+    /// The least time that `share` of the trips did not exceed, ns.
+    #[allow(clippy::cast_precision_loss, reason = "times and shares for a picture")]
+    fn quantile(&self, share: f64) -> f64 {
+        let wanted = share * self.count as f64;
+        let at = self.cumulated.partition_point(|(_, up_to)| (*up_to as f64) < wanted);
+        self.cumulated.get(at).or(self.cumulated.last()).map_or(f64::NAN, |(ns, _)| *ns as f64)
+    }
+}

@@ -1,0 +1,74 @@
+//! Figures as files of their own: SVG, and from it PDF and PNG.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ipcperf_results::folders;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree};
+use svg2pdf::{ConversionOptions, PageOptions};
+
+use super::chart::{Chart, Names};
+use super::sheet::sheet;
+use crate::error::Error;
+
+/// Pixels for each unit of the picture: sharp on any screen.
+const PIXELS: f32 = 2.0;
+
+/// What was written, and what could not be made here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    pub files: Vec<PathBuf>,
+    /// Why there is no PDF or PNG, with the remedy.
+    pub lacking: Option<String>,
+}
+
+/// Writes each of `charts` into `folder`, which is made where it is not there: NAME.svg, NAME.pdf
+/// and NAME.png.
+///
+/// # Errors
+/// That a file cannot be written.
+pub fn write_all<'c>(
+    charts: impl Iterator<Item = &'c Chart>,
+    names: &Names,
+    folder: &Path,
+) -> Result<Written, Error> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::NotWritten { path, source }
+    };
+    folders::make(folder, 0o777).map_err(failed(folder))?;
+    let mut options = Options::default();
+    options.fontdb_mut().load_system_fonts();
+    let has_fonts = !options.fontdb.is_empty();
+    let mut written = Written::default();
+    for chart in charts {
+        let svg = sheet(chart, names);
+        let mut kinds = vec![("svg", svg.clone().into_bytes())];
+        if has_fonts {
+            kinds.extend(converted(&svg, &options).map_err(Error::Picture)?);
+        }
+        for (kind, bytes) in kinds {
+            let path = folder.join(format!("{}.{kind}", chart.name));
+            fs::write(&path, bytes).map_err(failed(&path))?;
+            written.files.push(path);
+        }
+    }
+    written.lacking = (!has_fonts).then(|| {
+        "no PDF and no PNG, as there is no font on this machine: install one, such as fonts-dejavu"
+            .to_owned()
+    });
+    Ok(written)
+}
+
+/// The same picture as PDF and as PNG.
+fn converted(svg: &str, options: &Options) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+    let tree = Tree::from_str(svg, options).map_err(|error| error.to_string())?;
+    let pdf = svg2pdf::to_pdf(&tree, ConversionOptions::default(), PageOptions::default())
+        .map_err(|error| error.to_string())?;
+    let size = tree.size().to_int_size().scale_by(PIXELS).ok_or("too large")?;
+    let mut pixels = Pixmap::new(size.width(), size.height()).ok_or("too large")?;
+    resvg::render(&tree, Transform::from_scale(PIXELS, PIXELS), &mut pixels.as_mut());
+    let png = pixels.encode_png().map_err(|error| error.to_string())?;
+    Ok(vec![("pdf", pdf), ("png", png)])
+}

@@ -1,0 +1,50 @@
+//! What stands for what: each series and each guide of a chart with its look.
+
+use maud::{Markup, html};
+
+use super::chart::{Chart, Names};
+use super::frame::{GUIDE, short};
+use super::reference::guide_dashes;
+use super::style::Style;
+
+/// A line of the legend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The number of the series; `None` for a guide.
+    pub series: Option<usize>,
+    pub name: String,
+}
+
+/// What `chart` shows: series in the order of the report, then guides.
+pub fn entries(chart: &Chart, names: &Names) -> Vec<Entry> {
+    let series = chart.series().into_iter();
+    let series =
+        series.map(|number| Entry { series: Some(number), name: names.name(number).to_owned() });
+    let guides = chart.guides().into_iter();
+    let guides = guides.map(|name| Entry { series: None, name: name.to_owned() });
+    series.chain(guides).collect()
+}
+
+impl Entry {
+    /// What it looks like, 30 by 12, the upper left corner at `left`, `top` of what it stands in.
+    pub fn swatch(&self, left: f64, top: f64) -> Markup {
+        let (left, top) = (short(left), short(top));
+        let style = self.series.map(Style::of);
+        html! {
+            svg.swatch viewBox="0 0 30 12" width="30" height="12" x=(left) y=(top) aria-hidden="true" {
+                @match style {
+                    Some(style) => {
+                        g class={ "colour-" (style.colour) } color=(style.print_colour()) {
+                            path fill="none" stroke="currentColor" stroke-width="1.5"
+                                stroke-dasharray=(style.dashes()) d="M0 6H30" {}
+                            use href={ "#mark-" (style.mark) } fill="currentColor" x="15" y="6" {}
+                        }
+                    }
+                    None => {
+                        path.guide fill="none" stroke=(GUIDE) stroke-dasharray=(guide_dashes(&self.name)) d="M0 6H30" {}
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Cases in several modes: a row each, a dot for each mode.
+
+use ipcperf_model::size::Bytes;
+use ipcperf_model::units;
+use ipcperf_results::analysis::{CaseSummary, Mode};
+
+use super::chart::{Content, Curve, Names, Point, Trust};
+use super::frame::ROW_LETTERS;
+use super::group::Group;
+use super::quantity::Quantity;
+
+/// Rows of a panel; cases beyond, whose modes are closer, are left to the notes.
+const MOST_ROWS: usize = 20;
+
+/// The cases of the group that have several modes.
+pub(super) fn rows(quantity: Quantity, group: &Group, names: &Names) -> Content {
+    let modes = |case: &CaseSummary| match quantity {
+        Quantity::SingleRoundTrip => case.round_trip_modes.clone(),
+        _ => case.modes.clone(),
+    };
+    let mut cases: Vec<(&CaseSummary, Vec<Mode>)> =
+        group.cases.iter().map(|case| (*case, modes(case))).collect();
+    cases.retain(|(_, modes)| !modes.is_empty());
+    cases.sort_by(|(_, one), (_, other)| apart(other).total_cmp(&apart(one)));
+    cases.truncate(MOST_ROWS);
+    cases.sort_by_key(|(case, _)| (names.number(case), case.case.buffer_bytes));
+    let mut content = Content::default();
+    for (case, modes) in cases {
+        let Some(series) = names.number(case) else { continue };
+        content.curves.push(row(quantity, case, &modes, (series, content.rows.len())));
+        content.rows.push(label_with(quantity, case, &modes));
+    }
+    content
+}
+
+/// How far the outermost modes are apart, as a factor.
+fn apart(modes: &[Mode]) -> f64 {
+    let medians = || modes.iter().map(|mode| mode.median);
+    medians().fold(0.0, f64::max) / medians().fold(f64::INFINITY, f64::min)
+}
+
+fn label(case: &CaseSummary) -> String {
+    format!("{}, {}", case.series(), Bytes(case.case.buffer_bytes))
+}
+
+/// The case and its modes, for those who cannot point at them; where that is too long, the case.
+fn label_with(quantity: Quantity, case: &CaseSummary, modes: &[Mode]) -> String {
+    let mode =
+        |mode: &Mode| format!("{} {}", units::percent(mode.share), quantity.words(mode.median));
+    let label = label(case);
+    let modes = modes.iter().map(mode).collect::<Vec<_>>().join(", ");
+    let whole = format!("{label}: {modes}");
+    if whole.chars().count() <= ROW_LETTERS { whole } else { label }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "rows are few")]
+fn row(quantity: Quantity, case: &CaseSummary, modes: &[Mode], at: (usize, usize)) -> Curve {
+    let (series, row) = (at.0, at.1 as f64);
+    let what = match quantity {
+        Quantity::SingleRoundTrip => "round trips",
+        _ => "repetitions",
+    };
+    let label = label(case);
+    let point = |mode: &Mode| {
+        let (share, value) = (units::percent(mode.share), quantity.words(mode.median));
+        let words = format!("{label}: {share} of the {what} at {value}");
+        Point { x: mode.median, y: row, weight: 4.0 * mode.share, trust: Trust::Counted, words }
+    };
+    let points: Vec<Point> = modes.iter().map(point).collect();
+    let whiskers = points.windows(2).map(|pair| [pair[0].x, row, pair[1].x, row]).collect();
+    Curve { series, points, whiskers, ..Curve::default() }
+}

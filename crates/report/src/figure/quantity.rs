@@ -1,0 +1,185 @@
+//! What can stand on an axis: its name, its unit, its scale, and where it is found.
+
+use std::collections::BTreeMap;
+
+use ipcperf_model::size::Bytes;
+use ipcperf_model::units;
+use ipcperf_results::analysis::{CaseSummary, CountKind, Counted, RoleCost, Spread};
+
+use super::kept::kept;
+use super::scale::Scale;
+use crate::wording::amount;
+
+/// What can stand on an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Bytes handed to one call, or of one message.
+    BufferBytes,
+    /// Bytes per second.
+    Bandwidth,
+    /// Mean time there and back of a run.
+    RoundTripMean,
+    /// Time there and back of one trip.
+    SingleRoundTrip,
+    /// What the machine needs at least over what the case took.
+    ShareOfLimit,
+    /// CPU time a role spends for a byte.
+    CpuPerByte,
+    /// CPU time a role spends for a message or a round trip.
+    CpuPerMessage,
+    /// What was counted of a role, by its name.
+    Counted(&'static str, CountKind),
+    /// Share of the values up to one.
+    CumulatedShare,
+    /// A row for each case.
+    Case,
+    /// What a study measures or varies.
+    Studied(Studied),
+}
+
+/// What a study measures or varies: any metric, or any factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Studied {
+    /// What the axis says, with the unit.
+    title: &'static str,
+    /// As metrics have it: `ns`, `bytes/s`; empty where there is none.
+    unit: &'static str,
+    scale: Scale,
+}
+
+impl Quantity {
+    /// What a study calls `name`, in `unit`, along `scale`.
+    pub fn studied(name: &str, unit: &str, scale: Scale) -> Self {
+        let said = match unit {
+            "" => name.to_owned(),
+            "ns" => format!("{name} (seconds)"),
+            "bytes/s" => format!("{name} (bytes per second)"),
+            unit => format!("{name} ({unit})"),
+        };
+        Self::Studied(Studied { title: kept(&said), unit: kept(unit), scale })
+    }
+
+    /// What the axis says, with the unit.
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::BufferBytes => "buffer size (bytes)",
+            Self::Bandwidth => "bandwidth (bytes per second)",
+            Self::RoundTripMean => "mean round trip, there and back (seconds)",
+            Self::SingleRoundTrip => "one round trip, there and back (seconds)",
+            Self::ShareOfLimit => "share of the limit (per cent)",
+            Self::CpuPerByte => "CPU time per byte (seconds)",
+            Self::CpuPerMessage => "CPU time per message (seconds)",
+            Self::Counted(_, CountKind::PerMessage) => "events per message",
+            Self::Counted(_, CountKind::NsPerMessage) => "time per message (seconds)",
+            Self::Counted(_, CountKind::Ratio) => "ratio",
+            Self::Counted(_, CountKind::Share) => "share of the samples (per cent)",
+            Self::CumulatedShare => "round trips that took at most as long (per cent)",
+            Self::Case => "mechanism",
+            Self::Studied(studied) => studied.title,
+        }
+    }
+
+    /// How its values lie along an axis.
+    pub const fn scale(self) -> Scale {
+        match self {
+            Self::BufferBytes => Scale::Binary,
+            Self::CumulatedShare => Scale::Share,
+            Self::Case => Scale::Rows,
+            Self::Studied(studied) => studied.scale,
+            Self::Bandwidth
+            | Self::RoundTripMean
+            | Self::SingleRoundTrip
+            | Self::ShareOfLimit
+            | Self::CpuPerByte
+            | Self::CpuPerMessage
+            | Self::Counted(..) => Scale::Decimal,
+        }
+    }
+
+    /// A value with its unit.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "buffer sizes are whole and not negative; beyond 2^53 for people"
+    )]
+    pub(super) fn words(self, value: f64) -> String {
+        match self {
+            Self::BufferBytes => Bytes(value as u64).to_string(),
+            Self::Bandwidth => units::bandwidth(value),
+            Self::RoundTripMean | Self::SingleRoundTrip | Self::CpuPerMessage => units::time(value),
+            Self::CpuPerByte => units::short_time(value),
+            Self::ShareOfLimit | Self::CumulatedShare | Self::Counted(_, CountKind::Share) => {
+                units::percent(value)
+            }
+            Self::Counted(_, CountKind::NsPerMessage) => units::time(value),
+            Self::Counted(..) => units::plain(value),
+            Self::Case => String::new(),
+            Self::Studied(studied) => amount(value, studied.unit),
+        }
+    }
+
+    /// A value as a tick has it: no zeros behind the point.
+    pub(super) fn tick(self, value: f64) -> String {
+        if self.scale() == Scale::Binary {
+            return units::bytes_of(value);
+        }
+        let words = self.words(value);
+        match words.split_once(' ') {
+            Some((number, unit)) if number.contains('.') => {
+                format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+            }
+            None if words.contains('.') => {
+                words.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            _ => words,
+        }
+    }
+
+    /// Whether each role of a case has its own value.
+    pub(super) const fn is_of_roles(self) -> bool {
+        matches!(self, Self::CpuPerByte | Self::CpuPerMessage | Self::Counted(..))
+    }
+
+    /// The figure of a case (and of one of its roles), over its repetitions.
+    pub(super) fn of(self, case: &CaseSummary, role: Option<&str>) -> Option<Spread> {
+        let cost = || costs(case, role?);
+        match self {
+            Self::Bandwidth => case.bandwidth_bytes_per_s,
+            Self::RoundTripMean => case.round_trip_ns_mean,
+            Self::ShareOfLimit => share_of_limit(case),
+            Self::CpuPerByte => cost()?.cpu_ns_per_byte,
+            Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
+            Self::Counted(name, kind) => counted(case, role?, name, kind),
+            Self::BufferBytes
+            | Self::SingleRoundTrip
+            | Self::CumulatedShare
+            | Self::Case
+            | Self::Studied(_) => None,
+        }
+    }
+}
+
+fn counted(case: &CaseSummary, role: &str, name: &str, kind: CountKind) -> Option<Spread> {
+    let is_meant =
+        |one: &&Counted| one.role == role && one.what.name == name && one.what.kind == kind;
+    case.counted.iter().find(is_meant).map(|one| one.spread)
+}
+
+fn costs<'a>(case: &'a CaseSummary, role: &str) -> Option<&'a RoleCost> {
+    let roles: &BTreeMap<String, RoleCost> = &case.roles;
+    roles.get(role)
+}
+
+/// The share has the spread of the figure it was made from: a bandwidth is in proportion to it, a
+/// time goes the other way.
+fn share_of_limit(case: &CaseSummary) -> Option<Spread> {
+    let (roof, spread) = (case.roof?, case.main()?.spread());
+    let from_bandwidth = case.bandwidth_bytes_per_s.is_some();
+    let share = |value: f64| match from_bandwidth {
+        true => roof.share * value / spread.median,
+        false => roof.share * spread.median / value,
+    };
+    let ends = spread.middle_half().map(|half| half.map(share));
+    let [q1, q3] = [f64::min, f64::max].map(|end| ends.map(|[one, other]| end(one, other)));
+    Some(Spread { median: roof.share, q1, q3, n: spread.n })
+}

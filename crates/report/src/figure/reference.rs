@@ -1,0 +1,139 @@
+//! What the machine has to say beside the curves: its limits and its caches.
+
+use super::chart::Guide;
+use std::collections::{BTreeMap, HashMap};
+
+use ipcperf_model::mechanism::PayloadWay;
+use ipcperf_model::workload::Kind;
+use ipcperf_results::analysis::{CaseSummary, Summarised, takes_wake_ups};
+
+use super::axis::Axis;
+use super::chart::Content;
+use super::description::{Description, Reference};
+use super::group::Group;
+use super::layout::Layout;
+
+const WHOLE: &str = "the limit";
+const OF_MEMORY: &str = "limit through shared memory";
+const OF_KERNEL: &str = "limit through the kernel";
+const OF_REACH: &str = "limit out of the sender's memory";
+const OF_SLEEP: &str = "limit of peers that sleep";
+
+/// SVG's `stroke-dasharray` for the guide of that name.
+pub(super) fn guide_dashes(name: &str) -> &'static str {
+    match name {
+        OF_MEMORY => "2 2",
+        OF_REACH => "5 2 1 2",
+        OF_SLEEP => "8 3",
+        _ => "5 3",
+    }
+}
+
+/// The guides that `description` asks for.
+pub(super) fn guides(
+    description: &Description,
+    layout: Layout,
+    group: &Group,
+    content: &Content,
+) -> Vec<Guide> {
+    let mut guides = Vec::new();
+    for reference in description.references {
+        match (reference, layout) {
+            (Reference::Limit, Layout::Plane) => guides.extend(limits(group)),
+            (Reference::Limit, Layout::Rows) => guides.extend(limits_of_rows(group, content)),
+            (Reference::Whole, Layout::Plane) => guides.extend(whole(group)),
+            (Reference::Whole, Layout::Rows) => {
+                #[allow(clippy::cast_precision_loss, reason = "rows are few")]
+                let last = content.rows.len() as f64 - 0.5;
+                guides.push(Guide { name: WHOLE, lines: vec![vec![[1.0, -0.5], [1.0, last]]] });
+            }
+            (Reference::Caches, _) => {}
+        }
+    }
+    guides
+}
+
+/// What the machine cannot beat at each size, by how the peers wait and the way a payload takes.
+fn limits(group: &Group) -> Vec<Guide> {
+    limits_of(&group.cases)
+}
+
+/// The same of any cases.
+pub(super) fn limits_of(cases: &[&CaseSummary]) -> Vec<Guide> {
+    let mut by_way: BTreeMap<&'static str, BTreeMap<u64, f64>> = BTreeMap::new();
+    for case in cases {
+        if let Some((name, limit)) = limit(case) {
+            by_way.entry(name).or_default().entry(case.case.buffer_bytes).or_insert(limit);
+        }
+    }
+    #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]
+    let line = |limits: BTreeMap<u64, f64>| {
+        vec![limits.into_iter().map(|(bytes, limit)| [bytes as f64, limit]).collect()]
+    };
+    by_way.into_iter().map(|(name, limits)| Guide { name, lines: line(limits) }).collect()
+}
+
+/// The same where each case has a row: a stroke in each.
+fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
+    let mut by_way: BTreeMap<&'static str, Vec<Vec<[f64; 2]>>> = BTreeMap::new();
+    let cases: HashMap<String, &&CaseSummary> =
+        group.cases.iter().map(|case| (case.series(), case)).collect();
+    for (row, name) in content.rows.iter().enumerate() {
+        if let Some((name, limit)) = cases.get(name).and_then(|case| limit(case)) {
+            #[allow(clippy::cast_precision_loss, reason = "rows are few")]
+            let row = row as f64;
+            by_way.entry(name).or_default().push(vec![[limit, row - 0.3], [limit, row + 0.3]]);
+        }
+    }
+    by_way.into_iter().map(|(name, lines)| Guide { name, lines }).collect()
+}
+
+/// The limit of a case in the unit of its figure, and what it is called.
+#[allow(clippy::cast_precision_loss, reason = "a rate for a picture")]
+fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
+    let name = match case.case.facts.as_ref()?.way {
+        _ if takes_wake_ups(&case.case) => OF_SLEEP,
+        // What is told of by a call has the kernel's limit.
+        PayloadWay::Kernel | PayloadWay::RungMemory => OF_KERNEL,
+        PayloadWay::Reach => OF_REACH,
+        PayloadWay::Memory => OF_MEMORY,
+        PayloadWay::Nowhere => return None,
+    };
+    let least_ns = case.roof.as_ref()?.least_ns;
+    let limit = match case.case.workload {
+        Kind::RoundTrip | Kind::RequestReply => least_ns,
+        Kind::Stream => case.case.buffer_bytes as f64 * 1e9 / least_ns,
+    };
+    Some((name, limit))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]
+fn whole(group: &Group) -> Option<Guide> {
+    let sizes = || group.cases.iter().map(|case| case.case.buffer_bytes as f64);
+    let (least, most) =
+        (sizes().fold(f64::INFINITY, f64::min), sizes().fold(f64::NEG_INFINITY, f64::max));
+    let line = vec![[least, 1.0], [most, 1.0]];
+    (least <= most).then(|| Guide { name: WHOLE, lines: vec![line] })
+}
+
+/// The caches of the machine that lie on the axis across.
+pub(super) fn caches(
+    description: &Description,
+    file: &Summarised,
+    x: &Axis,
+) -> Vec<(f64, &'static str)> {
+    if !description.references.contains(&Reference::Caches) {
+        return Vec::new();
+    }
+    caches_on(file, x)
+}
+
+/// The caches of the machine of `file` that lie on `x`.
+#[allow(clippy::cast_precision_loss, reason = "sizes of caches on an axis")]
+pub(super) fn caches_on(file: &Summarised, x: &Axis) -> Vec<(f64, &'static str)> {
+    let cpus = &file.results.header.environment.cpus;
+    let sizes =
+        [(cpus.cache_l1d_bytes, "L1d"), (cpus.cache_l2_bytes, "L2"), (cpus.cache_l3_bytes, "L3")];
+    let known = sizes.into_iter().filter_map(|(bytes, name)| Some((bytes? as f64, name)));
+    known.filter(|(bytes, _)| x.holds(*bytes)).collect()
+}

@@ -1,0 +1,90 @@
+//! A chart as a picture of its own: all panels and the legend, for a paper.
+
+use ipcperf_model::printable::printable;
+use maud::{Markup, PreEscaped, html};
+
+use super::chart::{Chart, Names};
+use super::draw::{Standing, marks, panel};
+use super::frame::{FONT, WIDTH, cut, height, short, width};
+use super::legend::{Entry, entries};
+
+const COLUMNS: usize = 2;
+const MARGIN: f64 = 12.0;
+/// Above a panel: its title.
+const TITLE: f64 = 20.0;
+/// Letters of it that fit, in bold.
+const TITLE_LETTERS: usize = 48;
+/// A line of the legend.
+const LINE: f64 = 18.0;
+const SWATCH: f64 = 36.0;
+
+/// The picture as a document of SVG, and its size.
+pub fn sheet(chart: &Chart, names: &Names) -> String {
+    let columns = chart.panels.len().clamp(1, COLUMNS);
+    #[allow(clippy::cast_precision_loss, reason = "columns are few")]
+    let wide = MARGIN + columns as f64 * (WIDTH + MARGIN);
+    let (legend, below_legend) = legend(chart, names, wide);
+    let (panels, bottom) = panels(chart, names, columns, below_legend);
+    let (wide, high) = (short(wide), short(bottom));
+    let document = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(wide) height=(high)
+            viewBox={ "0 0 " (wide) " " (high) } font-size=(FONT)
+            font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif" {
+            title { (chart.title) }
+            desc { (chart.notes.join(" ")) }
+            rect width="100%" height="100%" fill="#ffffff" {}
+            (marks())
+            text x=(short(MARGIN)) y="20" font-size="14" font-weight="bold" fill="#000000" {
+                (chart.title)
+            }
+            (legend)
+            (panels)
+        }
+    };
+    // XML 1.0 does not take controls, however they are escaped; the rest would change the text around it.
+    let text = document.into_string();
+    let text = printable(&text);
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
+}
+
+/// The legend in lines below the title, and where it ends.
+fn legend(chart: &Chart, names: &Names, wide: f64) -> (Markup, f64) {
+    let (mut left, mut top) = (MARGIN, 30.0);
+    let mut placed: Vec<(Entry, f64, f64)> = Vec::new();
+    for entry in entries(chart, names) {
+        let needed = SWATCH + width(&entry.name) + MARGIN;
+        if left + needed > wide && left > MARGIN {
+            (left, top) = (MARGIN, top + LINE);
+        }
+        placed.push((entry, left, top));
+        left += needed;
+    }
+    let markup = html! {
+        @for (entry, left, top) in &placed {
+            (entry.swatch(*left, *top))
+            text x=(short(left + SWATCH)) y=(short(top + 10.0)) fill="#333333" { (entry.name) }
+        }
+    };
+    (markup, top + LINE + MARGIN)
+}
+
+/// The panels in rows, and where the last row ends.
+fn panels(chart: &Chart, names: &Names, columns: usize, mut top: f64) -> (Markup, f64) {
+    let mut markup = String::new();
+    for row in chart.panels.chunks(columns) {
+        let mut left = MARGIN;
+        for one in row {
+            let standing = Standing::Sheet { left, top: top + TITLE };
+            let drawn = html! {
+                text x=(short(left + 2.0)) y=(short(top + 13.0)) font-weight="bold" fill="#000000" {
+                    (cut(&one.title, TITLE_LETTERS))
+                }
+                (panel(chart, one, names, standing))
+            };
+            markup += &drawn.into_string();
+            left += WIDTH + MARGIN;
+        }
+        top += TITLE + row.iter().map(height).fold(0.0, f64::max) + MARGIN;
+    }
+    (PreEscaped(markup), top)
+}

@@ -1,0 +1,88 @@
+//! What a reader must know before believing the figures: what was held up, refused, failed, and
+//! which runs were set aside.
+
+use ipcperf_model::units;
+use ipcperf_results::analysis::{Summarised, main_figure};
+use ipcperf_results::{Sample, SetAside};
+use maud::{Markup, html};
+
+use super::lettered;
+use crate::terminal::{closing_words, notes, set_aside_in_words, unfinished};
+
+pub(super) fn section(files: &[Summarised]) -> Markup {
+    html! {
+        @for (file, letter) in lettered(files) {
+            @if let Some(letter) = letter { h3 { (letter) } }
+            (of_file(file))
+        }
+    }
+}
+
+fn of_file(file: &Summarised) -> Markup {
+    let results = &file.results;
+    let plan = &results.header.plan;
+    let seen = notes(&file.summaries, &results.samples, plan.until_ci);
+    let notes: Vec<String> = unfinished(results).into_iter().chain(seen).collect();
+    let closing = closing_words(plan, results.failures.iter());
+    html! {
+        @if notes.is_empty() { p { "Nothing out of the ordinary was seen." } }
+        @for note in &notes { (paragraph(note)) }
+        @if !closing.is_empty() { ul { @for line in closing.lines() { li { (line) } } } }
+        (set_aside(&results.samples))
+    }
+}
+
+/// A note: its first line, and the list below it, if it has one.
+fn paragraph(note: &str) -> Markup {
+    let mut lines = note.lines();
+    let first = lines.next().unwrap_or_default();
+    let rest: Vec<&str> = lines.map(str::trim).collect();
+    html! {
+        @if rest.is_empty() { p { (first) } } @else {
+            details { summary { (first) " (" (rest.len()) ")" } ul { @for line in &rest { li { (line) } } } }
+        }
+    }
+}
+
+/// Every run that was set aside, and why.
+fn set_aside(samples: &[Sample]) -> Markup {
+    let first = samples.iter().filter(|s| s.set_aside == Some(SetAside::First)).count();
+    let is_held_up = |s: &&Sample| s.set_aside.is_some_and(SetAside::is_disturbance);
+    let held_up: Vec<&Sample> = samples.iter().filter(is_held_up).collect();
+    html! {
+        p {
+            "The first block is always set aside (" (first) " runs), as what comes first pays for \
+             what others find ready."
+        }
+        @if !held_up.is_empty() {
+            details {
+                summary { "The runs that were set aside because the machine held them up (" (held_up.len()) ")" }
+                div.scroll { table {
+                    thead { tr {
+                        th { "case" } th { "block" } th { "attempt" } th { "why" } th.figure { "figure" }
+                        th.figure { "waited to run" } th.figure { "stolen" }
+                    } }
+                    tbody { @for sample in held_up { (run(sample)) } }
+                } }
+            }
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "times for people")]
+fn run(sample: &Sample) -> Markup {
+    let case = &sample.run.case;
+    let figure = main_figure(sample).map(|value| {
+        let is_rate = sample.bandwidth_bytes_per_s.is_some() && !case.moves_nothing();
+        if is_rate { units::bandwidth(value) } else { units::time(value) }
+    });
+    let time = |ns: Option<u64>| ns.map(|ns| units::time(ns as f64));
+    html! {
+        tr {
+            td { (case.case_id) } td { (sample.run.block) } td { (sample.run.attempt) }
+            td { (set_aside_in_words(sample)) } td.figure { (figure.unwrap_or_default()) }
+            td.figure { (time(sample.run_delay_ns).unwrap_or_default()) }
+            td.figure { (time(sample.steal_ns).unwrap_or_default()) }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! How to repeat what the report is about.
+
+use ipcperf_results::Header;
+use ipcperf_results::analysis::Summarised;
+use maud::{Markup, html};
+
+use super::lettered;
+
+pub(super) fn section(files: &[Summarised]) -> Markup {
+    html! {
+        @for (file, letter) in lettered(files) {
+            @if let Some(letter) = letter { h3 { (letter) } }
+            (of_file(file))
+        }
+        p {
+            "The results file has every run, what was asked and what was granted: "
+            code { "ipcperf show FILE" } ", " code { "ipcperf export csv FILE" } ". How each step is \
+             done, and what is not done, is in docs/method.md; how to read these figures in \
+             docs/reading-the-report.md."
+        }
+    }
+}
+
+fn of_file(file: &Summarised) -> Markup {
+    let header = &file.results.header;
+    let program = &header.environment.program;
+    let commit = program.commit.as_ref().map_or_else(String::new, |c| format!(", commit {c}"));
+    html! {
+        p { "With ipcperf " (program.version) (commit) ":" }
+        pre { code { (command(header)) } }
+        p {
+            "Seed " (header.seed) " shuffled the blocks" @if header.plan.until_ci.is_none() && header.plan.until_decided.is_none() {
+                "; " (header.plan.repetitions) " repetitions of " (header.plan.cases.len()) " cases were kept"
+            } "."
+        }
+    }
+}
+
+/// The command as it can be typed again, with the seed that it drew.
+fn command(header: &Header) -> String {
+    let mut words: Vec<String> = vec!["ipcperf".to_owned()];
+    words.extend(header.command.iter().map(|word| quoted(word)));
+    let takes_seed = header.command.first().is_some_and(|command| command == "run");
+    let has_seed = header.command.iter().any(|word| word.starts_with("--seed"));
+    if takes_seed && !has_seed {
+        words.push(format!("--seed {}", header.seed));
+    }
+    words.join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%*".contains(c);
+    let globs = word.contains('*');
+    if !word.is_empty() && !globs && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_take_them_apart() {
+        assert_eq!(quoted("--set"), "--set");
+        assert_eq!(quoted("1kB..100MB*10"), "'1kB..100MB*10'");
+        assert_eq!(quoted("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,83 @@
+//! The page of a study: what comes first, and what is said of each claim.
+
+use ipcperf_results::analysis::Summarised;
+
+use super::Report;
+use crate::presentation::Asked;
+use crate::presentation::tests::planted;
+use ipcperf_study::Study;
+
+fn page(files: &[Summarised], given: Option<Study>) -> String {
+    let asked = Asked::of(files, given);
+    Report::on(files, asked.as_ref()).page()
+}
+
+/// Asserts that `page` has `words` one after another.
+fn assert_in_order(page: &str, words: &[&str]) {
+    let mut rest = page;
+    for one in words {
+        let at = rest.find(one);
+        rest = &rest[at.unwrap_or_else(|| panic!("no {one:?} where it should be"))..];
+    }
+}
+
+#[test]
+fn a_study_comes_first_then_its_verdicts_then_its_figures_and_tables() {
+    let page = page(&[planted()], None);
+    let question = "Is what was planted found?";
+    let order = [
+        "<h1>Planted</h1>",
+        question,
+        "<h2>Verdicts</h2>",
+        "<h2>Figures of the study</h2>",
+        "Figure 2a: Both",
+        "<h2>Tables of the study</h2>",
+        "Table 7: ",
+        "<h2>In short</h2>",
+    ];
+    assert_in_order(&page, &order);
+}
+
+#[test]
+fn each_claim_has_verdict_evidence_figure_and_how_it_was_judged() {
+    let page = page(&[planted()], None);
+    let levels = [
+        "id=\"verdict-levels\"",
+        "badge rejected",
+        "</span>rejected</span>",
+        "As the document judged: ",
+        "student, level 0.05, uncorrected",
+        "p, corrected",
+        "8 KiB",
+        "Runs set aside",
+        "10 of the first block",
+        "Published: ",
+        "1.5 times",
+        "id=\"figure-claim-levels\"",
+        "id=\"figure-p-values-levels\"",
+        "How it was judged",
+        "Formula",
+        "Assumptions",
+        "Wilcoxon 1945",
+        "<h2>",
+    ];
+    assert_in_order(&page, &levels);
+}
+
+#[test]
+fn results_judged_against_another_version_say_so_at_the_top() {
+    let files = [planted()];
+    let text = files[0].results.header.study_text.clone().unwrap();
+    let changed = Study::read(&text.replace("everywhere", "anywhere")).unwrap();
+    let warning = "measured for planted as of ";
+    assert!(!page(&files, None).contains(warning));
+    assert_in_order(&page(&files, Some(changed)), &["class=\"grave\"", warning, "Verdicts"]);
+}
+
+#[test]
+fn results_without_a_study_have_the_page_that_they_had() {
+    let mut file = planted();
+    file.results.header.study_text = None;
+    let page = page(&[file], None);
+    assert!(!page.contains("Verdicts") && page.contains("<h2>In short</h2>"));
+}

@@ -1,0 +1,190 @@
+//! Claims as they are shown: judged on each file, with the lines they are about and what was found there.
+
+use super::judgement::Judgement;
+
+use ipcperf_results::Sample;
+
+use super::measured::{axis, axis_over, of_medians, trace};
+use super::{Source, p_values};
+use crate::figure::{Along, Chart, Finding, Names, Plot, Quantity, Scale, Sketch, Trace};
+use crate::wording::amount;
+use ipcperf_study::Better;
+use ipcperf_study::hypothesis::{Claim, Estimate, Found, Part, Shown, shown};
+
+/// A claim, and what became of it.
+pub struct ShownClaim<'s> {
+    /// The claim.
+    pub claim: &'s Claim,
+    /// One for each file.
+    pub judgements: Vec<Judgement>,
+    /// The lines that it is about.
+    pub chart: Option<Chart>,
+    /// Its p-values, where it is judged at levels.
+    pub p_values: Option<Chart>,
+}
+
+impl<'s> ShownClaim<'s> {
+    /// `claim` on each of `sources`.
+    pub(super) fn of(claim: &'s Claim, sources: &[Source<'_>], names: &mut Names) -> Self {
+        let judgements: Vec<Judgement> =
+            sources.iter().map(|source| Judgement::of(claim, source)).collect();
+        let lines: Vec<Vec<Shown<'_>>> =
+            sources.iter().map(|source| shown(claim, &source.cells)).collect();
+        let sketch = sketch(claim, sources, &judgements, &lines);
+        let chart = Chart::sketched(sketch, names);
+        let p_values = p_values::sketch(claim, sources, &judgements, &lines);
+        let p_values = p_values.and_then(|sketch| Chart::sketched(sketch, names));
+        Self { claim, judgements, chart, p_values }
+    }
+}
+
+/// The lines that a claim is about, with what was found marked.
+fn sketch<'a>(
+    claim: &Claim,
+    sources: &[Source<'a>],
+    judgements: &[Judgement],
+    lines: &[Vec<Shown<'a>>],
+) -> Sketch<'a> {
+    let mut plots = Vec::new();
+    for ((source, judgement), shown) in sources.iter().zip(judgements).zip(lines) {
+        plots.extend(shown.iter().map(|one| plot(claim, source, judgement, one)));
+    }
+    let first = lines.iter().flatten().flat_map(|shown| &shown.lines).next();
+    let example = first.and_then(|line| line.example);
+    let traces: Vec<Trace> = plots.iter().flat_map(|plot| plot.traces.clone()).collect();
+    let notes = [see(claim, judgements), of_medians(&traces, better(claim, example))];
+    Sketch {
+        name: format!("claim-{}", claim.id),
+        title: format!("{}: {}", claim.id, what(claim, example)),
+        notes: notes.into_iter().flatten().collect(),
+        plots,
+    }
+}
+
+/// What is drawn over what.
+fn what(claim: &Claim, example: Option<&Sample>) -> String {
+    let name = super::measured::name(&claim.metric(), example);
+    let over = match claim.over() {
+        "buffer" => "buffer size".to_owned(),
+        over => over.replace('_', " "),
+    };
+    match claim.values.metric("of") {
+        Some(whole) => format!("{name} as a share of {}, by {over}", whole.words()),
+        None => format!("{name} by {over}"),
+    }
+}
+
+fn plot<'a>(
+    claim: &Claim,
+    source: &Source<'a>,
+    judgement: &Judgement,
+    shown: &Shown<'a>,
+) -> Plot<'a> {
+    let x = axis_over(claim.over(), &shown.lines);
+    let y = match claim.values.metric("of") {
+        Some(_) => Quantity::studied("share", "", Scale::Even),
+        None if claim.values.number("share").is_some() => {
+            axis(&claim.metric(), &shown.lines, Scale::Even)
+        }
+        None => axis(&claim.metric(), &shown.lines, Scale::Decimal),
+    };
+    let place = shown.lines.iter().find_map(|line| line.example);
+    let place = place.map_or_else(String::new, |sample| {
+        format!("{}, {}", sample.run.case.mode.name(), sample.run.case.placement)
+    });
+    Plot {
+        title: source.heading(&[&shown.name, &place]),
+        x,
+        y,
+        traces: shown.lines.iter().map(trace).collect(),
+        found: findings(claim, &judgement.found, shown),
+        caches_of: Some(source.file),
+        limits_of: Vec::new(),
+        ends: None,
+    }
+}
+
+/// What was found of `shown`, as it is marked.
+fn findings(claim: &Claim, found: &Found, shown: &Shown<'_>) -> Vec<(Option<String>, Finding)> {
+    let is_of = |part: &&Part| shown.name.is_empty() || part.what == shown.name;
+    let mut findings: Vec<(Option<String>, Finding)> = Vec::new();
+    for part in found.parts.iter().filter(is_of) {
+        let line = shown.lines.iter().find(|line| line.name == part.what);
+        let name = line.map(|line| line.name.clone()).filter(|_| shown.lines.len() > 1);
+        let marks = part.estimates.iter().filter_map(|one| finding(one, name.as_deref()));
+        findings.extend(marks.map(|mark| (line.map(|line| line.name.clone()), mark)));
+    }
+    findings.extend(bounds(claim).into_iter().map(|bound| (None, bound)));
+    findings
+}
+
+/// How an estimate is marked; only places and heights are.
+fn finding(estimate: &Estimate, of: Option<&str>) -> Option<Finding> {
+    let (along, what) = match estimate.name.as_str() {
+        "peak at" => (Along::Across, "peak"),
+        "crossing at" => (Along::Across, "crossing"),
+        "from" => (Along::Across, "flat from"),
+        "height" => (Along::Up, "height"),
+        _ => return None,
+    };
+    let has_ends = estimate.low.is_some() || estimate.high.is_some();
+    let ends = [estimate.low.unwrap_or(f64::MIN), estimate.high.unwrap_or(f64::MAX)];
+    let of = of.map_or_else(String::new, |name| format!(", {name}"));
+    Some(Finding {
+        along,
+        at: estimate.value,
+        interval: has_ends.then_some(ends),
+        words: format!("{what} {}{of}", amount(estimate.value, &estimate.unit)),
+        series: None,
+    })
+}
+
+/// The bounds that a claim names on its axes.
+fn bounds(claim: &Claim) -> Vec<Finding> {
+    let mark = |along, at, words| Finding { along, at, interval: None, words, series: None };
+    let share = claim.values.number("share");
+    let share = share.map(|share| mark(Along::Up, share, format!("claimed: at least {share}")));
+    #[allow(clippy::cast_precision_loss, reason = "a size, on an axis")]
+    let from = claim.values.whole("from").map(|bytes| bytes as f64);
+    let from = from.map(|from| {
+        mark(Along::Across, from, format!("claimed from {} on", amount(from, claim.over_unit())))
+    });
+    share.into_iter().chain(from).collect()
+}
+
+/// Which way the metric is better, where the claim is about that.
+fn better(claim: &Claim, example: Option<&Sample>) -> Option<Better> {
+    let is_asked = ["faster-than", "always-from", "crosses-over"].contains(&claim.test.name);
+    is_asked.then(|| claim.metric().better(example))
+}
+
+/// What to look for in the figure of a claim.
+fn see(claim: &Claim, judgements: &[Judgement]) -> Option<String> {
+    let has = |name: &str| {
+        let parts = judgements.iter().flat_map(|one| &one.found.parts);
+        parts.flat_map(|part| &part.estimates).any(|one| one.name == name)
+    };
+    let words = match claim.test.name {
+        "rises" | "rises-then-falls" => {
+            "Dashed: where each line has its peak, chosen on the even blocks; its band is the 95 % interval."
+        }
+        "crosses-over" if has("crossing at") => {
+            "Dashed: where the paired ratio of the two passes 1 for good; its band is the 95 % interval."
+        }
+        "crosses-over" => "The lines do not cross.",
+        "plateaus-at" => {
+            "Dashed: the height of the plateau with its 95 % interval, and the level it begins at."
+        }
+        "same-shape" => {
+            "The lines as measured. What is compared is each divided by its mean over levels: the same shape \
+             is the same line moved up or down."
+        }
+        "slope" => "Both axes are logarithmic: a slope is what it looks like, and 0 is flat.",
+        "equivalent" | "differs" => "Where bands lie over each other, no difference is seen.",
+        "always-from" | "faster-than" | "ratio-within" => {
+            "Both axes are logarithmic: the same distance is the same ratio."
+        }
+        _ => return None,
+    };
+    Some(words.to_owned())
+}

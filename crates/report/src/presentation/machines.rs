@@ -1,0 +1,39 @@
+//! The machines that a study was measured on, as a table.
+
+use super::Source;
+use crate::presentation::shown_table::ShownTable;
+use ipcperf_study::StudyTable;
+
+const HEADS: [&str; 6] = ["machine", "file", "processor", "CPUs", "memory", "kernel"];
+
+/// A row for each results file.
+pub(super) fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
+    ShownTable {
+        caption: format!("Table {}: {}", table.number(), table.title()),
+        head: HEADS.map(str::to_owned).to_vec(),
+        rows: sources.iter().map(|source| row(source).to_vec()).collect(),
+        notes: table.see().map(str::to_owned).into_iter().collect(),
+    }
+}
+
+fn row(source: &Source<'_>) -> [String; HEADS.len()] {
+    let environment = &source.file.results.header.environment;
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let is_guest = environment.virtualisation.hypervisor == Some(true);
+    let guest = if is_guest { ", virtual machine" } else { "" };
+    let name = source.file.path.file_name();
+    let memory = environment.memory.memory_bytes;
+    [
+        source.letter.unwrap_or('A').to_string(),
+        name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+        known(&environment.cpus.cpu_model) + guest,
+        known(&environment.cpus.allowed_cpus),
+        memory.map_or_else(|| "unknown".to_owned(), gibibytes),
+        known(&environment.kernel.kernel),
+    ]
+}
+
+#[allow(clippy::cast_precision_loss, reason = "to a tenth")]
+fn gibibytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1_u32 << 30))
+}

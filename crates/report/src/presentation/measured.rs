@@ -1,0 +1,78 @@
+//! From lines of cases to traces of a picture: what its axes are called, and what lies on them.
+
+use std::collections::BTreeMap;
+
+use ipcperf_model::size::parse as parse_size;
+use ipcperf_results::Sample;
+use ipcperf_results::analysis::Spread;
+
+use crate::figure::{Quantity, Scale, Trace, Traced};
+use ipcperf_study::hypothesis::{Line, Point};
+use ipcperf_study::{Better, Metric};
+
+/// What `metric` is called of runs like `example`.
+pub(super) fn name(metric: &Metric, example: Option<&Sample>) -> String {
+    if *metric != Metric::MAIN {
+        return metric.words().replace('_', " ");
+    }
+    let is_stream = example.is_some_and(|sample| sample.bandwidth_bytes_per_s.is_some());
+    if is_stream { "bandwidth" } else { "mean round trip" }.to_owned()
+}
+
+/// `metric` as an axis of `scale`.
+pub(super) fn axis(metric: &Metric, lines: &[Line<'_>], scale: Scale) -> Quantity {
+    let example = lines.iter().find_map(|line| line.example);
+    Quantity::studied(&name(metric, example), metric.unit(example), scale)
+}
+
+/// The factor `over` as an axis; rows where its levels are words, or only one is there.
+pub(super) fn axis_over(over: &str, lines: &[Line<'_>]) -> Quantity {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let is_number = |point: &Point| parse_size(&point.label).is_ok() && point.x > 0.0;
+    let mut places = points().map(|point| point.x.to_bits());
+    let first = places.next();
+    if !points().all(is_number) || places.all(|place| Some(place) == first) {
+        return Quantity::Case;
+    }
+    match over {
+        "buffer" => Quantity::BufferBytes,
+        over if points().any(|point| point.label.ends_with('B')) => {
+            Quantity::studied(over, "bytes", Scale::Binary)
+        }
+        over => Quantity::studied(over, "", Scale::Decimal),
+    }
+}
+
+/// A line as it is drawn; points without values are left out.
+pub(super) fn trace(line: &Line<'_>) -> Trace {
+    let traced = |point: &Point| {
+        let spread = Spread::of(&point.all())?;
+        Some(Traced { x: point.x, label: point.label.clone(), spread, words: None })
+    };
+    Trace { name: line.name.clone(), points: line.points.iter().filter_map(traced).collect() }
+}
+
+/// How many repetitions medians are of, and which way is better.
+pub(super) fn of_medians(traces: &[Trace], better: Option<Better>) -> Option<String> {
+    let counts = || traces.iter().flat_map(|trace| &trace.points).map(|point| point.spread.n);
+    let (least, most) = (counts().min()?, counts().max()?);
+    let n = if least < most { format!("{least} to {most}") } else { most.to_string() };
+    let better = match better {
+        Some(Better::Higher) => " Higher is better.",
+        Some(Better::Lower) => " Lower is better.",
+        None => "",
+    };
+    Some(format!("Medians of the kept repetitions (n = {n}); bands hold the middle half.{better}"))
+}
+
+/// What is set aside of them, in words.
+pub(super) fn set_aside(counts: &BTreeMap<&'static str, usize>) -> Option<String> {
+    let each: Vec<String> = counts
+        .iter()
+        .map(|(reason, count)| {
+            let runs = if *count == 1 { "run" } else { "runs" };
+            format!("{count} {runs} {reason}")
+        })
+        .collect();
+    (!each.is_empty()).then(|| format!("Set aside, and kept in the file: {}.", each.join(", ")))
+}

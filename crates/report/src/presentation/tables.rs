@@ -1,0 +1,328 @@
+//! The tables that a study asks for, of what was measured.
+
+use super::shown_table::ShownTable;
+use std::collections::BTreeMap;
+
+use ipcperf_results::Sample;
+use ipcperf_results::analysis::Spread;
+
+use super::measured::{name, set_aside};
+use super::{Source, machines};
+use crate::wording::{amount, figure_text};
+use ipcperf_study::hypothesis::{Line, Point, lines, lost_lines};
+use ipcperf_study::{Beside, Better, Columned, Metric, Rowed, Selection, Study, StudyTable};
+
+/// A column with its values.
+struct Filled<'a> {
+    head: String,
+    lines: Vec<Line<'a>>,
+    unit: String,
+    better: Better,
+}
+
+/// The columns of a file.
+struct OfFile<'s, 'a> {
+    source: &'s Source<'a>,
+    columns: Vec<Filled<'a>>,
+}
+
+/// All tables of `study`; where there are several files, the machine is a factor of each.
+pub(super) fn all(study: &Study, sources: &[Source<'_>]) -> Vec<ShownTable> {
+    study.tables.iter().map(|table| shown(table, sources)).collect()
+}
+
+fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
+    if table.lists_machines() {
+        return machines::shown(table, sources);
+    }
+    let of = |source| OfFile { source, columns: columns(table, source) };
+    let files: Vec<OfFile<'_, '_>> = sources.iter().map(of).collect();
+    let heads = heads(&files);
+    let mut notes: Vec<String> = table.see().map(str::to_owned).into_iter().collect();
+    notes.extend(files.iter().flat_map(|file| file.notes(table)));
+    let row_head =
+        if table.rows.is_empty() { table.rows_over().replace('_', " ") } else { String::new() };
+    let machine = (sources.len() > 1).then(|| "machine".to_owned());
+    ShownTable {
+        caption: format!("Table {}: {}", table.number(), table.title()),
+        rows: rows(table, &files, &heads),
+        head: std::iter::once(row_head).chain(machine).chain(heads).collect(),
+        notes,
+    }
+}
+
+/// What stands above the columns that some file has, each once.
+fn heads(files: &[OfFile<'_, '_>]) -> Vec<String> {
+    let mut heads: Vec<String> = Vec::new();
+    for head in files.iter().flat_map(|file| &file.columns).flat_map(Filled::heads) {
+        if !heads.contains(&head) {
+            heads.push(head);
+        }
+    }
+    heads
+}
+
+/// A row for each level, and where there are several files for each machine that has it.
+fn rows(table: &StudyTable, files: &[OfFile<'_, '_>], heads: &[String]) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for level in levels(files) {
+        for file in files {
+            let cells = file.cells(table, &level.label);
+            let cell = |head: &String| {
+                let found = cells.iter().find(|(above, _)| above == head);
+                found.map_or_else(String::new, |(_, cell)| cell.clone())
+            };
+            let cells: Vec<String> = heads.iter().map(cell).collect();
+            if files.len() == 1 || cells.iter().any(|cell| !cell.is_empty()) {
+                let machine = file.source.letter.map(String::from);
+                rows.push(
+                    std::iter::once(level.label.clone()).chain(machine).chain(cells).collect(),
+                );
+            }
+        }
+    }
+    rows
+}
+
+/// The rows that some column has, in their order.
+fn levels<'p>(files: &'p [OfFile<'_, '_>]) -> Vec<&'p Point> {
+    let lines = files.iter().flat_map(|file| &file.columns).flat_map(|column| &column.lines);
+    let mut levels: Vec<&Point> = Vec::new();
+    for point in lines.flat_map(|line| &line.points) {
+        if !levels.iter().any(|known| known.label == point.label) {
+            levels.push(point);
+        }
+    }
+    levels.sort_by(|one, other| one.x.total_cmp(&other.x));
+    levels
+}
+
+impl OfFile<'_, '_> {
+    /// The cells at a level, each with what stands above it.
+    fn cells(&self, table: &StudyTable, level: &str) -> Vec<(String, String)> {
+        let of = |column: &Filled<'_>| {
+            let cells = column.cells(level, table.beside());
+            column.heads().into_iter().zip(cells).collect::<Vec<_>>()
+        };
+        self.columns.iter().flat_map(of).collect()
+    }
+
+    /// What is missing, and what is set aside.
+    fn notes(&self, table: &StudyTable) -> Vec<String> {
+        let cells = &self.source.cells;
+        let has_none = self.columns.iter().all(|column| column.lines.is_empty());
+        let missing = has_none.then(|| {
+            let (cases, metric) = table.example();
+            format!("Not measured: {}.", cells.absence(&cases, &metric))
+        });
+        // Of what was not measured nothing was set aside, whatever else is in the file.
+        let apart = (!has_none).then(|| set_aside(&cells.set_aside(&meant(table)))).flatten();
+        let notes = missing.into_iter().chain(apart);
+        notes.map(|note| self.source.heading(&[&note])).collect()
+    }
+}
+
+/// The cases that the columns of `table` are of; where it has none, those of the whole table.
+fn meant(table: &StudyTable) -> Vec<Selection> {
+    let cases = |of: &Columned| match of {
+        Columned::Cases(cases, _) => Some(cases.clone()),
+        Columned::Best(_) | Columned::Ratio(..) => None,
+    };
+    let columns = table.columns.iter().filter_map(|column| cases(&column.of));
+    let columns: Vec<Selection> = columns.collect();
+    if columns.is_empty() { vec![table.cases()] } else { columns }
+}
+
+fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
+    if table.columns.is_empty() {
+        let metrics = table.metrics();
+        let is_one = metrics.len() == 1;
+        let column = |metric: &Metric| {
+            let lines = measured(table, source, &table.cases(), metric);
+            let head = if is_one && lines.len() > 1 {
+                String::new()
+            } else {
+                name(metric, example(&lines))
+            };
+            Filled::of(head, lines, metric)
+        };
+        return metrics.iter().map(column).collect();
+    }
+    let mut filled: Vec<Filled<'a>> = Vec::new();
+    for column in &table.columns {
+        let next = match &column.of {
+            Columned::Cases(cases, metric) => {
+                let lines = measured(table, source, cases, metric);
+                Filled::of(column.name.clone(), lines, metric)
+            }
+            Columned::Best(places) => {
+                known(best(&column.name, places, &filled), places, table, source)
+            }
+            Columned::Ratio(one, other) => ratio(&column.name, *one, *other, &filled),
+        };
+        filled.push(next);
+    }
+    filled
+}
+
+/// The lines of `cases`, with a point for each row.
+fn measured<'a>(
+    table: &StudyTable,
+    source: &Source<'a>,
+    cases: &Selection,
+    metric: &Metric,
+) -> Vec<Line<'a>> {
+    let lines_of =
+        |cases: &Selection, metric: &Metric| lines(&source.cells, cases, table.rows_over(), metric);
+    if table.rows.is_empty() {
+        return lines_of(cases, metric);
+    }
+    let mut rowed: Vec<Line<'a>> = Vec::new();
+    for (place, row) in table.rows.iter().enumerate() {
+        if let Rowed::Seen(own, fields) = &row.of {
+            let found = lines_of(&cases.and(own), &metric.of_rows(fields));
+            for (number, line) in found.into_iter().enumerate() {
+                add_row(&mut rowed, line, number, (place, &row.name));
+            }
+        }
+    }
+    for line in &mut rowed {
+        add_sums(line, table);
+    }
+    rowed
+}
+
+/// Adds the values of `line`, the `number`th of its row, all of its levels together, as the row at `place` to the
+/// line of `rowed` that has its levels; where the rows are of other cases, to that of its number.
+fn add_row<'a>(
+    rowed: &mut Vec<Line<'a>>,
+    line: Line<'a>,
+    number: usize,
+    (place, name): (usize, &str),
+) {
+    let values = line.points.iter().flat_map(|point| point.values.clone()).collect();
+    let point = Point { x: at(place), label: name.to_owned(), values };
+    let known = rowed.iter().position(|known| known.levels == line.levels);
+    match known.or_else(|| Some(number).filter(|number| *number < rowed.len())) {
+        Some(known) => rowed[known].points.push(point),
+        None => rowed.push(Line { points: vec![point], ..line }),
+    }
+}
+
+/// Adds the rows that are sums of others, of the blocks that have all of these.
+fn add_sums(line: &mut Line<'_>, table: &StudyTable) {
+    for (place, row) in table.rows.iter().enumerate() {
+        let Rowed::Sum(places) = &row.of else { continue };
+        let summed = |block: &u32| {
+            let value = |place: &usize| {
+                let row = line.points.iter().find(|point| point.x.total_cmp(&at(*place)).is_eq());
+                row?.values.get(block).copied()
+            };
+            Some((*block, places.iter().map(value).sum::<Option<f64>>()?))
+        };
+        let values: BTreeMap<u32, f64> = line.blocks().iter().filter_map(summed).collect();
+        if !values.is_empty() {
+            line.points.push(Point { x: at(place), label: row.name.clone(), values });
+        }
+    }
+}
+
+/// Where the row at `place` lies among the others.
+#[allow(clippy::cast_precision_loss, reason = "a place in a list")]
+fn at(place: usize) -> f64 {
+    (place + 1) as f64
+}
+
+fn example<'a>(lines: &[Line<'a>]) -> Option<&'a Sample> {
+    lines.iter().find_map(|line| line.example)
+}
+
+/// At each level and in each block the best of the columns at `places`.
+fn best<'a>(head: &str, places: &[usize], filled: &[Filled<'a>]) -> Filled<'a> {
+    let of = || places.iter().map(|place| &filled[*place]);
+    let better = of().next().map_or(Better::Higher, |column| column.better);
+    let mut all = of().flat_map(|column| column.lines.iter().cloned());
+    let merged =
+        all.next().map(|first| all.fold(first, |best, line| best.or_better(&line, better)));
+    let unit = of().next().map_or_else(String::new, |column| column.unit.clone());
+    Filled { head: head.to_owned(), lines: merged.into_iter().collect(), unit, better }
+}
+
+/// `column`, which is the best of those at `places`, without the rows at which one of these has no run that
+/// counts: the best of the others need not be the best.
+fn known<'a>(
+    mut column: Filled<'a>,
+    places: &[usize],
+    table: &StudyTable,
+    source: &Source<'a>,
+) -> Filled<'a> {
+    for place in places {
+        if let Columned::Cases(cases, _) = &table.columns[*place].of {
+            let lost = lost_lines(&source.cells, cases, table.rows_over());
+            let without = |line| lost.iter().fold(line, Line::without_lost);
+            column.lines = column.lines.into_iter().map(without).collect();
+        }
+    }
+    column
+}
+
+/// The column at `one` over that at `other`: each line over the only one, or over that with which it shares
+/// all but its mechanism.
+fn ratio<'a>(head: &str, one: usize, other: usize, filled: &[Filled<'a>]) -> Filled<'a> {
+    let (over, under) = (&filled[one].lines, &filled[other].lines);
+    let anything = ["mechanism".to_owned()].into();
+    let divided = |line: &Line<'a>| {
+        let below = match under.as_slice() {
+            [only] => Some(only),
+            several => several.iter().find(|below| below.is_beside(line, &anything)),
+        };
+        below.map(|below| line.over(below))
+    };
+    let lines = over.iter().filter_map(divided).collect();
+    Filled { head: head.to_owned(), lines, unit: String::new(), better: Better::Higher }
+}
+
+impl<'a> Filled<'a> {
+    fn of(head: String, lines: Vec<Line<'a>>, metric: &Metric) -> Self {
+        let example = example(&lines);
+        let (unit, better) = (metric.unit(example).to_owned(), metric.better(example));
+        Self { head, lines, unit, better }
+    }
+
+    /// What stands above it, for each of its lines.
+    fn heads(&self) -> Vec<String> {
+        let named = |line: &Line<'a>| match (self.head.as_str(), line.name.trim()) {
+            ("", name) => name.to_owned(),
+            (head, name) => format!("{head}: {name}"),
+        };
+        match self.lines.as_slice() {
+            [] | [_] => vec![self.head.clone()],
+            several => several.iter().map(named).collect(),
+        }
+    }
+
+    /// Its cells at a level, as many as it has heads.
+    fn cells(&self, level: &str, beside: Beside) -> Vec<String> {
+        if self.lines.is_empty() {
+            return vec![String::new()];
+        }
+        let at = |line: &Line<'a>| {
+            let point = line.points.iter().find(|point| point.label == level)?;
+            let spread = Spread::of(&point.all())?;
+            let value = amount(spread.median, &self.unit);
+            Some(match beside {
+                Beside::Iqr => format!("{value} ({})", figure_text::spread_or_n(&spread)),
+                Beside::Range if spread.middle_half().is_none() => {
+                    format!("{value} (n = {})", spread.n)
+                }
+                Beside::Range => {
+                    let ends = point.values.values().copied();
+                    let low = ends.clone().fold(f64::INFINITY, f64::min);
+                    let high = ends.fold(f64::NEG_INFINITY, f64::max);
+                    format!("{value} ({} to {})", amount(low, &self.unit), amount(high, &self.unit))
+                }
+            })
+        };
+        self.lines.iter().map(|line| at(line).unwrap_or_default()).collect()
+    }
+}

@@ -1,0 +1,259 @@
+//! The machine for people and for scripts. Names and units come from the keys of the environment:
+//! a new field is shown without a word here.
+
+use super::cells::align_with_topics;
+use std::time::Duration;
+
+use ipcperf_model::environment::{Environment, Section};
+use ipcperf_model::hardware_limits::Limits;
+use ipcperf_model::printable::pretty_json;
+use ipcperf_model::units;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::limits::limits_table;
+use crate::terminal::cells::{bounded, new_table};
+use ipcperf_plan::machine::{Severity, Warning};
+
+/// A unit that ends keys, and how a number of it reads.
+type Unit = (&'static str, fn(f64) -> String);
+
+/// Bytes are exact and stand apart.
+const UNITS: [Unit; 5] = [
+    ("_ns", units::time),
+    ("_us", |us| units::time(us * 1e3)),
+    ("_s", |s| units::duration(Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX))),
+    ("_khz", units::frequency),
+    ("_share", units::percent),
+];
+const BYTES: &str = "_bytes";
+/// What the kernel says of a vulnerability that the CPU does not have.
+const NOT_AFFECTED: &str = ": Not affected";
+
+/// The machine, topic by topic, what it cannot beat, then what bears on measurements.
+pub fn machine_page(environment: &Environment, limits: &Limits, warnings: &[Warning]) -> String {
+    let sections = environment.sections();
+    let mut parts: Vec<String> = sections.iter().filter_map(section).collect();
+    parts.extend(unknown(&sections));
+    parts.push(limits_table(limits));
+    parts.push(warning_section(warnings));
+    parts.join("\n\n")
+}
+
+/// The same for scripts.
+pub fn machine_json(environment: &Environment, limits: &Limits, warnings: &[Warning]) -> String {
+    let warnings = warnings_json(warnings);
+    let object = json!({"environment": environment, "limits": limits, "warnings": warnings});
+    pretty_json(&object)
+}
+
+/// Warnings with their words.
+pub fn warnings_json(warnings: &[Warning]) -> Value {
+    json!(warnings.iter().map(InWords::of).collect::<Vec<_>>())
+}
+
+/// A warning in one line, for those who are about to measure.
+pub fn warning_line(warning: &Warning) -> String {
+    format!("ipcperf: warning: {warning} ({})", warning.remedy())
+}
+
+/// A warning with its words.
+#[derive(Serialize)]
+struct InWords<'a> {
+    #[serde(flatten)]
+    warning: &'a Warning,
+    severity: Severity,
+    what: String,
+    remedy: &'static str,
+}
+
+impl<'a> InWords<'a> {
+    fn of(warning: &'a Warning) -> Self {
+        let (severity, what, remedy) = (warning.severity(), warning.to_string(), warning.remedy());
+        Self { warning, severity, what, remedy }
+    }
+}
+
+/// What is known of a topic; `None` where that is nothing.
+fn section(section: &Section) -> Option<String> {
+    let mut table = new_table();
+    table.set_header([section.title, ""]);
+    for (name, words) in facts(section) {
+        table.add_row([name, bounded(words)]);
+    }
+    align_with_topics(&mut table);
+    (!table.is_empty()).then(|| table.to_string())
+}
+
+/// What is known of a topic: names and what they say, with units.
+pub fn facts(section: &Section) -> Vec<(String, String)> {
+    let known =
+        section.fields.iter().filter_map(|(key, value)| Some((name(key), words(key, value)?)));
+    known.collect()
+}
+
+/// What could not be had, all together: blanks among figures would only be in the way.
+fn unknown(sections: &[Section]) -> Option<String> {
+    let fields = sections.iter().flat_map(|section| &section.fields);
+    let keys = fields.filter(|(_, value)| value.is_null()).map(|(key, _)| name(key));
+    let keys: Vec<String> = keys.collect();
+    let mut table = new_table();
+    table.add_row([format!("Not known here: {}.", keys.join(", "))]);
+    (!keys.is_empty()).then(|| table.to_string())
+}
+
+/// The warnings as a section of the page.
+pub fn warning_section(warnings: &[Warning]) -> String {
+    if warnings.is_empty() {
+        return "No warnings: nothing is known that bears on measurements.".to_owned();
+    }
+    let mut table = new_table();
+    table.set_header(["Warnings", ""]);
+    for warning in warnings {
+        let words = format!("{warning}\nremedy: {}", warning.remedy());
+        table.add_row([warning.severity().to_string(), bounded(words)]);
+    }
+    table.to_string()
+}
+
+/// The key without its unit, which goes to the figure.
+fn name(key: &str) -> String {
+    let units = UNITS.iter().map(|(unit, _)| *unit).chain([BYTES]);
+    let stem = units.filter_map(|unit| key.strip_suffix(unit)).next();
+    stem.unwrap_or(key).replace('_', " ")
+}
+
+/// What is at `key`; `None` where it is not known.
+fn words(key: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Bool(is_so) => Some(if *is_so { "yes" } else { "no" }.to_owned()),
+        Value::Number(number) => Some(quantity(key, number)),
+        Value::String(text) if text.is_empty() => Some("none".to_owned()),
+        Value::String(text) => Some(chosen(key, text).to_owned()),
+        Value::Array(values) => Some(list(key, values)),
+        Value::Object(_) => Some(value.to_string()),
+    }
+}
+
+/// A number with its unit. Zero needs none; below zero it is a word of the kernel's.
+fn quantity(key: &str, number: &serde_json::Number) -> String {
+    if let Some(bytes) = number.as_u64().filter(|_| key.ends_with(BYTES)) {
+        return units::bytes(bytes);
+    }
+    let unit = UNITS.iter().find(|(unit, _)| key.ends_with(unit));
+    match (unit, number.as_f64()) {
+        (Some((_, written)), Some(value)) if value > 0.0 => written(value),
+        _ => number.to_string(),
+    }
+}
+
+/// Of the words the kernel offers, as in `always [madvise] never`, the one it goes by.
+fn chosen<'a>(key: &str, text: &'a str) -> &'a str {
+    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    match bracketed {
+        Some((chosen, _)) if key.starts_with("transparent_hugepage") => chosen,
+        _ => text,
+    }
+}
+
+fn list(key: &str, values: &[Value]) -> String {
+    let texts: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+    if texts.is_empty() {
+        return "none".to_owned();
+    }
+    if key != "mitigations" {
+        return texts.join(", ");
+    }
+    let (without, with): (Vec<&str>, Vec<&str>) =
+        texts.iter().partition(|text| text.ends_with(NOT_AFFECTED));
+    let rest = (!without.is_empty()).then(|| format!("{} more: not affected", without.len()));
+    with.into_iter().map(str::to_owned).chain(rest).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ipcperf_plan::machine::warnings;
+
+    /// A machine with something of every kind: sizes, times, lists, choices, and blanks.
+    fn planted() -> Environment {
+        let some = |text: &str| Some(text.to_owned());
+        let mut planted = Environment::default();
+        planted.program.version = "0.1.0".to_owned();
+        planted.program.build_profile = some("release");
+        planted.program.noise_detection = Some(true);
+        planted.kernel.kernel = some("Linux 6.12.0");
+        planted.kernel.isolated_cpus = some("");
+        planted.kernel.mitigations =
+            ["l1tf: Not affected", "mds: Mitigation: PTI", "tsa: Vulnerable"]
+                .map(str::to_owned)
+                .to_vec();
+        planted.kernel.uptime_s = Some(11_000);
+        planted.cpus.allowed_cpus = some("0-7");
+        planted.cpus.cpu_flags = Some(vec!["constant_tsc".to_owned(), "nonstop_tsc".to_owned()]);
+        planted.cpus.cache_l3_bytes = Some(272_629_760);
+        planted.power.governor = some("powersave");
+        planted.power.frequency_max_khz = Some(3_400_000);
+        planted.virtualisation.hypervisor = Some(false);
+        planted.virtualisation.guest_halt_poll_ns = Some(0);
+        planted.virtualisation.steal_share = Some(0.0214);
+        planted.memory.memory_bytes = Some(25_276_510_208);
+        planted.memory.transparent_hugepage = some("always [madvise] never");
+        planted.scheduler.sched_rt_runtime_us = Some(-1);
+        planted.scheduler.timer_slack_ns = Some(50_000);
+        planted.network.wmem_max_bytes = Some(212_992);
+        planted
+    }
+
+    #[test]
+    fn a_planted_machine_is_shown_with_its_units_and_warnings() {
+        let environment = planted();
+        let page = machine_page(&environment, &Limits::default(), &warnings(&environment));
+        insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn names_lose_their_units_alone() {
+        assert_eq!(name("clock_cost_ns"), "clock cost");
+        assert_eq!(name("ulimit_stack_bytes"), "ulimit stack");
+        assert_eq!(name("somaxconn"), "somaxconn");
+        assert_eq!(name("uptime_s"), "uptime");
+        assert_eq!(name("cpu_flags"), "cpu flags");
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_together_and_nowhere_else() {
+        let page = machine_page(&planted(), &Limits::default(), &[]);
+        let lines: Vec<&str> = page.lines().filter(|line| line.contains("energy pref")).collect();
+        assert_eq!(lines.len(), 1, "{page}");
+        assert!(page.contains("Not known here: "), "{page}");
+        assert!(page.ends_with("nothing is known that bears on measurements."), "{page}");
+    }
+
+    #[test]
+    fn scripts_get_environment_limits_and_warnings() {
+        let environment = planted();
+        let text = machine_json(&environment, &Limits::default(), &warnings(&environment));
+        let object: Value = serde_json::from_str(&text).unwrap();
+        let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
+        assert_eq!(keys.len(), 3, "{keys:?}");
+        assert_eq!(object["environment"]["governor"], "powersave");
+        assert_eq!(object["environment"]["boost"], Value::Null);
+        assert_eq!(object["limits"]["system_call_ns"], Value::Null);
+        let saves = &object["warnings"][1];
+        assert_eq!(
+            (&saves["name"], &saves["severity"]),
+            (&json!("governor-saves"), &json!("distorts"))
+        );
+        assert_eq!(saves["remedy"], "cpupower frequency-set -g performance");
+        assert!(saves["what"].as_str().is_some_and(|what| what.contains("powersave")));
+    }
+
+    #[test]
+    fn a_warning_is_one_line_before_measuring() {
+        let line = warning_line(&Warning::DebugBuild);
+        assert!(line.starts_with("ipcperf: warning: built without"), "{line}");
+        assert!(line.ends_with("(cargo build --release)"), "{line}");
+    }
+}

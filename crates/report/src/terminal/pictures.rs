@@ -1,0 +1,140 @@
+//! What instruments saw, in letters: tables, distributions as `quantize` of `DTrace` draws them, time lines.
+
+use ipcperf_model::instrument_view::{
+    Lane, Picture, Quantised, Span, State, Table, Timeline, Value,
+};
+use ipcperf_model::units;
+
+use crate::terminal::cells::new_table;
+
+/// The longest bar of a distribution, letters.
+const BAR: usize = 40;
+/// What stands before a bar or a lane.
+const LABEL: usize = 14;
+
+/// `picture`, not wider than `columns`.
+pub(crate) fn picture_text(picture: &Picture, columns: usize) -> String {
+    match picture {
+        Picture::Table(table) => table_text(table),
+        Picture::Quantised(quantised) => quantised_text(quantised),
+        Picture::Timeline(timeline) => timeline_text(timeline, columns),
+    }
+}
+
+/// A value of a table with its unit.
+#[allow(clippy::cast_precision_loss, reason = "for people, and three digits are left")]
+pub fn value_text(value: &Value) -> String {
+    match value {
+        Value::Text(words) => words.clone(),
+        Value::Count(count) => count.to_string(),
+        Value::Ns(ns) => units::time(*ns as f64),
+        Value::Bytes(bytes) => units::bytes(*bytes),
+        Value::Share(share) => units::percent(*share),
+        Value::Absent => "-".to_owned(),
+    }
+}
+
+/// `amount` in the unit of `kind`.
+pub fn amount_text(kind: &Value, amount: u64) -> String {
+    value_text(&match kind {
+        Value::Ns(_) => Value::Ns(amount),
+        Value::Bytes(_) => Value::Bytes(amount),
+        _ => Value::Count(amount),
+    })
+}
+
+fn table_text(table: &Table) -> String {
+    let mut grid = new_table();
+    grid.set_header(&table.headings);
+    for row in &table.rows {
+        grid.add_row(row.iter().map(value_text));
+    }
+    format!("{}\n{grid}", table.title)
+}
+
+fn quantised_text(quantised: &Quantised) -> String {
+    let total = quantised.rows.iter().map(|row| u128::from(row.1)).sum::<u128>().max(1);
+    let line = |&(least, count): &(u64, u64)| {
+        let from = amount_text(&quantised.kind, least);
+        let bar = "@".repeat(length(count, total));
+        format!("{from:>LABEL$} |{bar:<BAR$} {count}")
+    };
+    let head = format!("{:>LABEL$}  {:-^BAR$} count", "from", " distribution ");
+    let lines: Vec<String> = quantised.rows.iter().map(line).collect();
+    format!("{}\n{head}\n{}", quantised.title, lines.join("\n"))
+}
+
+/// The letters of a bar for `count` of `total`: as many as its share of [`BAR`], and one for the least.
+fn length(count: u64, total: u128) -> usize {
+    let letters = u128::from(count) * BAR as u128 / total;
+    usize::try_from(letters).unwrap_or(BAR).max(usize::from(count > 0)).min(BAR)
+}
+
+fn timeline_text(timeline: &Timeline, columns: usize) -> String {
+    let width = columns.saturating_sub(LABEL + 2).clamp(10, 100);
+    let lane = |lane: &Lane| {
+        let letters: String =
+            (0..width).map(|at| letter(lane, at, width, timeline.end_ns)).collect();
+        format!("{:>LABEL$} |{letters}", lane.label)
+    };
+    let lanes: Vec<String> = timeline.lanes.iter().map(lane).collect();
+    let end = amount_text(&Value::Ns(0), timeline.end_ns);
+    format!(
+        "{} (to {end}; # runs, - waits for a CPU, . sleeps)\n{}",
+        timeline.title,
+        lanes.join("\n")
+    )
+}
+
+/// What `lane` did for the most of piece `at` of `width`.
+fn letter(lane: &Lane, at: usize, width: usize, end_ns: u64) -> char {
+    let edge = |at: usize| u128::from(end_ns) * at as u128 / width as u128;
+    let (from, to) = (edge(at), edge(at + 1).max(edge(at) + 1));
+    let shared = |span: &Span| {
+        let (start, end) = (u128::from(span.from_ns).max(from), u128::from(span.to_ns).min(to));
+        end.saturating_sub(start)
+    };
+    let time_in = |state: State| -> u128 {
+        lane.spans.iter().filter(|span| span.state == state).map(shared).sum()
+    };
+    let states = [(State::Running, '#'), (State::Runnable, '-'), (State::Asleep, '.')];
+    let most = states.into_iter().max_by_key(|(state, _)| time_in(*state));
+    most.filter(|(state, _)| time_in(*state) > 0).map_or(' ', |(_, letter)| letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_is_drawn_as_shares_of_all() {
+        let rows = vec![(256, 90), (512, 9), (1024, 0), (2048, 1)];
+        let drawn = Quantised { title: "write".to_owned(), kind: Value::Ns(0), rows };
+        let text = picture_text(&Picture::Quantised(drawn), 80);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 6);
+        let bar = |line: &str| line.matches('@').count();
+        assert_eq!([2, 3, 4, 5].map(|index| bar(lines[index])), [36, 3, 0, 1], "{text}");
+        assert!(
+            lines[2].trim_start().starts_with("256 ns |@") && lines[5].ends_with(" 1"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_time_line_says_what_was_done_most() {
+        let span = |from_ns, to_ns, state| Span { from_ns, to_ns, state };
+        let spans = vec![span(0, 60, State::Running), span(60, 100, State::Asleep)];
+        let lanes = vec![Lane { label: "sender".to_owned(), spans }];
+        let line = Timeline { title: "who ran".to_owned(), end_ns: 200, lanes };
+        let text = picture_text(&Picture::Timeline(line), 36);
+        let letters = text.lines().last().unwrap().split_once('|').unwrap().1;
+        assert_eq!(letters, "######....          ", "{text}");
+    }
+
+    #[test]
+    fn what_could_not_be_had_is_no_zero() {
+        assert_eq!(value_text(&Value::Absent), "-");
+        assert_eq!(value_text(&Value::Ns(1_500)), "1.50 us");
+    }
+}

@@ -1,0 +1,54 @@
+//! Studies for people: which there are, and what one asks, measures and claims.
+
+use serde_json::{Value, json};
+
+use super::width::{columns, fit};
+use crate::terminal::cells::new_table;
+use ipcperf_study::{Matrix, STUDIES, Study};
+
+/// The studies that come with the program.
+pub fn study_list() -> String {
+    let mut table = new_table();
+    table.set_header(["study", "asks", "claims"]);
+    for study in all() {
+        table.add_row([study.name, study.question, study.hypotheses.len().to_string()]);
+    }
+    table.to_string()
+}
+
+fn all() -> impl Iterator<Item = Study> {
+    STUDIES.iter().filter_map(|(_, text)| Study::read(text).ok())
+}
+
+/// The same for scripts.
+pub fn studies_json() -> Value {
+    let entry = |study: Study| {
+        let ids: Vec<&str> = study.hypotheses.iter().map(|claim| claim.id.as_str()).collect();
+        json!({
+            "name": study.name, "about": study.title, "available": true, "reason": null,
+            "question": study.question, "source": study.source, "hypotheses": ids, "hash": study.hash,
+        })
+    };
+    all().map(entry).collect()
+}
+
+/// One study: what it asks, measures and claims.
+pub fn study_page(study: &Study) -> String {
+    let mut lines = vec![format!("{}: {}", study.name, study.title), study.question.clone()];
+    lines.extend(study.source.as_ref().map(|source| format!("After: {source}")));
+    lines.push("\nMeasures:".to_owned());
+    let matrix = |matrix: &Matrix| format!("  {}: {}", matrix.name, matrix.summary());
+    lines.extend(study.matrices.iter().map(matrix));
+    lines.push("\nClaims:".to_owned());
+    for claim in &study.hypotheses {
+        lines.push(format!("  {}: {}", claim.id, claim.claim));
+        let found = claim.published().map(|found| format!("; published: {found}"));
+        lines.push(format!("    judged by {}{}", claim.test.name, found.unwrap_or_default()));
+    }
+    let name = &study.name;
+    lines.push(format!(
+        "\nIts cases, and how long they take: ipcperf study plan {name}\nMeasure and judge: ipcperf study run \
+         {name}\nIts file, to begin one of your own with: ipcperf study show --toml {name}"
+    ));
+    fit(&lines.join("\n"), columns())
+}

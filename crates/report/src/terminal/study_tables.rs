@@ -1,0 +1,22 @@
+//! The tables of a study, for a terminal.
+
+use super::width::{columns, fit};
+use crate::presentation::ShownTable;
+use crate::terminal::cells::new_table;
+
+/// Each table with its caption above and its notes below.
+pub fn study_tables_text(tables: &[ShownTable]) -> String {
+    tables.iter().map(one).collect::<Vec<_>>().join("\n\n")
+}
+
+fn one(shown: &ShownTable) -> String {
+    let mut parts = vec![fit(&shown.caption, columns())];
+    if !shown.rows.is_empty() {
+        let mut table = new_table();
+        table.set_header(&shown.head);
+        table.add_rows(&shown.rows);
+        parts.push(table.to_string());
+    }
+    parts.extend(shown.notes.iter().map(|note| fit(note, columns())));
+    parts.join("\n")
+}

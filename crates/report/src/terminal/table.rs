@@ -1,0 +1,345 @@
+//! Tables of results: one for each workload, mode, placement and kernel buffer, or as many as it
+//! takes to keep to a width.
+
+use super::cells::Row;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use ipcperf_model::parallel::map;
+use ipcperf_model::printable::printable_line;
+use ipcperf_model::size::Bytes;
+use ipcperf_model::units;
+use ipcperf_model::workload::Kind;
+use ipcperf_results::analysis::{CaseSummary, Figure, Mode};
+use textwrap::core::display_width;
+
+use super::grid::Figures;
+use crate::wording::figure_text;
+use crate::wording::{Beside, Heading, headings};
+
+/// Behind a figure for round trips that have several modes, which the notes list.
+pub(super) const SEVERAL_MODES: &str = " †";
+
+/// What stands under one heading.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub heading: String,
+    pub figures: Figures,
+    /// How near they come to what bounds them; `None` where that is not known of any.
+    pub roofs: Option<Figures>,
+}
+
+/// What stands above the second grid of a section.
+pub const ROOFS: &str = "As a share of the limit of this machine that bounds it:";
+
+/// All tables of `summaries`, none wider than `columns`, with what they leave out below.
+pub fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> String {
+    let sections = sections(summaries, beside);
+    let mut parts: Vec<String> = map(sections.iter(), |section| section.text(columns));
+    let refusals = refusals(summaries);
+    if !refusals.is_empty() {
+        parts.push(refusals.join("\n"));
+    }
+    parts.join("\n\n")
+}
+
+/// The figures of `summaries`, heading by heading.
+pub fn sections(summaries: &[CaseSummary], beside: Beside) -> Vec<Section> {
+    let rows: Vec<Row> = summaries.iter().map(Row::of).collect();
+    let measured = measured_series(&rows);
+    let headings = headings(summaries);
+    map(headings.iter(), |heading| section(heading, &rows, &measured, beside))
+}
+
+/// The series that are more than refused.
+fn measured_series<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>) -> HashSet<&'a str> {
+    let measured = rows.into_iter().filter(|row| row.case.refused.is_none());
+    measured.map(|row| row.series.as_str()).collect()
+}
+
+/// What stands under `heading`. A refused cell is shown with the figures of its own series, or, where
+/// that has none in any table (`measured` has those that do), everywhere.
+fn section(heading: &Heading, rows: &[Row], measured: &HashSet<&str>, beside: Beside) -> Section {
+    let mut rows: Vec<&Row> = rows.iter().filter(|row| heading.covers(row.case)).collect();
+    let here = measured_series(rows.iter().copied());
+    rows.retain(|row| {
+        let series = row.series.as_str();
+        row.case.refused.is_none() || here.contains(series) || !measured.contains(series)
+    });
+    let bounded: Vec<&Row> = rows.iter().copied().filter(|row| row.case.roof.is_some()).collect();
+    Section {
+        heading: heading.text(&repetitions(&rows), beside),
+        figures: Figures::of(&rows, |case| cell(case, beside)),
+        roofs: (!bounded.is_empty()).then(|| Figures::of(&bounded, roof)),
+    }
+}
+
+impl Section {
+    fn text(&self, columns: usize) -> String {
+        let mut parts = vec![self.heading.clone()];
+        if display_width(&self.heading) > columns {
+            // What the figures are goes below what was measured.
+            parts[0] = self.heading.replacen("; ", ";\n  ", 1);
+        }
+        let grid = |figures: &Figures| figures.arranged(columns).tables(columns);
+        parts.extend(grid(&self.figures).iter().map(comfy_table::Table::to_string));
+        if let Some(roofs) = &self.roofs {
+            parts.push(ROOFS.to_owned());
+            parts.extend(grid(roofs).iter().map(comfy_table::Table::to_string));
+        }
+        parts.join("\n")
+    }
+}
+
+/// How near a case comes to the limit that bounds it.
+fn roof(case: &CaseSummary) -> String {
+    case.roof.as_ref().map_or_else(String::new, |roof| {
+        format!("{} of {}", units::percent(roof.share), roof.bound.name())
+    })
+}
+
+/// How many repetitions the medians of `rows` are of: none of a case that has no figure.
+fn repetitions(rows: &[&Row]) -> String {
+    let measured = || rows.iter().filter(|row| row.case.refused.is_none());
+    let counts = || measured().map(|row| row.case.main().map_or(0, |figure| figure.spread().n));
+    match (counts().min(), counts().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (_, most) => most.unwrap_or(0).to_string(),
+    }
+}
+
+fn cell(case: &CaseSummary, beside: Beside) -> String {
+    if case.refused.is_some() {
+        return "refused".to_owned();
+    }
+    let Some(figure) = case.main() else {
+        return no_figure(case);
+    };
+    let mut text = if case.modes.is_empty() {
+        one_middle(&figure, case.median_interval, beside)
+    } else {
+        several_modes(&figure, &case.modes)
+    };
+    if !case.round_trip_modes.is_empty() {
+        text += SEVERAL_MODES;
+    }
+    if let Some(lost) = case.lost_share.filter(|lost| lost.median > 0.0) {
+        text += &format!("\n{} lost", units::percent(lost.median));
+    }
+    if case.failed > 0 {
+        text += &format!("\n{} failed", case.failed);
+    }
+    text
+}
+
+fn no_figure(case: &CaseSummary) -> String {
+    match (case.failed, case.disturbed) {
+        (0, 0) => "none kept".to_owned(),
+        (0, disturbed) => {
+            let not_believed = case.disturbed_median.map(|value| match case.case.workload {
+                Kind::Stream if !case.case.moves_nothing() => units::bandwidth(value),
+                Kind::Stream | Kind::RoundTrip | Kind::RequestReply => units::time(value),
+            });
+            format!("? {}\n{disturbed} disturbed", not_believed.unwrap_or_default())
+        }
+        _ => "failed".to_owned(),
+    }
+}
+
+fn one_middle(figure: &Figure, interval: Option<[f64; 2]>, beside: Beside) -> String {
+    let each = if matches!(figure, Figure::PerMessage(_)) { " each" } else { "" };
+    let (median, spread) = (figure_text::median(figure), figure.spread());
+    match (beside, interval) {
+        (Beside::Interval, Some([low, high])) => {
+            let half = units::percent((high - low) / 2.0 / spread.median);
+            format!("{median}{each} ± {half}")
+        }
+        (Beside::Interval, None) if spread.middle_half().is_some() => format!("{median}{each}"),
+        (Beside::Interval, None) | (Beside::Spread, _) => {
+            format!("{median}{each} ({})", figure_text::spread_or_n(&spread))
+        }
+    }
+}
+
+/// Each mode with its share: one middle would stand for none of them.
+fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
+    let line = |mode: &Mode| {
+        format!("{}: {}", units::percent(mode.share), figure_text::value(figure, mode.median))
+    };
+    modes.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Each reason for a refusal once, with the cells it holds for.
+pub fn refusals(summaries: &[CaseSummary]) -> Vec<String> {
+    let mut reasons: Vec<(&str, BTreeSet<u64>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for summary in summaries {
+        let Some(reason) = &summary.refused else {
+            continue;
+        };
+        let place = *places.entry(reason).or_insert_with(|| {
+            reasons.push((reason, BTreeSet::new()));
+            reasons.len() - 1
+        });
+        reasons[place].1.insert(summary.case.buffer_bytes);
+    }
+    let line = |(reason, sizes): &(&str, BTreeSet<u64>)| {
+        let sizes: Vec<String> = sizes.iter().map(|&bytes| Bytes(bytes).to_string()).collect();
+        format!("refused at {}: {}", sizes.join(", "), printable_line(reason))
+    };
+    reasons.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::analysis::{Bound, Roof, summarise};
+    use ipcperf_results::testing::sample;
+
+    use super::*;
+
+    /// `null` and two others with scripted times: repetition k takes k per cent longer.
+    fn scripted(workload: Kind, mechanisms: &[&str], sizes: &[u64]) -> Vec<CaseSummary> {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        for (place, mechanism) in (1..).zip(mechanisms) {
+            for &bytes in sizes {
+                for block in 0..=7_u32 {
+                    let elapsed_ns = place * 1_000 * (100 + u64::from(block));
+                    samples.push(sample(mechanism, workload, bytes, block, elapsed_ns));
+                }
+                cases.push(samples[samples.len() - 1].run.case.case_id.clone());
+            }
+        }
+        summarise(&cases, &[], &samples, &[], None)
+    }
+
+    #[test]
+    fn few_sizes_stand_across() {
+        let mut all = scripted(Kind::Stream, &["null", "pipe", "tcp"], &[64, 4096]);
+        all.extend(scripted(Kind::RoundTrip, &["null", "pipe"], &[64, 4096]));
+        insta::assert_snapshot!(tables(&all, Beside::Spread, 116));
+    }
+
+    #[test]
+    fn many_sizes_stand_down() {
+        let sizes: Vec<u64> = (9..=15).map(|power| 1 << power).collect();
+        insta::assert_snapshot!(tables(
+            &scripted(Kind::Stream, &["null", "pipe"], &sizes),
+            Beside::Spread,
+            116
+        ));
+    }
+
+    #[test]
+    fn what_failed_was_lost_or_refused_is_in_its_cell() {
+        let mut all = scripted(Kind::Stream, &["udp", "pipe", "tcp"], &[64]);
+        all[0].lost_share = all[0]
+            .bandwidth_bytes_per_s
+            .map(|s| ipcperf_results::analysis::Spread { median: 0.5, ..s });
+        all[1].failed = 2;
+        all[2].refused = Some("tcp is tired".to_owned());
+        insta::assert_snapshot!(tables(&all, Beside::Spread, 116));
+    }
+
+    #[test]
+    fn modes_roofs_and_what_was_always_disturbed_are_in_their_cells() {
+        let mut all = scripted(Kind::Stream, &["pipe", "tcp", "udp"], &[64]);
+        all[0].modes =
+            [(0.62, 1.3e9), (0.38, 5.8e9)].map(|(share, median)| Mode { share, median }).to_vec();
+        all[2].round_trip_modes = all[0].modes.clone();
+        all[0].roof = Some(Roof { bound: Bound::Copy, least_ns: 1.0, share: 0.17 });
+        all[1].bandwidth_bytes_per_s = None;
+        (all[1].disturbed, all[1].disturbed_median) = (7, Some(4.2e9));
+        insta::assert_snapshot!(tables(&all, Beside::Interval, 116));
+    }
+
+    /// Long names, many sizes, several modes, a loss, a refusal: whatever makes a table wide.
+    fn wide() -> Vec<CaseSummary> {
+        let sizes: Vec<u64> = (6..=20).map(|power| 1 << power).collect();
+        let names = ["null", "pipe", "unix-stream-named", "unix-seqpacket", "udp"];
+        let mut all = scripted(Kind::Stream, &names, &sizes);
+        all.extend(scripted(Kind::RoundTrip, &names[..2], &sizes[..4]));
+        let option = ("address".to_owned(), "abstract".to_owned());
+        for case in all.iter_mut().filter(|case| case.case.mechanism == "unix-stream-named") {
+            case.case.options.insert(option.0.clone(), option.1.clone());
+        }
+        all[20].modes =
+            [(0.62, 1.3e9), (0.38, 5.8e9)].map(|(share, median)| Mode { share, median }).to_vec();
+        all[21].lost_share = all[21]
+            .bandwidth_bytes_per_s
+            .map(|s| ipcperf_results::analysis::Spread { median: 0.5, ..s });
+        all[22].refused = Some("carries at most 212960 bytes a message".to_owned());
+        for case in &mut all {
+            case.roof = Some(Roof { bound: Bound::SystemCall, least_ns: 1.0, share: 0.092 });
+        }
+        all
+    }
+
+    #[test]
+    fn at_every_width_no_line_is_wider_and_every_figure_stays_whole() {
+        let all = wide();
+        let whole = sections(&all, Beside::Interval);
+        let figures: Vec<String> = whole
+            .iter()
+            .flat_map(|section| [Some(&section.figures), section.roofs.as_ref()])
+            .flat_map(|figures| figures.unwrap().arranged(usize::MAX).rows)
+            .flat_map(|(_, cells)| cells)
+            .flat_map(|cell| cell.lines().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        for columns in 40..=200 {
+            let text = crate::terminal::fit(&tables(&all, Beside::Interval, columns), columns);
+            let widest = text.lines().map(display_width).max();
+            assert!(widest <= Some(columns), "{widest:?} of {columns}:\n{text}");
+            for figure in &figures {
+                assert!(text.contains(figure), "{figure} at {columns}:\n{text}");
+            }
+            let count = |what: &str| text.matches(what).count();
+            let wanted = figures.iter().filter(|figure| figure.contains("GB/s")).count();
+            assert_eq!(count("GB/s"), wanted, "{columns}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_more_tables_and_broken_names() {
+        let mut all = scripted(Kind::Stream, &["pipe", "unix-stream-named"], &[64, 4096]);
+        for case in &mut all[2..] {
+            case.case.options.insert("address".to_owned(), "abstract".to_owned());
+        }
+        insta::assert_snapshot!(tables(&all, Beside::Spread, 45));
+    }
+
+    /// The tables of a stream by mechanisms with so many repetitions each.
+    fn of_counts(counts: &[(&str, u32)]) -> String {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        for &(mechanism, count) in counts {
+            for block in 0..=count {
+                samples.push(sample(mechanism, Kind::Stream, 64, block, 1_000 + u64::from(block)));
+            }
+            cases.push(samples[samples.len() - 1].run.case.case_id.clone());
+        }
+        tables(&summarise(&cases, &[], &samples, &[], None), Beside::Spread, 116)
+    }
+
+    #[test]
+    fn one_or_two_repetitions_have_their_number_and_no_spread() {
+        let text = of_counts(&[("pipe", 1), ("tcp", 2), ("fifo", 3)]);
+        assert!(text.contains("s (n = 1)") && text.contains("s (n = 2)"), "{text}");
+        assert_eq!(text.matches(" %)").count(), 1, "{text}");
+        let all = scripted(Kind::Stream, &["pipe"], &[64]);
+        let few = summarise(
+            &[all[0].case.case_id.clone()],
+            &[],
+            &[sample("pipe", Kind::Stream, 64, 1, 1_000)],
+            &[],
+            None,
+        );
+        let spread = serde_json::to_value(few[0].bandwidth_bytes_per_s).unwrap();
+        assert!(spread["q1"].is_null() && spread["q3"].is_null() && spread["n"] == 1, "{spread}");
+    }
+
+    /// Of five rows without a figure and one of nine repetitions the head must not say nine.
+    #[test]
+    fn the_head_says_of_how_many_repetitions_all_its_rows_are() {
+        assert!(of_counts(&[("pipe", 9), ("tcp", 10)]).contains("n = 9 to 10"));
+        let text = of_counts(&[("pipe", 9), ("tcp", 0), ("fifo", 0)]);
+        assert!(text.contains("n = 0 to 9"), "{text}");
+    }
+}

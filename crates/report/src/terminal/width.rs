@@ -1,0 +1,78 @@
+//! How wide what is printed may be, and words made to fit.
+
+use rustix::termios::tcgetwinsize;
+use textwrap::{Options, WordSplitter};
+
+/// What is laid out for where neither a terminal nor `COLUMNS` says.
+const USUAL: usize = 116;
+/// Narrower than this, figures no longer fit: longer lines are left to the terminal.
+const LEAST: usize = 40;
+/// By how much the rest of a line stands in, where a line takes several.
+const INDENT: usize = 2;
+
+/// The columns that there are: those of the terminal, or else of `COLUMNS`.
+pub fn columns() -> usize {
+    if cfg!(test) {
+        // What tests compare is as wide in a small terminal as anywhere.
+        return USUAL;
+    }
+    of_terminal().or_else(of_environment).unwrap_or(USUAL).max(LEAST)
+}
+
+fn of_terminal() -> Option<usize> {
+    let size = tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
+fn of_environment() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok()?;
+    columns.trim().parse().ok().filter(|&columns| columns > 0)
+}
+
+/// `text` with each line that is wider than `columns` continued on lines of their own, which stand in
+/// a little further than it does.
+pub fn fit(text: &str, columns: usize) -> String {
+    let lines = text.lines().flat_map(|line| fit_line(line, columns));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn fit_line(line: &str, columns: usize) -> Vec<String> {
+    if textwrap::core::display_width(line) <= columns {
+        return vec![line.to_owned()];
+    }
+    let words = line.trim_start();
+    let indent = " ".repeat(line.len() - words.len());
+    let further = " ".repeat(indent.len() + INDENT);
+    let options = Options::new(columns)
+        .initial_indent(&indent)
+        .subsequent_indent(&further)
+        // Names of cases and of mechanisms stay whole: they are there to be copied.
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(words, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_left_as_it_is() {
+        let text = "one\n\n  two  three \nfour";
+        assert_eq!(fit(text, 40), text);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_further_in() {
+        let text = "  unix-dgram carries at most 212960 bytes a message";
+        let fitted = "  unix-dgram carries at most 212960\n    bytes a message";
+        assert_eq!(fit(text, 40), fitted);
+    }
+
+    #[test]
+    fn a_word_that_is_too_long_is_broken() {
+        let path = "/results".repeat(12);
+        let lines = fit(&path, 40);
+        assert!(lines.lines().all(|line| line.len() <= 40), "{lines}");
+        assert_eq!(lines.replace("\n  ", ""), path);
+    }
+}

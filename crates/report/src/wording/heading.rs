@@ -1,0 +1,221 @@
+//! Which cases stand in one table, and what is said above it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ipcperf_model::size::Bytes;
+use ipcperf_model::workload::Kind;
+use ipcperf_results::analysis::CaseSummary;
+
+/// A distance of the CPUs seen in a smaller share of the runs has no tables: there would be next to
+/// nothing in them. `--json` has all.
+pub const SELDOM: f64 = 0.05;
+
+/// What the cases of one table share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Heading {
+    workload: Kind,
+    mode: &'static str,
+    placement: String,
+    cpus: Vec<u32>,
+    /// The class of CPU pair.
+    class: Option<String>,
+    /// What else was asked that is not as usual.
+    conditions: Vec<(&'static str, String)>,
+}
+
+impl Heading {
+    fn of(summary: &CaseSummary) -> Self {
+        let case = &summary.case;
+        Self {
+            workload: case.workload,
+            mode: case.mode.name(),
+            placement: case.placement.clone(),
+            cpus: case.cpus.clone(),
+            class: summary.cpu_pair_class.clone(),
+            conditions: case.conditions(),
+        }
+    }
+
+    /// Whether `summary` belongs below it. A refused cell has no CPUs, and one without a figure no
+    /// class; either belongs where the rest is the same.
+    pub fn covers(&self, summary: &CaseSummary) -> bool {
+        let (case, class) = (&summary.case, &summary.cpu_pair_class);
+        self.workload == case.workload
+            && self.mode == case.mode.name()
+            && self.placement == case.placement
+            && self.conditions == case.conditions()
+            && (case.cpus.is_empty() || case.cpus == self.cpus)
+            && (class.is_none() || *class == self.class)
+    }
+
+    /// The workload of the cases below it.
+    pub const fn workload(&self) -> Kind {
+        self.workload
+    }
+
+    /// Whether its CPUs are as far apart as `class` says.
+    pub fn is_of_class(&self, class: Option<&String>) -> bool {
+        self.class.as_ref() == class
+    }
+
+    /// What was asked, without what was found: the same for files of different machines.
+    pub fn question(&self) -> String {
+        let (what, mode, placement) = (self.what(), self.mode, &self.placement);
+        format!("{what}, {mode}, placement {placement}{}", self.conditions_in_words())
+    }
+
+    /// Mode, placement, and what of it may differ, in few words.
+    pub fn place(&self) -> String {
+        let (mode, placement) = (self.mode, &self.placement);
+        let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
+        let cpus = self.cpus_in_words();
+        let asked = self.conditions_in_words();
+        format!("{mode}, placement {placement} ({cpus}{class}){asked}")
+    }
+
+    /// The same, shorter still, for the head of a small picture.
+    pub fn place_in_short(&self) -> String {
+        let (mode, placement, asked) = (self.mode, &self.placement, self.conditions_in_words());
+        match &self.class {
+            Some(class) => format!("{mode}, {placement} ({class}){asked}"),
+            None => format!("{mode}, {placement}{asked}"),
+        }
+    }
+
+    fn cpus_in_words(&self) -> String {
+        match self.cpus.as_slice() {
+            [] => "any CPU".to_owned(),
+            [one] => format!("CPU {one}"),
+            [sender, receiver] if sender == receiver => format!("both on CPU {sender}"),
+            [sender, receiver, ..] => format!("CPUs {sender} and {receiver}"),
+        }
+    }
+
+    fn conditions_in_words(&self) -> String {
+        in_words(&self.conditions)
+    }
+
+    /// What is in a table, above it.
+    pub fn about(&self, beside: Beside) -> String {
+        let (what, place) = (self.what(), self.place());
+        format!("{what}, {place}; {}", beside.in_words())
+    }
+
+    const fn what(&self) -> &'static str {
+        match self.workload {
+            Kind::Stream => "Stream: bandwidth",
+            Kind::RoundTrip => "Round trip: mean time there and back",
+            Kind::RequestReply => "Request and reply: mean time there and back",
+        }
+    }
+
+    /// The heading in one line.
+    pub fn text(&self, repetitions: &str, beside: Beside) -> String {
+        format!("{}, n = {repetitions}", self.about(beside))
+    }
+}
+
+/// `, kernel buffer match, touch both`: what is not as usual.
+pub fn in_words(conditions: &[(&str, String)]) -> String {
+    let words = conditions.iter().map(|(flag, value)| {
+        let value = match value.parse() {
+            Ok(bytes) => Bytes(bytes).to_string(),
+            Err(_) => value.clone(),
+        };
+        format!(", {} {value}", flag.replace('-', " "))
+    });
+    words.collect()
+}
+
+/// What stands beside a median.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// How far the repetitions spread.
+    Spread,
+    /// How well the median is known.
+    Interval,
+}
+
+impl Beside {
+    const fn in_words(self) -> &'static str {
+        match self {
+            Self::Spread => "median (IQR as share of it)",
+            Self::Interval => "median ± half its 95 % interval",
+        }
+    }
+}
+
+/// What stands above each table of `summaries`, streams first.
+pub fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
+    let seldom = seldom_classes(summaries);
+    let is_seldom = |class: &Option<String>| class.as_ref().is_some_and(|c| seldom.contains(c));
+    let (mut headings, mut seen) = (Vec::new(), HashSet::new());
+    for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
+        let heading = Heading::of(summary);
+        if !is_seldom(&heading.class) && seen.insert(heading.clone()) {
+            headings.push(heading);
+        }
+    }
+    let classed = headings.iter().filter(|heading| heading.class.is_some());
+    let classed: HashSet<Heading> =
+        classed.map(|heading| Heading { class: None, ..heading.clone() }).collect();
+    headings.retain(|heading| heading.class.is_some() || !classed.contains(heading));
+    headings.sort_by_key(|heading| heading.workload);
+    headings
+}
+
+/// The measured cases under each heading that has a table, headings in their order.
+pub fn by_heading(summaries: &[CaseSummary]) -> Vec<(Heading, Vec<&CaseSummary>)> {
+    let mut cases: HashMap<Heading, Vec<&CaseSummary>> = HashMap::new();
+    for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
+        cases.entry(Heading::of(summary)).or_default().push(summary);
+    }
+    let headings = headings(summaries).into_iter();
+    headings.filter_map(|heading| cases.remove(&heading).map(|cases| (heading, cases))).collect()
+}
+
+/// Classes of CPU pairs that hold less than [`SELDOM`] of the runs that count.
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn seldom_classes(summaries: &[CaseSummary]) -> HashSet<&String> {
+    let mut runs: BTreeMap<&String, usize> = BTreeMap::new();
+    for summary in summaries {
+        let counted = summary.main().map_or(0, |figure| figure.spread().n);
+        if let Some(class) = &summary.cpu_pair_class {
+            *runs.entry(class).or_default() += counted;
+        }
+    }
+    let all: usize = runs.values().sum();
+    let is_seldom = |(_, runs): &(&String, usize)| (*runs as f64) < SELDOM * all as f64;
+    runs.into_iter().filter(is_seldom).map(|(class, _)| class).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::analysis::summarise;
+    use ipcperf_results::testing::sample;
+
+    use super::*;
+
+    /// The headings of runs at `far`, of which some were at `near`.
+    fn classes(near: usize, far: usize) -> Vec<Option<String>> {
+        let names = [("46ns", near), ("375ns", far)];
+        let classes = names.iter().flat_map(|(name, count)| std::iter::repeat_n(*name, *count));
+        let samples: Vec<_> = (1..)
+            .zip(classes)
+            .map(|(block, class)| {
+                let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
+                sample.cpu_pair_class = Some(class.to_owned());
+                sample
+            })
+            .collect();
+        let case = samples[0].run.case.case_id.clone();
+        let summaries = summarise(&[case], &[], &samples, &[], None);
+        headings(&summaries).into_iter().map(|heading| heading.class).collect()
+    }
+
+    #[test]
+    fn each_distance_has_its_tables_but_one_that_is_seldom_seen() {
+        assert_eq!(classes(4, 20).len(), 2);
+        assert_eq!(classes(1, 40), [Some("375ns".to_owned())]);
+    }
+}

@@ -1,0 +1,75 @@
+//! How much a case moves, told where others differ from it in nothing else: the matrices of a study
+//! may ask for one mechanism and size at several totals.
+
+use std::collections::{HashMap, HashSet};
+
+use ipcperf_model::size::Bytes;
+
+use super::CaseSummary;
+use crate::CaseIdentity;
+
+/// What makes a line of a table or a figure: all of a case but its size and how much it moves.
+type Line = (String, String, Vec<(&'static str, String)>);
+
+/// Gives to each of `summaries` whose line has several amounts at one size the words that tell them apart.
+pub(super) fn tell(summaries: &mut [CaseSummary]) {
+    let mut cases: HashMap<(Line, u64), HashSet<&str>> = HashMap::new();
+    for summary in summaries.iter() {
+        let cell = (line(summary), summary.case.buffer_bytes);
+        cases.entry(cell).or_default().insert(&summary.case.case_id);
+    }
+    let several = cases.into_iter().filter(|(_, ids)| ids.len() > 1);
+    let several: HashSet<Line> = several.map(|((line, _), _)| line).collect();
+    for summary in summaries.iter_mut().filter(|summary| several.contains(&line(summary))) {
+        summary.amount = in_words(&summary.case);
+    }
+}
+
+fn line(summary: &CaseSummary) -> Line {
+    let case = &summary.case;
+    let place = format!("{}/{}/{}", case.workload.name(), case.mode.name(), case.placement);
+    (summary.series(), place, case.conditions())
+}
+
+/// `, one message`, `, 16 MiB in all`, or nothing where the case was calibrated.
+fn in_words(case: &CaseIdentity) -> String {
+    let amount = case.amount();
+    match amount.as_deref().map(|amount| (amount, amount.parse())) {
+        None => String::new(),
+        Some((_, Ok(bytes))) if bytes == case.buffer_bytes => ", one message".to_owned(),
+        Some((_, Ok(bytes))) => format!(", {} in all", Bytes(bytes)),
+        Some((messages, Err(_))) => format!(", {messages}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+
+    use crate::Sample;
+    use crate::testing::sample;
+    use crate::testing::summarised;
+
+    fn of(bytes: u64, amount: &str) -> Sample {
+        let mut one = sample("pipe", Kind::Stream, bytes, 1, 1_000);
+        one.run.case.case_id += amount;
+        one
+    }
+
+    fn series(samples: Vec<Sample>) -> Vec<String> {
+        let file = summarised("file", samples, Vec::new());
+        file.summaries.iter().map(super::CaseSummary::series).collect()
+    }
+
+    #[test]
+    fn what_differs_in_its_total_alone_has_it_in_its_name() {
+        let samples = vec![of(64, "/total=64"), of(64, "/total=4096"), of(128, "/total=4096")];
+        let names = ["pipe, one message", "pipe, 4 KiB in all", "pipe, 4 KiB in all"];
+        assert_eq!(series(samples), names);
+    }
+
+    #[test]
+    fn what_no_other_differs_from_keeps_its_name() {
+        assert_eq!(series(vec![of(64, "/total=64"), of(128, "/total=128")]), ["pipe", "pipe"]);
+    }
+}

@@ -1,0 +1,311 @@
+//! Which mechanism is best for small and for large messages, and by what factor.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use ipcperf_model::message_options::{Handling, Touch};
+use ipcperf_model::workload::Kind;
+
+use super::CaseSummary;
+use super::comparison::{Comparison, Contender, LeftOut, Ranking, Refused, contenders};
+use super::left_out::{nobody, undecided};
+
+/// So many of those that are not compared are named; more are counted.
+const MOST_ELSEWHERE: usize = 32;
+
+/// No machine has its CPUs at more distances; a file that somebody made may.
+const MOST_CLASSES: usize = 16;
+
+/// So many handlings are compared, each for itself; more are left to the tables.
+const MOST_HANDLINGS: usize = 16;
+
+/// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
+/// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
+/// other than the default, in another mode than the first, or with payload that nobody touched where it
+/// was left, are left to the tables.
+pub fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
+    let comparable = comparable(summaries);
+    let sides = [
+        (Kind::RoundTrip, Side::Smallest),
+        (Kind::RequestReply, Side::Smallest),
+        (Kind::Stream, Side::Largest),
+    ];
+    let placements = placements(&comparable);
+    let all = sides.iter().flat_map(|side| placements.iter().map(move |place| (side, place)));
+    all.flat_map(|((workload, side), place)| compare(&comparable, *workload, *side, place))
+        .collect()
+}
+
+/// For each placement and class of CPU pair: the shortest round trip and the highest bandwidth at
+/// one size.
+pub fn advice(summaries: &[CaseSummary], side: Side) -> Vec<Comparison> {
+    let comparable = comparable(summaries);
+    let placements = placements(&comparable);
+    let workloads = [Kind::RoundTrip, Kind::RequestReply, Kind::Stream];
+    let all = placements.iter().flat_map(|place| workloads.map(|workload| (workload, *place)));
+    all.flat_map(|(workload, place)| compare(&comparable, workload, side, place)).collect()
+}
+
+/// Cases that may be compared with others of the same handling: in the first mode, with the kernel's own
+/// buffers, and with payload that is where it can be read. Those whose runs are set aside are among them.
+fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
+    let mode = summaries.first().map(|summary| summary.case.mode);
+    summaries
+        .iter()
+        .filter(|case| Some(case.case.mode) == mode)
+        .filter(|case| case.case.kernel_buffer_asked_bytes.is_none())
+        .filter(|case| is_delivered(case))
+        .filter(|case| !case.case.moves_nothing() && case.refused.is_none())
+        .collect()
+}
+
+/// Whether what the figure is about is payload that the receiver has: of what is handed over in place
+/// nothing need have been moved, unless both parties touch it.
+fn is_delivered(case: &CaseSummary) -> bool {
+    let identity = &case.case;
+    let is_handed_over = identity.facts.as_ref().is_some_and(|known| known.is_handed_over);
+    !is_handed_over || identity.touch == Touch::Both
+}
+
+fn placements<'a>(cases: &[&'a CaseSummary]) -> Vec<&'a str> {
+    let mut placements: Vec<&str> = Vec::new();
+    for case in cases {
+        if !placements.contains(&case.case.placement.as_str()) {
+            placements.push(&case.case.placement);
+        }
+    }
+    placements
+}
+
+/// Which of the sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The smallest message.
+    Smallest,
+    /// The one in the middle, where there are three or more; of an even number the upper.
+    Middle,
+    /// The largest message.
+    Largest,
+}
+
+/// The rankings of each handling: only what is done to messages alike is compared.
+fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> Vec<Comparison> {
+    let mut alike: Vec<(Handling, Vec<&CaseSummary>)> = Vec::new();
+    for case in cases.iter().copied() {
+        if case.case.workload != workload || case.case.placement != placement {
+            continue;
+        }
+        let handling = case.case.handling();
+        match alike.iter().position(|(known, _)| *known == handling) {
+            Some(known) => alike[known].1.push(case),
+            None if alike.len() < MOST_HANDLINGS => alike.push((handling, vec![case])),
+            None => {}
+        }
+    }
+    alike.iter().flat_map(|(_, cases)| compare_alike(cases, side)).collect()
+}
+
+/// One ranking for each class in which two or more were measured.
+fn compare_alike(cases: &[&CaseSummary], side: Side) -> Vec<Comparison> {
+    let here = cases.iter().copied();
+    let sizes: BTreeSet<u64> = here.clone().map(|case| case.case.buffer_bytes).collect();
+    let wanted = match side {
+        Side::Smallest => sizes.first(),
+        Side::Middle if sizes.len() < 3 => None,
+        Side::Middle => sizes.iter().nth(sizes.len() / 2),
+        Side::Largest => sizes.last(),
+    };
+    let of_size: Vec<&CaseSummary> =
+        here.filter(|case| Some(&case.case.buffer_bytes) == wanted).collect();
+    let (apart, counted): (Vec<&CaseSummary>, Vec<&CaseSummary>) =
+        of_size.iter().partition(|case| case.is_mostly_missing());
+    let mut classes: BTreeMap<&Option<String>, Vec<&CaseSummary>> = BTreeMap::new();
+    for case in counted.iter().copied() {
+        classes.entry(&case.cpu_pair_class).or_default().push(case);
+    }
+    let seen = classes.values().take(MOST_CLASSES);
+    let ranked: Vec<Comparison> =
+        seen.filter_map(|inside| compare_class(inside, &counted, &apart)).collect();
+    if ranked.is_empty() {
+        return nobody(&counted, &apart).or_else(|| refuse(&counted)).into_iter().collect();
+    }
+    ranked
+}
+
+/// Compares those `inside` one class with each other, and with those that are left out (`apart`): of these, who
+/// has figures of another class alone has not been in this one.
+fn compare_class(
+    inside: &[&CaseSummary],
+    counted: &[&CaseSummary],
+    apart: &[&CaseSummary],
+) -> Option<Comparison> {
+    let class = &inside.first()?.cpu_pair_class;
+    let is_here = |case: &&&CaseSummary| case.main().is_none() || case.cpu_pair_class == *class;
+    let names: HashSet<String> = inside.iter().map(|case| case.series()).collect();
+    let left_out = apart.iter().filter(is_here).map(|case| LeftOut::of(case));
+    let left_out: Vec<LeftOut> = left_out.filter(|one| !names.contains(&one.name)).collect();
+    let best = contenders(inside).into_iter().next()?;
+    let workload = inside[0].case.workload;
+    let better = left_out.iter().filter(|one| one.looked_better(&best, workload));
+    let better: Vec<LeftOut> = better.cloned().collect();
+    if better.is_empty() {
+        return rank_class(inside, counted, left_out).map(Comparison::Ranked);
+    }
+    Some(undecided(inside[0], Some(best), better))
+}
+
+/// Where two or more were measured, but no two of them in one class.
+fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
+    let [first, _, ..] = cases else {
+        return None;
+    };
+    let class = |case: &CaseSummary| case.cpu_pair_class.clone().unwrap_or_default();
+    Some(Comparison::Refused(Refused {
+        workload: first.case.workload,
+        placement: first.case.placement.clone(),
+        buffer_bytes: first.case.buffer_bytes,
+        handling: first.case.handling(),
+        measured: cases.iter().map(|case| (case.series(), class(case))).collect(),
+    }))
+}
+
+/// Ranks those `inside` one class, of `all` that count at that placement and size.
+fn rank_class(
+    inside: &[&CaseSummary],
+    all: &[&CaseSummary],
+    left_out: Vec<LeftOut>,
+) -> Option<Ranking> {
+    let CaseSummary { case: first, cpu_pair_class: class, .. } = inside.first()?;
+    let ranked = contenders(inside);
+    if ranked.len() < 2 {
+        return None;
+    }
+    let elsewhere = elsewhere(all, class, &ranked);
+    let mut ranked = ranked.into_iter();
+    let (best, second) = (ranked.next()?, ranked.next()?);
+    Some(Ranking {
+        workload: first.workload,
+        placement: first.placement.clone(),
+        class: class.clone(),
+        buffer_bytes: first.buffer_bytes,
+        handling: first.handling(),
+        factor: factor(first.workload, &best, &second),
+        best,
+        second,
+        elsewhere,
+        left_out,
+    })
+}
+
+/// The names of those of `cases` that were measured in other classes than `class` only.
+fn elsewhere(cases: &[&CaseSummary], class: &Option<String>, ranked: &[Contender]) -> Vec<String> {
+    let here: HashSet<&str> = ranked.iter().map(|contender| contender.name.as_str()).collect();
+    let outside = cases.iter().filter(|case| case.cpu_pair_class != *class);
+    let mut names: Vec<String> = outside.map(|case| case.series()).collect();
+    names.retain(|name| !here.contains(name.as_str()));
+    names.dedup();
+    if names.len() > MOST_ELSEWHERE {
+        let more = names.split_off(MOST_ELSEWHERE).len();
+        names.push(format!("{more} more"));
+    }
+    names
+}
+
+fn factor(workload: Kind, best: &Contender, second: &Contender) -> Option<f64> {
+    let have_one_mode = best.modes.is_empty() && second.modes.is_empty();
+    have_one_mode.then(|| match workload {
+        Kind::Stream => best.median / second.median,
+        Kind::RoundTrip | Kind::RequestReply => second.median / best.median,
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::Sample;
+    use crate::analysis::summarise;
+    use crate::testing::sample;
+
+    fn measured(mechanism: &str, class: &str, elapsed_us: u64) -> Sample {
+        let mut sample = sample(mechanism, Kind::Stream, 64, 1, elapsed_us * 1_000);
+        sample.cpu_pair_class = Some(class.to_owned());
+        sample
+    }
+
+    /// What the cases of `samples` come to beside one another.
+    pub(in crate::analysis) fn compared(samples: &[Sample]) -> Vec<Comparison> {
+        let mut cases: Vec<String> = Vec::new();
+        for sample in samples {
+            if !cases.contains(&sample.run.case.case_id) {
+                cases.push(sample.run.case.case_id.clone());
+            }
+        }
+        comparisons(&summarise(&cases, &[], samples, &[], None))
+    }
+
+    #[test]
+    fn only_what_was_measured_at_one_distance_is_compared() {
+        let compared = compared(&[
+            measured("pipe", "46ns", 1_000),
+            measured("tcp", "46ns", 3_000),
+            measured("pipe", "375ns", 8_000),
+            measured("fifo", "375ns", 2_000),
+        ]);
+        let ranked = compared.iter().map(|one| match one {
+            Comparison::Ranked(ranking) => ranking,
+            other => panic!("{other:?}"),
+        });
+        let told: Vec<_> = ranked
+            .map(|r| (r.class.as_deref().unwrap(), r.best.name.as_str(), r.elsewhere.clone()))
+            .collect();
+        let (tcp, fifo) = (vec!["tcp".to_owned()], vec!["fifo".to_owned()]);
+        assert_eq!(told, [("375ns", "fifo", tcp), ("46ns", "pipe", fifo)]);
+    }
+
+    #[test]
+    fn two_that_never_met_at_one_distance_are_not_compared() {
+        let apart = [measured("pipe", "46ns", 1_000), measured("tcp", "375ns", 3_000)];
+        let [Comparison::Refused(refused)] = &compared(&apart)[..] else {
+            panic!("{:?}", compared(&apart));
+        };
+        let told = [("pipe", "46ns"), ("tcp", "375ns")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        assert_eq!(refused.measured, told);
+    }
+
+    #[test]
+    fn what_is_handed_over_in_place_is_ranked_only_where_both_touch_it() {
+        let winner = |touch| {
+            let mut samples =
+                [measured("pipe", "46ns", 3_000), measured("tcp", "46ns", 4_000)].to_vec();
+            samples.push(measured("bus-memfd", "46ns", 1));
+            samples.iter_mut().for_each(|sample| sample.run.case.touch = touch);
+            match &compared(&samples)[..] {
+                [Comparison::Ranked(ranking)] => ranking.best.name.clone(),
+                others => panic!("{others:?}"),
+            }
+        };
+        for touch in [Touch::None, Touch::Write, Touch::Read] {
+            assert_eq!(winner(touch), "pipe", "{}", touch.name());
+        }
+        assert_eq!(winner(Touch::Both), "bus-memfd");
+    }
+
+    #[test]
+    fn only_what_is_done_to_messages_alike_is_compared() {
+        let mut samples: Vec<Sample> = Vec::new();
+        for (touch, bus_us) in [(Touch::None, 1), (Touch::Both, 2)] {
+            for (mechanism, us) in [("pipe", 3_000), ("tcp", 4_000), ("bus-memfd", bus_us)] {
+                let mut one = measured(mechanism, "46ns", us);
+                one.run.case.touch = touch;
+                one.run.case.case_id += touch.name();
+                samples.push(one);
+            }
+        }
+        let compared = compared(&samples);
+        let told = compared.iter().map(|one| match one {
+            Comparison::Ranked(ranking) => (ranking.handling.touch, ranking.best.name.as_str()),
+            other => panic!("{other:?}"),
+        });
+        let expected = [(Touch::None, "pipe"), (Touch::Both, "bus-memfd")];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
+}

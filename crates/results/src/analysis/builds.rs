@@ -1,0 +1,64 @@
+//! Files of custom mechanisms: two files of one name are two mechanisms, and are told apart by their SHA-256.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Summarised;
+
+/// So many digits of a hash tell files apart.
+const DIGITS: usize = 12;
+
+/// Names apart, in all of `files`, custom mechanisms that have one name and are different files.
+pub fn name_apart(files: &mut [Summarised]) {
+    let mut known: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
+    for (name, sha256) in files.iter().filter_map(Summarised::hashes).flatten() {
+        known.entry(name.clone()).or_default().insert(sha256.clone());
+    }
+    known.retain(|_, hashes| hashes.len() > 1);
+    for file in files {
+        for summary in &mut file.summaries {
+            if known.contains_key(&summary.case.mechanism) {
+                summary.build = in_words(summary.mechanism_sha256.as_deref());
+            }
+        }
+    }
+}
+
+fn in_words(sha256: Option<&str>) -> String {
+    let digits = sha256.map(|hash| hash.chars().take(DIGITS).collect::<String>());
+    digits.map_or_else(|| " (file not known)".to_owned(), |digits| format!(" (sha256 {digits})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+
+    use super::*;
+    use crate::CustomRecord;
+    use crate::testing::sample;
+    use crate::testing::summarised;
+
+    const NAME: &str = "lib:/data/x.so";
+
+    fn file(path: &str, sha256: &str) -> Summarised {
+        let samples = vec![sample(NAME, Kind::Stream, 64, 1, 1_000)];
+        let mut file = summarised(path, samples, Vec::new());
+        let sha256 = BTreeMap::from([(NAME.to_owned(), Some(sha256.to_owned()))]);
+        file.results.header.plan.custom = Some(CustomRecord { folder: None, sha256 });
+        file.add_hashes();
+        file
+    }
+
+    fn names(hashes: [&str; 2]) -> Vec<String> {
+        let mut files = [file("one", hashes[0]), file("other", hashes[1])];
+        name_apart(&mut files);
+        files.iter().map(|file| file.summaries[0].series()).collect()
+    }
+
+    #[test]
+    fn two_files_of_one_name_are_named_apart_and_one_keeps_its_name() {
+        let (one, other) = ("a".repeat(64), "b".repeat(64));
+        assert_eq!(names([&one, &one]), [NAME, NAME]);
+        let apart = ["aaaaaaaaaaaa", "bbbbbbbbbbbb"].map(|hash| format!("{NAME} (sha256 {hash})"));
+        assert_eq!(names([&one, &other]), apart);
+    }
+}

@@ -1,0 +1,87 @@
+//! What a message costs in CPU time, by role.
+
+use std::collections::BTreeMap;
+
+use ipcperf_model::workload::Kind;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Spread;
+use crate::Sample;
+
+/// What keys end in that hold the CPU time of a role.
+const CPU_TIME: &str = "_cpu_ns";
+
+/// What one role spends: user and system time together, as the scheduler counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RoleCost {
+    /// CPU time over messages, or round trips, that arrived.
+    pub cpu_ns_per_message: Spread,
+    /// CPU time over payload that arrived; for streams only.
+    pub cpu_ns_per_byte: Option<Spread>,
+}
+
+/// The costs over `samples` of one case, by role.
+pub(super) fn by_role(samples: &[&Sample]) -> BTreeMap<String, RoleCost> {
+    let keys = samples.first().into_iter().flat_map(|sample| sample.roles.keys());
+    let roles = keys.filter_map(|key| key.strip_suffix(CPU_TIME));
+    roles.filter_map(|role| Some((role.to_owned(), cost(samples, role)?))).collect()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "rates, good to 53 bits")]
+fn cost(samples: &[&Sample], role: &str) -> Option<RoleCost> {
+    let key = format!("{role}{CPU_TIME}");
+    let cpu_ns = |sample: &Sample| Some((*sample.roles.get(&key)?)? as f64);
+    let per = |unit: &dyn Fn(&Sample) -> Option<f64>| -> Option<Spread> {
+        let costs = samples.iter().map(|sample| Some(cpu_ns(sample)? / unit(sample)?));
+        Spread::of(&costs.collect::<Option<Vec<f64>>>()?)
+    };
+    Some(RoleCost {
+        cpu_ns_per_message: per(&|sample| Some(sample.messages as f64).filter(|n| *n > 0.0))?,
+        cpu_ns_per_byte: per(&arrived_bytes),
+    })
+}
+
+/// Payload of a stream that arrived. A round trip carries it twice: its cost has no bytes to go by.
+#[allow(clippy::cast_precision_loss, reason = "bytes, good to 53 bits")]
+fn arrived_bytes(sample: &Sample) -> Option<f64> {
+    let (arrived, lost) = (sample.messages as f64, sample.lost_messages.unwrap_or(0) as f64);
+    let bytes = sample.total_bytes as f64 * arrived / (arrived + lost);
+    (sample.run.case.workload == Kind::Stream && bytes > 0.0).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::sample;
+
+    fn spending(workload: Kind, cpu_ns: Option<u64>) -> Sample {
+        let mut sample = sample("pipe", workload, 64, 1, 1_000_000);
+        sample.roles.insert("sender_cpu_ns".to_owned(), cpu_ns);
+        sample
+    }
+
+    #[test]
+    fn cpu_time_is_told_by_message_and_for_streams_by_byte() {
+        let costs = by_role(&[&spending(Kind::Stream, Some(320_000))]);
+        let sender = &costs["sender"];
+        assert!((sender.cpu_ns_per_message.median - 320.0).abs() < 1e-9);
+        assert!((sender.cpu_ns_per_byte.unwrap().median - 5.0).abs() < 1e-9);
+        let costs = by_role(&[&spending(Kind::RoundTrip, Some(320_000))]);
+        assert_eq!(costs["sender"].cpu_ns_per_byte, None);
+    }
+
+    #[test]
+    fn what_was_lost_was_paid_for_but_did_not_arrive() {
+        let mut sample = spending(Kind::Stream, Some(320_000));
+        (sample.messages, sample.lost_messages) = (500, Some(500));
+        let sender = by_role(&[&sample])["sender"];
+        assert!((sender.cpu_ns_per_byte.unwrap().median - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn unknown_cpu_time_has_no_cost() {
+        assert!(by_role(&[&spending(Kind::Stream, None)]).is_empty());
+        assert!(by_role(&[]).is_empty());
+    }
+}

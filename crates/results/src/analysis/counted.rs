@@ -1,0 +1,177 @@
+//! What counters counted and the profile sampled of a case, over the runs that they watched: numbers that can
+//! stand on an axis.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ipcperf_model::case_id::{TWIN, WATCHED};
+use ipcperf_model::instrument::counters::{Count, Ratio, Space};
+use ipcperf_model::instrument::profile::Row;
+use ipcperf_model::observation::Observation;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{CaseSummary, Spread};
+use crate::{ObservationRecord, Results, Sample};
+
+/// The events whose counts are times, ns.
+const CLOCKS: [&str; 2] = ["task-clock", "cpu-clock"];
+
+/// One number that was counted of a role of a case.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Counted {
+    /// Whose.
+    pub role: String,
+    /// What was counted.
+    #[serde(flatten)]
+    pub what: What,
+    /// Over the runs that were watched and count.
+    #[serde(flatten)]
+    pub spread: Spread,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+pub struct What {
+    /// The event, the ratio, or the group of symbols.
+    pub name: String,
+    /// What the numbers are.
+    pub kind: CountKind,
+}
+
+/// What numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountKind {
+    /// Events for each message or round trip, in the program and in the kernel together.
+    PerMessage,
+    /// Time for each message or round trip, ns: of events that are clocks.
+    NsPerMessage,
+    /// Events for each of other events.
+    Ratio,
+    /// The share of a role's samples.
+    Share,
+}
+
+/// The runs of a cell in one class of CPU pair that were watched and count.
+type Cells<'a> = HashMap<(&'a str, Option<&'a str>), Vec<&'a Sample>>;
+
+/// What was counted of the cells of `summaries`.
+pub(super) fn add(summaries: &mut [CaseSummary], results: &Results) {
+    let mut seen: HashMap<&str, Vec<&ObservationRecord>> = HashMap::new();
+    for one in &results.observations {
+        seen.entry(&one.run_id).or_default().push(one);
+    }
+    let mut cells = Cells::new();
+    let counting = |sample: &&Sample| sample.set_aside.is_none() && sample.twin_of.is_none();
+    for sample in results.samples.iter().filter(counting) {
+        let id = &sample.run.case.case_id;
+        let cell = id.rsplit_once(WATCHED).map_or(id.as_str(), |(cell, _)| cell);
+        cells.entry((cell, sample.cpu_pair_class.as_deref())).or_default().push(sample);
+    }
+    for summary in summaries {
+        let id = &summary.case.case_id;
+        let cell = id.rsplit_once(TWIN).map_or(id.as_str(), |(cell, _)| cell);
+        let runs = cells.get(&(cell, summary.cpu_pair_class.as_deref()));
+        summary.counted = runs.map_or_else(Vec::new, |runs| counted(runs, &seen));
+    }
+}
+
+fn counted(runs: &[&Sample], seen: &HashMap<&str, Vec<&ObservationRecord>>) -> Vec<Counted> {
+    let mut values: BTreeMap<(String, What), Vec<f64>> = BTreeMap::new();
+    for run in runs {
+        let rows = seen.get(run.run.run_id.as_str()).map_or(&[][..], Vec::as_slice);
+        for (key, value) in of_run(run, rows) {
+            values.entry(key).or_default().push(value);
+        }
+    }
+    let spread = |((role, what), values): ((String, What), Vec<f64>)| {
+        Some(Counted { role, what, spread: Spread::of(&values)? })
+    };
+    values.into_iter().filter_map(spread).collect()
+}
+
+/// The numbers of one run by role.
+fn of_run(run: &Sample, rows: &[&ObservationRecord]) -> BTreeMap<(String, What), f64> {
+    let mut counts: BTreeMap<(String, String), Vec<Count>> = BTreeMap::new();
+    let mut numbers = BTreeMap::new();
+    for row in rows {
+        let Some(role) = row.role.clone() else { continue };
+        let told = row.told();
+        if let Some(count) = told.row::<Count>() {
+            counts.entry((role, count.event.clone())).or_default().push(count);
+        } else if let Some((name, kind, value)) = ratio_or_share(&told) {
+            numbers.insert((role, What { name, kind }), value);
+        }
+    }
+    for ((role, _), counts) in counts {
+        numbers.extend(per_message(run, &counts).map(|(what, value)| ((role, what), value)));
+    }
+    numbers
+}
+
+fn ratio_or_share(told: &Observation) -> Option<(String, CountKind, f64)> {
+    if let Some(Ratio { ratio, space, value }) = told.row() {
+        return (space == Space::Both).then_some((ratio, CountKind::Ratio, value?));
+    }
+    match told.row()? {
+        Row::Group(one) => Some((one.group.word().to_owned(), CountKind::Share, one.share)),
+        Row::Summary(_) | Row::Symbol(_) | Row::Stack(_) => None,
+    }
+}
+
+/// What was counted of an event for each message. Program and kernel are told as their sum; one of them alone
+/// bears the name that would ask for it. What is missing of one is missing of the sum.
+#[allow(clippy::cast_precision_loss, reason = "rates, good to 53 bits")]
+fn per_message(run: &Sample, counts: &[Count]) -> Option<(What, f64)> {
+    let in_space = |space| counts.iter().find(|count| count.space == space);
+    let event = counts.first()?.event.clone();
+    let (name, count) = match [Space::Both, Space::User, Space::Kernel].map(in_space) {
+        [Some(both), _, _] => (event, both.count?),
+        [None, Some(user), Some(kernel)] => (event, user.count?.saturating_add(kernel.count?)),
+        [None, Some(user), None] => (format!("{event}:u"), user.count?),
+        [None, None, kernel] => (format!("{event}:k"), kernel?.count?),
+    };
+    let messages = (run.messages > 0).then_some(run.messages as f64)?;
+    let kind = match CLOCKS.iter().any(|clock| name.starts_with(clock)) {
+        true => CountKind::NsPerMessage,
+        false => CountKind::PerMessage,
+    };
+    Some((What { name, kind }, count as f64 / messages))
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+
+    use super::*;
+    use crate::testing::sample;
+
+    fn count(event: &str, space: Space, count: Option<u64>) -> Count {
+        Count { event: event.to_owned(), space, count, counted_share: None, raw_count: count }
+    }
+
+    /// What these come to for each of a hundred messages.
+    fn of(counts: &[Count]) -> Option<(String, f64)> {
+        let mut run = sample("pipe", Kind::Stream, 64, 1, 1_000);
+        run.messages = 100;
+        per_message(&run, counts).map(|(what, value)| (what.name, value))
+    }
+
+    #[test]
+    fn program_and_kernel_are_one_number_unless_one_was_asked_for() {
+        let (user, kernel) =
+            (count("r1b", Space::User, Some(100)), count("r1b", Space::Kernel, Some(300)));
+        assert_eq!(of(&[user.clone(), kernel.clone()]), Some(("r1b".to_owned(), 4.0)));
+        assert_eq!(of(std::slice::from_ref(&user)), Some(("r1b:u".to_owned(), 1.0)));
+        assert_eq!(of(std::slice::from_ref(&kernel)), Some(("r1b:k".to_owned(), 3.0)));
+        let both = count("r1b", Space::Both, Some(390));
+        assert_eq!(of(&[user, kernel, both]), Some(("r1b".to_owned(), 3.9)));
+    }
+
+    #[test]
+    fn what_is_missing_of_one_is_missing_of_the_sum() {
+        let user = count("r1b", Space::User, Some(100));
+        assert_eq!(of(&[user, count("r1b", Space::Kernel, None)]), None);
+        assert_eq!(of(&[]), None);
+    }
+}

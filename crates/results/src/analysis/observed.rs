@@ -1,0 +1,69 @@
+//! What instruments saw, case by case: of each case one run speaks for all.
+
+use ipcperf_model::instrument::find;
+use ipcperf_model::instrument::profile::{flame, folded};
+use ipcperf_model::instrument_view::Picture;
+use ipcperf_model::observation::Observation;
+
+use super::ns_per_message;
+use crate::{Results, Sample};
+
+/// What one instrument saw of one case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// The case.
+    pub case_id: String,
+    /// The run that speaks for the case: the one whose messages took neither more nor less time than most.
+    pub run_id: String,
+    /// Name of the instrument.
+    pub instrument: String,
+    /// What it saw.
+    pub pictures: Vec<Picture>,
+    /// Stacks as a flame graph, in SVG, where there are any.
+    pub flame: Option<String>,
+}
+
+/// What was seen of each case of `results` that was watched, in the order of the plan. An instrument that
+/// this ipcperf does not have has no pictures.
+pub fn observed(results: &Results) -> Vec<Observed> {
+    observed_of(results, |_| true)
+}
+
+/// As [`observed`], of those cases of whose run that speaks for them `is_meant` holds.
+pub fn observed_of(results: &Results, is_meant: impl Fn(&Sample) -> bool) -> Vec<Observed> {
+    let cases = &results.header.plan.cases;
+    let spokesmen = cases.iter().filter_map(|case| spokesman(case, &results.samples));
+    spokesmen.filter(|run| is_meant(run)).flat_map(|run| seen(run, results)).collect()
+}
+
+/// Of the runs of `case` that were watched and count (or, where none counts, of all), the middle one.
+fn spokesman<'a>(case: &str, samples: &'a [Sample]) -> Option<&'a Sample> {
+    let is_watched = |sample: &Sample| sample.twin_of.is_none() && !sample.instruments.is_empty();
+    let of_case = |sample: &&Sample| sample.run.case.case_id == case && is_watched(sample);
+    let all: Vec<&Sample> = samples.iter().filter(of_case).collect();
+    let counting: Vec<&Sample> =
+        all.iter().copied().filter(|sample| sample.set_aside.is_none()).collect();
+    let mut runs = if counting.is_empty() { all } else { counting };
+    let time = |sample: &Sample| ns_per_message(sample).unwrap_or(f64::INFINITY);
+    runs.sort_by(|one, other| time(one).total_cmp(&time(other)));
+    runs.get(runs.len().saturating_sub(1) / 2).copied()
+}
+
+fn seen(run: &Sample, results: &Results) -> Vec<Observed> {
+    let by = |instrument: &String| {
+        let told: Vec<Observation> = results
+            .observations
+            .iter()
+            .filter(|one| one.run_id == run.run.run_id && one.instrument == *instrument)
+            .map(crate::ObservationRecord::told)
+            .collect();
+        Observed {
+            case_id: run.run.case.case_id.clone(),
+            run_id: run.run.run_id.clone(),
+            instrument: instrument.clone(),
+            flame: flame(&folded(&told)),
+            pictures: find(instrument).map_or_else(Vec::new, |known| (known.pictures)(&told)),
+        }
+    };
+    run.instruments.iter().map(by).collect()
+}

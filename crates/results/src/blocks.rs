@@ -1,0 +1,134 @@
+//! A file in blocks that end with a line, so that several threads can read it while it comes in,
+//! and it need never be in memory as a whole.
+
+use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
+
+use memchr::memrchr;
+
+use crate::wrong::Wrong;
+
+/// Bytes of a block, which about a hundred samples with histograms fill.
+const BLOCK: usize = 256 * 1024;
+/// A longer line is no line: something else that never ends, such as `/dev/zero`.
+const LONGEST_LINE: usize = 256 * 1024 * 1024;
+
+/// The blocks of `input`.
+pub(super) struct Blocks<'a, R> {
+    input: R,
+    spare: &'a Spare,
+    /// What came after the last newline.
+    carried: Vec<u8>,
+    whole_bytes: u64,
+    is_over: bool,
+}
+
+/// Blocks that were read and can be filled again: fresh memory costs more than reading.
+#[derive(Default)]
+pub(super) struct Spare(Mutex<Vec<Vec<u8>>>);
+
+/// Where the last whole line ends, and whether anything follows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ending {
+    pub(super) whole_bytes: u64,
+    pub(super) torn_bytes: usize,
+}
+
+impl Spare {
+    pub(super) fn put(&self, block: Vec<u8>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+    }
+
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+}
+
+impl<'a, R: Read> Blocks<'a, R> {
+    pub(super) fn of(input: R, spare: &'a Spare) -> Self {
+        Self { input, spare, carried: Vec::new(), whole_bytes: 0, is_over: false }
+    }
+
+    /// What is to be known once there are no more blocks.
+    pub(super) fn ending(&self) -> Ending {
+        Ending { whole_bytes: self.whole_bytes, torn_bytes: self.carried.len() }
+    }
+
+    /// The next block; `None` where no line ends any more.
+    fn read(&mut self) -> Result<Option<Vec<u8>>, Wrong> {
+        let mut block = self.spare.take();
+        block.clear();
+        block.append(&mut self.carried);
+        while !self.is_over {
+            let known = block.len();
+            self.is_over = self.fill(&mut block)? < BLOCK;
+            if let Some(newline) = memrchr(b'\n', &block[known..]) {
+                let end = known + newline + 1;
+                self.carried.extend_from_slice(&block[end..]);
+                block.truncate(end);
+                self.whole_bytes += end as u64;
+                return Ok(Some(block));
+            }
+            if block.len() > LONGEST_LINE {
+                return Err("a line that does not end".to_owned().into());
+            }
+        }
+        self.carried = block;
+        Ok(None)
+    }
+
+    /// Adds what comes next to `block`: as much as a block holds, or less at the end.
+    fn fill(&mut self, block: &mut Vec<u8>) -> io::Result<usize> {
+        block.reserve(BLOCK);
+        (&mut self.input).take(BLOCK as u64).read_to_end(block)
+    }
+}
+
+impl<R: Read> Iterator for Blocks<'_, R> {
+    type Item = Result<Vec<u8>, Wrong>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let block = self.read();
+        // What is wrong once is so again.
+        self.is_over |= block.is_err();
+        block.transpose()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, self.is_over.then_some(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(text: &[u8]) -> (Vec<Vec<u8>>, Ending) {
+        let spare = Spare::default();
+        let mut blocks = Blocks::of(text, &spare);
+        let all = (&mut blocks).map(Result::unwrap).collect();
+        (all, blocks.ending())
+    }
+
+    #[test]
+    fn blocks_end_with_lines_and_lose_nothing() {
+        let line = |length: usize| [vec![b'x'; length], b"\n".to_vec()].concat();
+        let text: Vec<u8> = (0..500).flat_map(|k| line(k * 7919 % 3_000)).collect();
+        let long = [text.clone(), line(3 * BLOCK), text, b"torn".to_vec()].concat();
+        let (all, ending) = blocks(&long);
+        assert!(all.len() > 5 && all.iter().all(|block| block.ends_with(b"\n")));
+        assert_eq!([all.concat(), b"torn".to_vec()].concat(), long);
+        assert_eq!((ending.whole_bytes, ending.torn_bytes), (long.len() as u64 - 4, 4));
+    }
+
+    #[test]
+    fn what_never_ends_a_line_is_given_up() {
+        let spare = Spare::default();
+        let mut blocks = Blocks::of(io::repeat(0), &spare);
+        assert!(matches!(blocks.next(), Some(Err(Wrong::Contents(_)))));
+        assert!(blocks.next().is_none());
+    }
+}

@@ -1,0 +1,351 @@
+//! The lines of a results file in their order: whether each is there, and once.
+//!
+//! The number of a line is its place below the header, and each run has one line, before what instruments saw of it.
+//! While that is so nothing needs to be looked at twice. Where it is not, lines were lost, or are there twice: then
+//! each is looked at again, in order.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::line_kind::Kind;
+use super::part::Part;
+use super::record::{FailedRun, Footer, ObservationRecord};
+use super::tally::Tally;
+use crate::sample::Sample;
+
+/// The lines read so far.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    kinds: Vec<Kind>,
+    samples: Vec<Sample>,
+    observations: Vec<ObservationRecord>,
+    failures: Vec<FailedRun>,
+    footers: Vec<Footer>,
+    /// The names of the runs, as the hash that they were given.
+    runs: HashSet<u64, BuildHasherDefault<Given>>,
+    last_run: Option<String>,
+    is_irregular: bool,
+}
+
+/// What is kept of the lines, and what is not as it should be.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    pub(super) samples: Vec<Sample>,
+    pub(super) observations: Vec<ObservationRecord>,
+    pub(super) failures: Vec<FailedRun>,
+    pub(super) footer: Option<Footer>,
+    /// Whether the last line that counts is that footer.
+    pub(super) is_closed: bool,
+    pub(super) tally: Tally,
+    /// Lines that were there before.
+    pub(super) duplicates: u64,
+    /// Observations of runs that have no line.
+    pub(super) orphans: u64,
+    /// The numbers that no line has, from the first to the last of each gap.
+    pub(super) gaps: Vec<(u64, u64)>,
+}
+
+impl Lines {
+    /// Number of lines below the header.
+    pub(super) fn count(&self) -> u64 {
+        self.kinds.len() as u64
+    }
+
+    /// Adds `part`, which comes next in the file.
+    pub(super) fn append(&mut self, part: Part) {
+        let is_in_place = part.numbered_from.is_none_or(|first| first == self.count() + 1);
+        let is_of_last = part.leading_run.is_none() || part.leading_run == self.last_run;
+        let mut is_irregular = part.is_irregular || !is_in_place || !is_of_last;
+        for run in part.runs {
+            is_irregular |= !self.runs.insert(run);
+        }
+        self.is_irregular |= is_irregular;
+        self.last_run = part.last_run.or_else(|| self.last_run.take());
+        self.kinds.extend(part.kinds);
+        self.samples.extend(part.samples);
+        self.observations.extend(part.observations);
+        self.failures.extend(part.failures);
+        self.footers.extend(part.footers);
+    }
+
+    /// Every line once, and what is missing.
+    pub(super) fn sorted(self) -> Sorted {
+        if self.is_irregular { Sorting::default().sort(self) } else { self.unsorted() }
+    }
+
+    fn unsorted(self) -> Sorted {
+        let tally = Tally {
+            last_seq: self.count(),
+            samples: self.samples.len() as u64,
+            observations: self.observations.len() as u64,
+            failures: self.failures.len() as u64,
+            lost_lines: 0,
+        };
+        Sorted {
+            is_closed: self.kinds.last() == Some(&Kind::Footer),
+            samples: self.samples,
+            observations: self.observations,
+            failures: self.failures,
+            footer: self.footers.into_iter().next_back(),
+            tally,
+            ..Sorted::default()
+        }
+    }
+}
+
+/// Looks at one line after another.
+#[derive(Debug, Default)]
+struct Sorting {
+    sorted: Sorted,
+    /// The runs, each with the number of its line.
+    runs: HashMap<String, Option<u64>>,
+    numbers: HashSet<u64>,
+    /// The run whose line came last, where what was seen of it is that of a copy.
+    copied: Option<String>,
+    /// Runs of which something was seen.
+    observed: HashSet<String>,
+    footers: Vec<Footer>,
+    bad: u64,
+    /// Lines from before lines were numbered.
+    unnumbered: u64,
+}
+
+/// Whether a line was there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copy {
+    First,
+    Again,
+}
+
+impl Sorting {
+    fn sort(mut self, lines: Lines) -> Sorted {
+        let mut samples = lines.samples.into_iter();
+        let mut observations = lines.observations.into_iter();
+        let mut failures = lines.failures.into_iter();
+        let mut footers = lines.footers.into_iter();
+        for kind in &lines.kinds {
+            match kind {
+                Kind::Header => self.sorted.duplicates += 1,
+                Kind::Bad => {
+                    self.bad += 1;
+                    self.sorted.is_closed = false;
+                }
+                Kind::Sample => samples.next().into_iter().for_each(|one| self.sample(one)),
+                Kind::Observation => {
+                    observations.next().into_iter().for_each(|one| self.observation(one));
+                }
+                Kind::Failure => failures.next().into_iter().for_each(|one| self.failure(one)),
+                Kind::Footer => footers.next().into_iter().for_each(|one| self.footer(one)),
+            }
+        }
+        self.end(lines.kinds.len() as u64)
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        if self.run(&sample.run.run_id, sample.seq) == Copy::First {
+            self.sorted.samples.push(sample);
+        }
+    }
+
+    fn failure(&mut self, failure: FailedRun) {
+        if self.run(&failure.run.run_id, failure.seq) == Copy::First {
+            self.sorted.failures.push(failure);
+        }
+    }
+
+    /// Notes the line of the run `run_id`. The first that has its name is the run's.
+    fn run(&mut self, run_id: &str, seq: Option<u64>) -> Copy {
+        self.number(seq);
+        let Some(first) = self.runs.get(run_id) else {
+            self.runs.insert(run_id.to_owned(), seq);
+            self.copied = None;
+            return self.counts(Copy::First);
+        };
+        // A line of another number is of a run that was made twice. What follows a copy of the same line is told by its
+        // own numbers, or was there before.
+        let is_seen_again = match seq {
+            Some(_) => *first != seq,
+            None => self.observed.contains(run_id),
+        };
+        self.copied = is_seen_again.then(|| run_id.to_owned());
+        self.counts(Copy::Again)
+    }
+
+    /// An observation is of the run whose line is above it.
+    fn observation(&mut self, seen: ObservationRecord) {
+        let is_new = self.number(seen.seq);
+        if self.copied.as_ref() == Some(&seen.run_id) || !is_new {
+            self.counts(Copy::Again);
+        } else if self.runs.contains_key(&seen.run_id) {
+            self.counts(Copy::First);
+            self.observed.insert(seen.run_id.clone());
+            self.sorted.observations.push(seen);
+        } else {
+            self.sorted.orphans += 1;
+        }
+    }
+
+    fn footer(&mut self, footer: Footer) {
+        let is_new = self.number(footer.seq);
+        if !is_new || (footer.seq.is_none() && self.footers.contains(&footer)) {
+            self.sorted.duplicates += 1;
+            return;
+        }
+        self.footers.push(footer);
+        self.sorted.is_closed = true;
+    }
+
+    /// Whether no line before had the number `seq`; one without is taken for new.
+    fn number(&mut self, seq: Option<u64>) -> bool {
+        self.unnumbered += u64::from(seq.is_none());
+        seq.is_none_or(|seq| self.numbers.insert(seq))
+    }
+
+    fn counts(&mut self, copy: Copy) -> Copy {
+        match copy {
+            Copy::First => self.sorted.is_closed = false,
+            Copy::Again => self.sorted.duplicates += 1,
+        }
+        copy
+    }
+
+    fn end(self, lines: u64) -> Sorted {
+        let Self { mut sorted, numbers, footers, bad, unnumbered, .. } = self;
+        let mut numbers: Vec<u64> = numbers.into_iter().collect();
+        numbers.sort_unstable();
+        // Lines of before they were numbered have the numbers below the first.
+        let first = numbers.first().filter(|_| unnumbered > 0);
+        let start = first.map_or(0, |first| first.saturating_sub(1));
+        let before = std::iter::once(start).chain(numbers.iter().copied());
+        let gaps = before.zip(&numbers).filter(|(one, next)| *next - one > 1);
+        sorted.gaps = gaps.map(|(one, next)| (one + 1, next - 1)).collect();
+        let lost = sorted.gaps.iter().map(|(first, last)| last - first + 1);
+        let lost = lost.fold(0, u64::saturating_add).saturating_sub(bad);
+        sorted.tally = Tally {
+            last_seq: numbers.last().copied().unwrap_or(lines),
+            samples: sorted.samples.len() as u64,
+            observations: sorted.observations.len() as u64,
+            failures: sorted.failures.len() as u64,
+            lost_lines: lost,
+        };
+        sorted.footer = footers.into_iter().next_back();
+        sorted
+    }
+}
+
+/// Takes a hash for what it is.
+#[derive(Debug, Default)]
+pub(super) struct Given(u64);
+
+impl Hasher for Given {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind as Workload;
+
+    use super::*;
+    use crate::testing::sample;
+
+    /// What is written of a line: `r` a run, `o` what was seen of it, `f` a footer, `h` the header, each but the last with
+    /// its number; `r3=5` is the run number 3 with the number 5, `r3` one without.
+    fn lines(words: &str) -> Lines {
+        let mut part = Part { is_irregular: true, ..Part::default() };
+        for word in words.split_whitespace() {
+            let (name, seq) =
+                word.split_once('=').map_or((word, None), |(name, seq)| (name, seq.parse().ok()));
+            let mut sample = sample("pipe", Workload::Stream, 64, 1, 1_000);
+            (sample.seq, sample.run.run_id) = (seq, name[1..].to_owned());
+            match &name[..1] {
+                "r" => {
+                    part.kinds.push(Kind::Sample);
+                    part.samples.push(sample);
+                }
+                "o" => {
+                    part.kinds.push(Kind::Observation);
+                    let (run_id, fields) = (sample.run.run_id, serde_json::Map::new());
+                    let instrument = "rusage".to_owned();
+                    part.observations.push(ObservationRecord {
+                        seq,
+                        run_id,
+                        instrument,
+                        role: None,
+                        fields,
+                    });
+                }
+                "f" => {
+                    part.kinds.push(Kind::Footer);
+                    part.footers.push(Footer {
+                        seq,
+                        complete: true,
+                        samples: 0,
+                        observations: None,
+                        failures: 0,
+                        lost_lines: 0,
+                        probe_effects: Vec::new(),
+                        elapsed_ns: 0,
+                        ended: String::new(),
+                    });
+                }
+                _ => part.kinds.push(Kind::Header),
+            }
+        }
+        let mut lines = Lines::default();
+        lines.append(part);
+        lines
+    }
+
+    /// Runs, observations, duplicates, orphans and lost lines.
+    fn counts(words: &str) -> (usize, usize, u64, u64, u64) {
+        let sorted = lines(words).sorted();
+        assert!(sorted.is_closed, "{words}");
+        let lost = sorted.tally.lost_lines;
+        (sorted.samples.len(), sorted.observations.len(), sorted.duplicates, sorted.orphans, lost)
+    }
+
+    #[test]
+    fn each_line_counts_once_wherever_its_copies_are() {
+        let whole = "r1=1 o1=2 o1=3 r2=4 o2=5 f=6";
+        assert_eq!(counts(whole), (2, 3, 0, 0, 0));
+        assert_eq!(counts(&format!("{whole} h {whole}")), (2, 3, 7, 0, 0));
+        assert_eq!(counts(&format!("r1=1 o1=2 h {whole}")), (2, 3, 3, 0, 0));
+        assert_eq!(counts(&format!("{whole} h r1=1 o1=2")), (2, 3, 3, 0, 0));
+        assert_eq!(counts("r1=1 r1=1 o1=2 o1=3 r2=4 o2=5 o2=5 f=6"), (2, 3, 2, 0, 0));
+        let old = "r1 o1 o1 r2 o2 f";
+        assert_eq!(counts(&format!("{old} h {old}")), (2, 3, 7, 0, 0));
+        assert_eq!(counts("r1 r1 o1 o1 r2 o2 f"), (2, 3, 1, 0, 0));
+    }
+
+    /// Two copies of a torn file that were gone on with apart, and put together.
+    #[test]
+    fn of_a_run_that_was_made_twice_the_first_counts_with_what_was_seen_of_it() {
+        assert_eq!(counts("r1=1 r2=2 o2=3 f=4 h r1=1 o1=2 r2=3 o2=4 o2=5 f=6"), (2, 1, 6, 0, 0));
+    }
+
+    #[test]
+    fn what_is_missing_is_told_by_its_numbers() {
+        let sorted = lines("r1=1 r3=4 o9=5 f=9").sorted();
+        assert_eq!(
+            (sorted.gaps, sorted.tally.lost_lines, sorted.orphans),
+            (vec![(2, 3), (6, 8)], 5, 1)
+        );
+        // Begun before lines were numbered, and gone on with: the first number is not the first line.
+        let sorted = lines("r1 r2 f r3=4 r4=6 f=7").sorted();
+        assert_eq!((sorted.gaps, sorted.tally.last_seq), (vec![(5, 5)], 7));
+        let odd = lines(&format!("r1=0 r2={} f=1", u64::MAX)).sorted();
+        assert_eq!(odd.tally.lost_lines, u64::MAX - 2);
+    }
+}

@@ -1,0 +1,72 @@
+//! Whose a file is that names programs and libraries to run.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::{fmt, io};
+
+use rustix::process::geteuid;
+
+/// Permissions that let others than the owner write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Whose a file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The user's own, or one that is part of ipcperf.
+    #[default]
+    Own,
+    /// It belongs to another user.
+    Owner(u32),
+    /// Others may write to it; its permissions.
+    Writable(u32),
+}
+
+impl Origin {
+    /// The origin of the open `file`: of a path another file could be put in its place.
+    ///
+    /// # Errors
+    /// That the system does not tell.
+    pub fn of(file: &File) -> io::Result<Self> {
+        let facts = file.metadata()?;
+        let mode = facts.mode() & 0o7777;
+        Ok(match facts.uid() {
+            owner if owner != geteuid().as_raw() => Self::Owner(owner),
+            _ if mode & OTHERS_WRITE != 0 => Self::Writable(mode),
+            _ => Self::Own,
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => f.write_str("it is your own"),
+            Self::Owner(user) => write!(f, "it belongs to another user (uid {user})"),
+            Self::Writable(mode) => write!(f, "others may write to it (mode {mode:04o})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_others_may_write_to_is_not_the_users_own() {
+        let file = tempfile::tempfile().unwrap();
+        for (mode, origin) in [
+            (0o600, Origin::Own),
+            (0o644, Origin::Own),
+            (0o664, Origin::Writable(0o664)),
+            (0o646, Origin::Writable(0o646)),
+        ] {
+            file.set_permissions(std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(Origin::of(&file).unwrap(), origin);
+        }
+        let root = File::open("/proc/version").unwrap();
+        let wanted = if geteuid().is_root() { Origin::Own } else { Origin::Owner(0) };
+        assert_eq!(Origin::of(&root).unwrap(), wanted);
+    }
+}

@@ -1,0 +1,149 @@
+//! Samples as they are written, read several times as fast as any line.
+//!
+//! To read a [`Line`](super::Line) serde keeps all of it until it has seen its kind, and what is
+//! flattened into a sample once more for each level. Nearly all lines are samples, and nearly all
+//! keys of those are of roles: so the kind is looked at here first, and the keys of roles are taken
+//! out on the way. Every other field is left to the types, which alone know them.
+
+use std::fmt::Formatter;
+
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::roles::KnownKeys;
+use crate::sample::{Sample, is_of_role};
+
+/// The sample that `line` is. `None` where there is anything else to be said about it, which is for
+/// the long way to say: it is no sample, its kind does not come first, something is wrong.
+pub(super) fn plain_sample(line: &str, known: &mut KnownKeys) -> Option<Sample> {
+    let mut json = serde_json::Deserializer::from_str(line);
+    let sample = json.deserialize_map(Plain(known)).ok()?;
+    json.end().is_ok().then_some(sample)
+}
+
+struct Plain<'a>(&'a mut KnownKeys);
+
+/// Room for as many keys as two roles have.
+const ROLE_KEYS: usize = 24;
+
+impl<'de> Visitor<'de> for Plain<'_> {
+    type Value = Sample;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a sample")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Sample, A::Error> {
+        if map.next_entry::<&str, &str>()? != Some(("kind", "sample")) {
+            return Err(A::Error::custom("no sample"));
+        }
+        let mut roles = Vec::with_capacity(ROLE_KEYS);
+        let fields = Fields { map, roles: &mut roles };
+        let mut sample = Sample::deserialize(MapAccessDeserializer::new(fields))?;
+        sample.roles = self.0.roles(roles);
+        Ok(sample)
+    }
+}
+
+/// What a sample has beside its kind, less the keys of roles.
+struct Fields<'a, 'de, A> {
+    map: A,
+    roles: &'a mut Vec<(&'de str, Option<u64>)>,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<'_, 'de, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        while let Some(key) = self.map.next_key::<&str>()? {
+            if key == "kind" {
+                return Err(A::Error::duplicate_field("kind"));
+            }
+            if !is_of_role(key) {
+                return seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some);
+            }
+            let value = self.map.next_value::<Value>()?;
+            self.roles.push((key, value.as_u64()));
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Line;
+    use crate::testing::sample;
+
+    fn line() -> String {
+        let mut sample = sample("pipe", Kind::RoundTrip, 64, 1, 4_000_000);
+        sample.roles.insert("sender_user_ns".to_owned(), Some(5));
+        sample.roles.insert("receiver_calls".to_owned(), None);
+        sample.run.case.options.insert("mode".to_owned(), "fast".to_owned());
+        serde_json::to_string(&Line::Sample(sample)).unwrap()
+    }
+
+    fn read(line: &str) -> Option<Sample> {
+        plain_sample(line, &mut KnownKeys::default())
+    }
+
+    /// What the long way makes of `line`, if that is a sample.
+    fn long_way(line: &str) -> Option<Sample> {
+        match serde_json::from_str(line) {
+            Ok(Line::Sample(sample)) => Some(sample),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_sample_as_it_is_written_needs_no_long_way() {
+        assert!(read(&line()).is_some());
+        assert_eq!(read(&line()), long_way(&line()));
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_the_long_way() {
+        let line = line();
+        let doubled = line.replacen("\"block\"", "\"kind\":\"footer\",\"block\"", 1);
+        let other = line.replacen("sample", "failure", 1);
+        let torn = &line[..line.len() / 2];
+        let followed = format!("{line} {line}");
+        for text in ["", "{}", "[]", &doubled, &other, torn, &followed] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    /// Where `line` begins a value or a key: where one can be doubled or changed.
+    fn places(line: &str) -> Vec<usize> {
+        line.match_indices(['"', ',', ':']).map(|(at, _)| at).collect()
+    }
+
+    proptest! {
+        /// The short way may give up, but never says anything else.
+        #[test]
+        fn both_ways_read_the_same(
+            place: prop::sample::Index,
+            length in 0..30_usize,
+            put in "([{}\\[\\],:\"]|null|0|-1|1e3|1e999|\"kind\":|\"sender_x\":|\\\\u0061){0,3}",
+        ) {
+            let mut line = line();
+            let start = *place.get(&places(&line));
+            line.replace_range(start..(start + length).min(line.len()), &put);
+            if let Some(sample) = read(&line) {
+                prop_assert_eq!(Some(sample), long_way(&line));
+            }
+        }
+    }
+}

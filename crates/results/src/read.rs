@@ -1,0 +1,393 @@
+//! Reading a results file, whole or torn.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use ipcperf_model::mechanism::CaseFacts;
+use ipcperf_model::parallel::map;
+use memchr::memchr;
+
+use super::blocks::{Blocks, Ending, Spare};
+use super::identity::CaseIdentity;
+use super::order::Lines;
+use super::part::{Known, MOST_BAD, Part};
+use super::record::{FailedRun, Footer, Header, Line, ObservationRecord, standing};
+use super::tally::Tally;
+use super::wrong::{Wrong, short};
+use super::{SCHEMA, missing, warnings};
+use crate::error::Error;
+use crate::sample::Sample;
+
+/// A results file, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// The first line.
+    pub header: Header,
+    /// Samples, in the order of their runs.
+    pub samples: Vec<Sample>,
+    /// What instruments saw.
+    pub observations: Vec<ObservationRecord>,
+    /// Of the runs that no later attempt made good.
+    pub failures: Vec<FailedRun>,
+    /// The last footer.
+    pub footer: Option<Footer>,
+    /// Whether that footer is the end: else the command that wrote what follows was killed.
+    pub end: End,
+    /// What is not as it should be, in words.
+    pub warnings: Vec<String>,
+    /// Why its end is none, in words.
+    pub end_warnings: Vec<String>,
+    /// What is missing or cannot be read.
+    pub condition: Condition,
+}
+
+/// How much of a file is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// Where the last whole line ends.
+    pub whole_bytes: u64,
+    /// The lines that count.
+    pub tally: Tally,
+    /// Planned runs without a line, where the file says that it is complete.
+    pub missing_runs: u64,
+    /// The first line that cannot be read, in words.
+    pub bad_line: Option<String>,
+}
+
+/// How a file ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// In a footer.
+    Closed,
+    /// In anything else.
+    #[default]
+    Open,
+}
+
+/// What comes of a line inside that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// It is left out, with a warning.
+    Lenient,
+    /// The file is refused.
+    Strict,
+}
+
+/// What a file lacks whose command was killed.
+const NO_FOOTER: &str = "there is no footer: the command did not end; ipcperf resume goes on";
+
+const TORN: &str = "the last line is torn and was left out";
+
+/// Reads the results file at `path`.
+///
+/// # Errors
+/// That it cannot be read; usage where it is no results file, a newer one, or has, strictly read, a bad line
+/// inside. A torn last line, a missing footer, and lines that are missing or there twice are warnings.
+pub fn read(path: &Path, strictness: Strictness) -> Result<Results, Error> {
+    let file = File::open(path);
+    let file = file.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+    match strictness {
+        Strictness::Lenient => parse(file).map_err(|wrong| wrong.of(path)),
+        Strictness::Strict => read_strictly(file, path),
+    }
+}
+
+/// Reads `file`, which was opened at `path` and must have no bad line inside.
+///
+/// # Errors
+/// As [`read`] has them.
+pub(super) fn read_strictly(file: impl Read + Send, path: &Path) -> Result<Results, Error> {
+    let results = parse(file).map_err(|wrong| wrong.of(path))?;
+    match results.condition.bad_line {
+        Some(words) => Err(Wrong::Contents(words).of(path)),
+        None => Ok(results),
+    }
+}
+
+/// The results in `input`, all of a file. Blocks of it are read by as many threads as there are CPUs.
+///
+/// # Errors
+///
+/// `input` cannot be read, or a line of it is no record of results.
+pub fn parse(input: impl Read + Send) -> Result<Results, Wrong> {
+    let spare = Spare::default();
+    let mut blocks = Blocks::of(input, &spare);
+    let first = blocks.next().transpose()?.unwrap_or_default();
+    let header_bytes = memchr(b'\n', &first).map_or(first.len(), |newline| newline + 1);
+    let (line, rest) = first.split_at(header_bytes);
+    let header = header(line)?;
+    let known = Known::of(line, &header);
+    let mut reading = Reading::default();
+    reading.append(Part::read(rest, &known))?;
+    let read_block = |block: Result<Vec<u8>, Wrong>| {
+        let block = block?;
+        let part = Part::read(&block, &known);
+        spare.put(block);
+        Ok(part)
+    };
+    let parts = map(&mut blocks, read_block).into_iter().collect::<Result<Vec<_>, Wrong>>();
+    for part in parts? {
+        reading.append(part)?;
+    }
+    Ok(reading.end(header, &blocks.ending()))
+}
+
+fn header(line: &[u8]) -> Result<Header, String> {
+    let foreign = || "no results file of ipcperf: the first line is no header".to_owned();
+    let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| foreign())?;
+    if value["kind"] != "header" {
+        return Err(foreign());
+    }
+    match value["schema"].as_u64() {
+        Some(version) if version > u64::from(SCHEMA) => Err(format!(
+            "written by a newer ipcperf: format {version}, this one reads up to {SCHEMA}; update it"
+        )),
+        Some(1..) => match serde_json::from_value(value) {
+            Ok(Line::Header(header)) => {
+                header.plan.refused.iter().try_for_each(|cell| cell.case.check_names())?;
+                Ok(header)
+            }
+            Ok(_) => Err(foreign()),
+            Err(error) => Err(format!("bad header: {error}")),
+        },
+        _ => Err("bad header: no version".to_owned()),
+    }
+}
+
+impl Results {
+    /// Adds what `facts` knows of mechanisms to cases of which a file of old says nothing.
+    pub fn complete_facts(&mut self, facts: impl Fn(&CaseIdentity) -> Option<CaseFacts>) {
+        let mut known: HashMap<String, Option<CaseFacts>> = HashMap::new();
+        for sample in self.samples.iter_mut().filter(|sample| sample.run.case.facts.is_none()) {
+            let case = &mut sample.run.case;
+            let found = match known.get(&case.case_id) {
+                Some(found) => found.clone(),
+                None => known.entry(case.case_id.clone()).or_insert(facts(case)).clone(),
+            };
+            case.facts = found;
+        }
+    }
+
+    /// Whether every run of the plan has its line, and none is due again.
+    pub fn is_complete(&self) -> bool {
+        let is_said = |footer: &Footer| footer.complete && self.unresumed_lines(footer) == 0;
+        let is_due = |failure: &FailedRun| failure.transient;
+        self.end == End::Closed
+            && self.footer.as_ref().is_some_and(is_said)
+            && self.condition.missing_runs == 0
+            && !self.failures.iter().any(is_due)
+    }
+
+    /// Lines that were lost after the file was last resumed.
+    fn unresumed_lines(&self, footer: &Footer) -> u64 {
+        self.condition.tally.lost_lines.saturating_sub(footer.lost_lines)
+    }
+}
+
+/// All lines, as they are read.
+#[derive(Default)]
+struct Reading {
+    lines: Lines,
+    /// First attempts at runs that every case has.
+    first_attempts: u64,
+    bad: Vec<String>,
+    bad_count: u64,
+    strays: u64,
+    stray_case: Option<String>,
+}
+
+impl Reading {
+    fn append(&mut self, part: Part) -> Result<(), String> {
+        // The header is line 1.
+        let first_line = self.lines.count() + 2;
+        if let Some((at, words)) = &part.wrong {
+            return Err(format!("line {}: {words}", first_line + at));
+        }
+        let bad = part.bad.iter().map(|(at, words)| format!("line {}: {words}", first_line + at));
+        let room = MOST_BAD.saturating_sub(self.bad.len());
+        self.bad.extend(bad.take(room).map(|words| short(&words)));
+        self.bad_count += part.bad_count;
+        self.first_attempts += part.first_attempts;
+        self.strays += part.strays;
+        self.stray_case = self.stray_case.take().or_else(|| part.stray_case.clone());
+        self.lines.append(part);
+        Ok(())
+    }
+
+    fn end(self, header: Header, ending: &Ending) -> Results {
+        let (bad, more_bad) = (self.bad, self.bad_count);
+        let strays = (self.strays, self.stray_case);
+        let sorted = self.lines.sorted();
+        let mut condition = Condition {
+            whole_bytes: ending.whole_bytes,
+            tally: sorted.tally,
+            missing_runs: 0,
+            bad_line: bad.first().cloned(),
+        };
+        let is_closed = sorted.is_closed && ending.torn_bytes == 0;
+        let mut warnings = warnings::of_bad(&bad, more_bad);
+        warnings.extend(warnings::of_lines(&sorted, is_closed && bad.is_empty()));
+        warnings.extend(warnings::of_strays(&strays));
+        if sorted.footer.as_ref().is_some_and(|footer| footer.complete) {
+            let missing = missing::runs(&header.plan, &sorted, self.first_attempts);
+            condition.missing_runs = missing.count;
+            warnings.extend(warnings::of_missing(&missing));
+        }
+        let torn = (ending.torn_bytes > 0).then_some(TORN);
+        let open = (!is_closed).then_some(NO_FOOTER);
+        Results {
+            header,
+            failures: standing(sorted.failures, &sorted.samples),
+            samples: sorted.samples,
+            observations: sorted.observations,
+            footer: sorted.footer,
+            end: if is_closed { End::Closed } else { End::Open },
+            warnings: warnings.iter().map(|words| short(words)).collect(),
+            end_warnings: torn.into_iter().chain(open).map(str::to_owned).collect(),
+            condition,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::PlanRecord;
+    use crate::testing::{header, sample};
+
+    /// The run of the one case in `block`.
+    fn run(block: u32) -> Sample {
+        sample("pipe", Kind::Stream, 64, block, 1_000_000)
+    }
+
+    fn file() -> String {
+        let made = header(vec![run(0).run.case.case_id], Vec::new());
+        let plan = PlanRecord { repetitions: 0, ..made.plan };
+        let header = Header { plan, ..made };
+        let footer = Footer {
+            seq: None,
+            complete: true,
+            samples: 1,
+            observations: Some(0),
+            failures: 0,
+            lost_lines: 0,
+            probe_effects: Vec::new(),
+            elapsed_ns: 1,
+            ended: "2026-11-20T10:00:01Z".to_owned(),
+        };
+        let sample = run(0);
+        let lines = [Line::Header(header), Line::Sample(sample), Line::Footer(footer)];
+        lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
+    }
+
+    fn words(text: &str) -> String {
+        match parse(text.as_bytes()).unwrap_err() {
+            Wrong::Contents(words) => words,
+            Wrong::Unreadable(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_whole_file_is_read_without_warning() {
+        let results = parse(file().as_bytes()).unwrap();
+        assert_eq!(results.samples.len(), 1);
+        assert!(results.is_complete() && results.warnings.is_empty(), "{:?}", results.warnings);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_a_warning() {
+        let text = file();
+        let results = parse(&text.as_bytes()[..text.len() - 10]).unwrap();
+        assert_eq!(results.samples.len(), 1);
+        assert_eq!(results.end_warnings, [TORN, NO_FOOTER]);
+    }
+
+    #[test]
+    fn a_footer_with_more_behind_it_ends_nothing() {
+        let text = file();
+        assert!(parse(text.as_bytes()).unwrap().is_complete());
+        let sample = text.lines().nth(1).unwrap().replace("0.0.1", "1.0.1");
+        let results = parse(format!("{text}{sample}\n").as_bytes()).unwrap();
+        assert!(!results.is_complete());
+        assert_eq!(results.end_warnings, [NO_FOOTER]);
+    }
+
+    #[test]
+    fn what_is_no_results_file_is_told_in_words() {
+        assert_eq!(words(""), "no results file of ipcperf: the first line is no header");
+        assert!(words("hello\nworld\n").contains("no header"));
+        assert!(words("{\"kind\":\"sample\"}\n").contains("no header"));
+        assert!(words("{\"kind\":\"header\",\"schema\":2}\n").contains("newer ipcperf: format 2"));
+        assert!(words("{\"kind\":\"header\",\"schema\":1}\n").contains("bad header: missing"));
+        assert!(words("{\"kind\":\"header\"}\n").contains("no version"));
+    }
+
+    fn bad_line(text: &str) -> String {
+        parse(text.as_bytes()).unwrap().condition.bad_line.unwrap_or_default()
+    }
+
+    #[test]
+    fn a_bad_line_inside_is_left_out_and_told_with_its_number() {
+        let text = file();
+        let lines: Vec<&str> = text.lines().collect();
+        let broken = format!("{}\n{{\"kind\":\"sam\n{}\n{}\n", lines[0], lines[1], lines[2]);
+        let results = parse(broken.as_bytes()).unwrap();
+        assert_eq!((results.samples.len(), results.is_complete()), (1, true));
+        assert!(bad_line(&broken).starts_with("line 2: bad line"), "{}", bad_line(&broken));
+        assert_eq!(results.warnings.len(), 1, "{:?}", results.warnings);
+        let many = format!("{}\n{}{}\n", lines[0], "{}\n".repeat(100_000), lines[2]);
+        let results = parse(many.as_bytes()).unwrap();
+        let told = "99995 lines cannot be read either and were left out";
+        assert_eq!(results.warnings[5], told, "{:?}", results.warnings);
+    }
+
+    #[test]
+    fn another_header_is_no_part_of_the_file() {
+        let text = file();
+        let other = text.replacen("\"seed\":1", "\"seed\":2", 1);
+        assert_eq!(words(&format!("{text}{other}")), "line 4: a second header");
+    }
+
+    #[test]
+    fn words_about_a_file_are_one_short_line() {
+        let text = file();
+        let line = text.lines().nth(1).unwrap();
+        let odd = line.replacen("\"stream\"", &format!("\"a\\nb\\u001b{}\"", "x".repeat(9_999)), 1);
+        let words = bad_line(&text.replacen(line, &odd, 1));
+        assert!(words.starts_with("line 2: bad line: unknown variant"), "{words}");
+        assert!(
+            !words.contains(char::is_control) && words.chars().count() <= crate::wrong::MOST_SAID,
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn the_first_bad_line_of_a_long_file_is_told_with_its_number() {
+        let text = file();
+        let [header, sample, _] = text.lines().collect::<Vec<_>>()[..] else { panic!() };
+        let named = |number: u32| sample.replace("0.0.1", &format!("{number}.0.1"));
+        let mut lines: Vec<String> = (0..4_000).map(named).collect();
+        (lines[3_001], lines[3_000]) = ("{}".to_owned(), "[]".to_owned());
+        let text = format!("{header}\n{}\n", lines.join("\n"));
+        assert!(bad_line(&text).starts_with("line 3002: bad line"), "{}", bad_line(&text));
+        let whole = parse(text.replace("{}\n", "").replace("[]\n", "").as_bytes()).unwrap();
+        assert_eq!((whole.samples.len(), whole.warnings.len()), (3_998, 0));
+        assert_eq!(whole.condition.whole_bytes, text.len() as u64 - 6);
+    }
+
+    proptest! {
+        #[test]
+        fn any_prefix_and_any_change_is_read_or_refused(cut: prop::sample::Index, flip in 1_u8..) {
+            let mut bytes = file().into_bytes();
+            let at = cut.index(bytes.len());
+            let _ = parse(&bytes[..at]);
+            bytes[at] ^= flip;
+            let _ = parse(bytes.as_slice());
+        }
+    }
+}

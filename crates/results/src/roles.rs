@@ -1,0 +1,116 @@
+//! What the roles of a run used, by key.
+//!
+//! Each sample has some twenty keys, the same as the sample before it. As a map of strings they
+//! were half of the memory, and of the time it takes, that a large file needs; so samples that have
+//! the same keys share them.
+
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// Values by key, in the order of the keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roles {
+    keys: Arc<[String]>,
+    /// As many as there are keys.
+    values: Box<[Option<u64>]>,
+}
+
+/// Keys of samples that were read, to be shared with the next.
+#[derive(Debug, Default)]
+pub(super) struct KnownKeys(Vec<Arc<[String]>>);
+
+/// More sets of keys than this no file has that was measured.
+const MOST_KNOWN: usize = 8;
+
+impl Roles {
+    /// What is at `key`.
+    pub fn get(&self, key: &str) -> Option<&Option<u64>> {
+        let at = self.keys.binary_search_by(|known| known.as_str().cmp(key)).ok()?;
+        self.values.get(at)
+    }
+
+    /// The keys, ascending.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(String::as_str)
+    }
+
+    /// The keys, ascending, with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<u64>)> {
+        self.keys().zip(self.values.iter().copied())
+    }
+
+    /// Sets one value.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn insert(&mut self, key: String, value: Option<u64>) {
+        let old = self.iter().map(|(key, value)| (key.to_owned(), value));
+        *self = old.chain([(key, value)]).collect();
+    }
+}
+
+impl KnownKeys {
+    /// `pairs` in any order. Of a key that is there twice the last counts, as in any map.
+    pub(super) fn roles(&mut self, mut pairs: Vec<(&str, Option<u64>)>) -> Roles {
+        pairs.reverse();
+        pairs.sort_by_key(|(key, _)| *key);
+        pairs.dedup_by_key(|(key, _)| *key);
+        let values = pairs.iter().map(|(_, value)| *value).collect();
+        Roles { keys: self.keys(&pairs), values }
+    }
+
+    fn keys(&mut self, pairs: &[(&str, Option<u64>)]) -> Arc<[String]> {
+        let keys = || pairs.iter().map(|(key, _)| *key);
+        if let Some(known) = self.0.iter().find(|known| keys().eq(known.iter())) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[String]> = keys().map(str::to_owned).collect();
+        if self.0.len() < MOST_KNOWN {
+            self.0.push(Arc::clone(&new));
+        }
+        new
+    }
+}
+
+impl FromIterator<(String, Option<u64>)> for Roles {
+    fn from_iter<I: IntoIterator<Item = (String, Option<u64>)>>(pairs: I) -> Self {
+        let pairs: Vec<(String, Option<u64>)> = pairs.into_iter().collect();
+        KnownKeys::default()
+            .roles(pairs.iter().map(|(key, value)| (key.as_str(), *value)).collect())
+    }
+}
+
+impl Serialize for Roles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.keys.len()))?;
+        self.iter().try_for_each(|(key, value)| map.serialize_entry(key, &value))?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_key_that_is_there_twice_the_last_counts() {
+        let mut known = KnownKeys::default();
+        let roles = known.roles(vec![("b", Some(1)), ("a", None), ("b", Some(2)), ("c", Some(3))]);
+        assert_eq!(roles.iter().collect::<Vec<_>>(), [("a", None), ("b", Some(2)), ("c", Some(3))]);
+        assert_eq!((roles.get("b"), roles.get("d")), (Some(&Some(2)), None));
+        assert_eq!(serde_json::to_string(&roles).unwrap(), r#"{"a":null,"b":2,"c":3}"#);
+    }
+
+    #[test]
+    fn the_same_keys_are_shared_and_others_are_not() {
+        let mut known = KnownKeys::default();
+        let one = known.roles(vec![("a", Some(1)), ("b", Some(2))]);
+        let same = known.roles(vec![("b", None), ("a", None)]);
+        let other = known.roles(vec![("a", Some(1))]);
+        assert!(Arc::ptr_eq(&one.keys, &same.keys) && !Arc::ptr_eq(&one.keys, &other.keys));
+        for number in 0..20 {
+            let key = number.to_string();
+            assert_eq!(known.roles(vec![(&key, None)]).keys().collect::<Vec<_>>(), [&key]);
+        }
+        assert_eq!(known.0.len(), MOST_KNOWN);
+    }
+}

@@ -1,0 +1,302 @@
+//! What one run yields, as it stands in a results file.
+
+use std::borrow::Cow;
+use std::fmt::Formatter;
+
+use ipcperf_model::{Measurement, RoleUsage, UserSystemSplit, WarmUp};
+use schemars::JsonSchema;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::disturbance::disturb;
+use super::roles::Roles;
+use crate::identity::RunIdentity;
+
+/// Why a sample is kept but not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetAside {
+    /// It lies in the first block.
+    First,
+    /// The machine, not the case, held it up.
+    Disturbed,
+    /// The cache-line probes around it disagree.
+    ProbeDisagrees,
+}
+
+impl SetAside {
+    /// Whether the machine held the run up: the first block is set aside whatever happened in it.
+    pub const fn is_disturbance(self) -> bool {
+        match self {
+            Self::First => false,
+            Self::Disturbed | Self::ProbeDisagrees => true,
+        }
+    }
+
+    /// In words, as of many.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::First => "of the first block",
+            Self::Disturbed => "held up by the machine",
+            Self::ProbeDisagrees => "whose CPUs moved apart",
+        }
+    }
+}
+
+/// What one run yielded. Each role of the run adds keys of its own, such as `sender_user_ns`;
+/// what does not apply or could not be had is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("patternProperties" = {
+    "^(sender|receiver|broker|both)_": { "type": ["integer", "null"], "minimum": 0 }
+}))]
+pub struct Sample {
+    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// Which run of which case.
+    #[serde(flatten)]
+    pub run: RunIdentity,
+    /// Why it does not count, if so.
+    pub set_aside: Option<SetAside>,
+    /// The class of distance between the two CPUs.
+    pub cpu_pair_class: Option<String>,
+    /// Payload one way.
+    pub total_bytes: u64,
+    /// What the kernel granted between the parties.
+    pub kernel_buffer_granted_bytes: Option<u64>,
+    /// Instruments that watched.
+    pub instruments: Vec<String>,
+    /// The disturbed case this is the undisturbed twin of.
+    pub twin_of: Option<String>,
+    /// When the first byte was about to be sent, on `CLOCK_MONOTONIC`, which starts at boot.
+    pub began_ns: Option<u64>,
+    /// From just before the first byte was sent to just after the last was received.
+    pub elapsed_ns: u64,
+    /// Payload that arrived, over elapsed time. Null for round trips and where nothing moves.
+    pub bandwidth_bytes_per_s: Option<u64>,
+    /// Messages, or round trips, that arrived.
+    pub messages: u64,
+    /// Messages that did not, where the mechanism may lose them.
+    pub lost_messages: Option<u64>,
+    /// Sends that took less than they were given.
+    pub short_writes: u64,
+    /// Receives that returned less than was asked.
+    pub short_reads: u64,
+    /// Short phases before this one that found the total.
+    pub calibration_phases: u32,
+    /// What was moved for, after those phases, to warm up.
+    pub warm_up_ns: Option<u64>,
+    /// How long each of the slices took from which the warm-up was read; all move the same.
+    pub warm_up_slices_ns: Option<Vec<u64>>,
+    /// CPU time of the kernel's own threads that work for the mechanism, on the CPUs of the run.
+    pub kernel_thread_ns: Option<u64>,
+    /// Median round trip.
+    pub round_trip_ns_p50: Option<u64>,
+    /// 90th percentile.
+    pub round_trip_ns_p90: Option<u64>,
+    /// 99th percentile.
+    pub round_trip_ns_p99: Option<u64>,
+    /// 99.9th percentile.
+    pub round_trip_ns_p999: Option<u64>,
+    /// Longest.
+    pub round_trip_ns_max: Option<u64>,
+    /// Elapsed time over trips.
+    pub round_trip_ns_mean: Option<f64>,
+    /// Every how many trips one was timed for the distribution.
+    pub round_trip_timed_every: Option<u64>,
+    /// HDR histogram of the timed trips, ns, V2 encoding, base64.
+    pub round_trip_histogram: Option<String>,
+    /// Cache line there and back between the two CPUs: mean of the probes before and after.
+    pub cacheline_round_trip_ns: Option<f64>,
+    /// The probe before.
+    pub cacheline_round_trip_before_ns: Option<f64>,
+    /// The probe after.
+    pub cacheline_round_trip_after_ns: Option<f64>,
+    /// Time the parties were runnable but not running.
+    pub run_delay_ns: Option<u64>,
+    /// Time the host stole from the run's CPUs.
+    pub steal_ns: Option<u64>,
+    /// Where `ROLE_user_ns` and `ROLE_system_ns` come from, whose sum is `ROLE_cpu_ns`; none in files of an older
+    /// ipcperf, whose sums are the kernel's as well.
+    #[serde(default)]
+    pub user_system_split: Option<UserSystemSplit>,
+    /// What each role used: `ROLE_user_ns`, `ROLE_system_ns`, `ROLE_minor_faults`,
+    /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`,
+    /// `ROLE_short_writes`, `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
+    #[serde(flatten, deserialize_with = "read_keys_of_roles")]
+    #[schemars(skip)]
+    pub roles: Roles,
+}
+
+/// What each role's name stands before, in the order of [`role_keys`].
+const KEYS_OF_ROLES: [&str; 10] = [
+    "user_ns",
+    "system_ns",
+    "minor_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "calls",
+    "short_writes",
+    "short_reads",
+    "cpu_ns",
+    "run_delay_ns",
+];
+
+const ROLES: [&str; 4] = ["sender_", "receiver_", "both_", "broker_"];
+
+/// Every key that a role may add to a sample.
+pub fn keys_of_roles() -> impl Iterator<Item = String> {
+    let of = |role: &'static str| KEYS_OF_ROLES.into_iter().map(move |key| format!("{role}{key}"));
+    ROLES.into_iter().flat_map(of)
+}
+
+/// Whether a role of the run has added `key`.
+pub(super) fn is_of_role(key: &str) -> bool {
+    ROLES.iter().any(|role| key.starts_with(role))
+}
+
+/// The keys of roles among those that no field claimed; others, of a later ipcperf, are let go.
+fn read_keys_of_roles<'de, D: Deserializer<'de>>(rest: D) -> Result<Roles, D::Error> {
+    rest.deserialize_map(KeysOfRoles)
+}
+
+struct KeysOfRoles;
+
+impl<'de> Visitor<'de> for KeysOfRoles {
+    type Value = Roles;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut rest: A) -> Result<Self::Value, A::Error> {
+        let mut roles = Vec::new();
+        while let Some(key) = rest.next_key::<Cow<'de, str>>()? {
+            if is_of_role(&key) {
+                let value = rest.next_value::<serde_json::Value>()?;
+                roles.push((key.into_owned(), value.as_u64()));
+            } else {
+                rest.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(roles.into_iter().collect())
+    }
+}
+
+impl Sample {
+    /// Whether it counts, and nothing that disturbs watched it.
+    pub fn counts_undisturbed(&self) -> bool {
+        self.set_aside.is_none() && !disturb(&self.instruments)
+    }
+
+    /// What `measurement` says of `run`, which warmed up as `warm_up` says. Whether it counts, and
+    /// how far its CPUs were apart, is for others to say.
+    pub fn new(
+        run: RunIdentity,
+        warm_up: WarmUp,
+        measurement: Measurement,
+        split: UserSystemSplit,
+    ) -> Self {
+        let trips = measurement.round_trips.as_ref();
+        let probes = measurement.cacheline_round_trip_ns;
+        let roles = &measurement.roles;
+        Self {
+            seq: None,
+            set_aside: (run.block == 0).then_some(SetAside::First),
+            cpu_pair_class: None,
+            total_bytes: measurement.total_bytes,
+            kernel_buffer_granted_bytes: measurement.kernel_buffer_granted_bytes,
+            instruments: Vec::new(),
+            twin_of: None,
+            began_ns: Some(measurement.began_ns),
+            elapsed_ns: measurement.elapsed_ns,
+            bandwidth_bytes_per_s: bandwidth(&run, &measurement),
+            messages: measurement.messages,
+            lost_messages: measurement.lost_messages,
+            short_writes: roles.iter().map(|role| role.short_writes).sum(),
+            short_reads: roles.iter().map(|role| role.short_reads).sum(),
+            calibration_phases: measurement.calibration_phases,
+            warm_up_ns: match warm_up {
+                WarmUp::ForNs(ns) => Some(ns),
+                WarmUp::None | WarmUp::Slices(_) => None,
+            },
+            round_trip_ns_mean: mean_ns(&run, &measurement),
+            warm_up_slices_ns: Some(measurement.slices_ns).filter(|slices| !slices.is_empty()),
+            kernel_thread_ns: measurement.kernel_thread_ns,
+            round_trip_ns_p50: trips.map(|trips| trips.p50_ns),
+            round_trip_ns_p90: trips.map(|trips| trips.p90_ns),
+            round_trip_ns_p99: trips.map(|trips| trips.p99_ns),
+            round_trip_ns_p999: trips.map(|trips| trips.p999_ns),
+            round_trip_ns_max: trips.map(|trips| trips.max_ns),
+            round_trip_timed_every: trips.map(|trips| trips.timed_every),
+            cacheline_round_trip_ns: probes.map(|[before, after]| f64::midpoint(before, after)),
+            cacheline_round_trip_before_ns: probes.map(|[before, _]| before),
+            cacheline_round_trip_after_ns: probes.map(|[_, after]| after),
+            run_delay_ns: roles.iter().map(|role| role.run_delay_ns).sum(),
+            steal_ns: measurement.steal_ns,
+            user_system_split: (!roles.is_empty()).then_some(split),
+            roles: roles.iter().flat_map(role_keys).collect(),
+            round_trip_histogram: measurement.round_trips.map(|trips| trips.histogram),
+            run,
+        }
+    }
+}
+
+/// Elapsed time over trips, which is known also where no trip was timed on its own.
+#[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
+fn mean_ns(run: &RunIdentity, measurement: &Measurement) -> Option<f64> {
+    let timed = measurement.round_trips.as_ref().map(|trips| trips.mean_ns);
+    let over_all = || measurement.elapsed_ns as f64 / measurement.messages.max(1) as f64;
+    timed.or_else(|| run.case.workload.is_answered().then(over_all))
+}
+
+fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
+    if run.case.workload.is_answered() || run.case.moves_nothing() {
+        return None;
+    }
+    let scaled = u128::from(measurement.arrived_bytes) * 1_000_000_000;
+    u64::try_from(scaled / u128::from(measurement.elapsed_ns.max(1))).ok()
+}
+
+fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
+    let role = usage.role.name();
+    let values = [
+        Some(usage.user_ns),
+        Some(usage.system_ns),
+        Some(usage.minor_faults),
+        Some(usage.voluntary_switches),
+        Some(usage.involuntary_switches),
+        usage.calls,
+        Some(usage.short_writes),
+        Some(usage.short_reads),
+        usage.cpu_ns,
+        usage.run_delay_ns,
+    ];
+    let keys = KEYS_OF_ROLES.into_iter().zip(values);
+    keys.map(|(key, value)| (format!("{role}_{key}"), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+
+    use crate::record::Line;
+    use crate::testing::sample;
+
+    #[test]
+    fn a_line_survives_writing_and_reading() {
+        let mut run = sample("pipe", Kind::RoundTrip, 64, 1, 4_000_000);
+        // The facts of its mechanism are in the header.
+        run.run.case.facts = None;
+        let line = Line::Sample(run);
+        let text = serde_json::to_string(&line).unwrap();
+        assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line);
+    }
+
+    #[test]
+    fn bandwidth_is_bytes_that_arrived_over_time() {
+        let run = sample("pipe", Kind::Stream, 1_000, 1, 1_000_000);
+        assert_eq!(run.bandwidth_bytes_per_s, Some(1_000_000_000));
+        assert_eq!(sample("null", Kind::Stream, 64, 1, 1_000).bandwidth_bytes_per_s, None);
+    }
+}

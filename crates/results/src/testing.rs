@@ -1,0 +1,173 @@
+//! Samples and files made by hand, for tests of whatever reads results.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer as _, V2Serializer};
+use ipcperf_model::environment::Environment;
+use ipcperf_model::mechanism::{CaseFacts, Delivery, PayloadWay};
+use ipcperf_model::message_options::{Content, FirstTouch, Reuse, Touch};
+use ipcperf_model::workload::Kind;
+use ipcperf_model::{Measurement, Mode, RoundTrips, UserSystemSplit, WarmUp};
+
+use crate::analysis::Summarised;
+use crate::identity::run_id;
+use crate::{
+    CaseIdentity, Condition, End, Header, PlanRecord, RefusedRecord, Results, RunIdentity, SCHEMA,
+    Sample,
+};
+
+/// Facts of `mechanism` as the engine has them with its default options, for those that tests name.
+#[must_use]
+pub fn facts(mechanism: &str) -> CaseFacts {
+    let (delivery, way, sleeps) = match mechanism {
+        "null" => (Delivery::Nothing, PayloadWay::Nowhere, false),
+        "shm-ring" => (Delivery::Reliable, PayloadWay::Memory, false),
+        "mmap-file" | "mmap-queue" => (Delivery::Reliable, PayloadWay::Memory, true),
+        "eventfd" => (Delivery::Reliable, PayloadWay::RungMemory, true),
+        "process-vm" => (Delivery::Reliable, PayloadWay::Reach, true),
+        _ => (Delivery::Reliable, PayloadWay::Kernel, true),
+    };
+    let is_handed_over = mechanism == "bus-memfd";
+    CaseFacts { delivery, way, is_handed_over, sleeps, library: None }
+}
+
+/// The distribution of `trips_ns`.
+///
+/// # Panics
+/// Never: the bounds are constants that HDR accepts, and no histogram of theirs is refused.
+#[must_use]
+#[allow(clippy::cast_precision_loss, reason = "a few numbers made up for tests")]
+pub fn round_trips(trips_ns: &[u64]) -> RoundTrips {
+    let mut histogram = Histogram::<u64>::new_with_bounds(1, 1 << 39, 3).expect("constant bounds");
+    trips_ns.iter().for_each(|&ns| histogram.saturating_record(ns));
+    let mut bytes = Vec::new();
+    V2Serializer::new().serialize(&histogram, &mut bytes).expect("a histogram of ours");
+    let sum: u64 = trips_ns.iter().sum();
+    RoundTrips {
+        timed_every: 1,
+        histogram: STANDARD.encode(bytes),
+        p50_ns: histogram.value_at_quantile(0.5),
+        p90_ns: histogram.value_at_quantile(0.9),
+        p99_ns: histogram.value_at_quantile(0.99),
+        p999_ns: histogram.value_at_quantile(0.999),
+        max_ns: histogram.max(),
+        mean_ns: sum as f64 / trips_ns.len().max(1) as f64,
+    }
+}
+
+/// A sample of `mechanism` with scripted times, for tests of what is made from samples.
+pub fn sample(
+    mechanism: &str,
+    workload: Kind,
+    buffer_bytes: u64,
+    block: u32,
+    elapsed_ns: u64,
+) -> Sample {
+    let case = CaseIdentity {
+        case_id: format!("{mechanism}/{}/2proc/same/{buffer_bytes}", workload.name()),
+        mechanism: mechanism.to_owned(),
+        options: BTreeMap::new(),
+        workload,
+        mode: Mode::TwoProcesses,
+        placement: "same".to_owned(),
+        cpus: vec![0, 0],
+        buffer_bytes,
+        kernel_buffer: "default".to_owned(),
+        kernel_buffer_asked_bytes: None,
+        touch: Touch::None,
+        payload: Content::Constant,
+        buffers: Reuse::Hot,
+        first_touch: FirstTouch::AfterFork,
+        reply: None,
+        reply_bytes: None,
+        verify: false,
+        facts: Some(facts(mechanism)),
+    };
+    let run_id = run_id(block, 0, 1);
+    let run = RunIdentity { run_id, block, attempt: 1, repetition: block, case };
+    let measured = measurement(workload, buffer_bytes, elapsed_ns);
+    Sample::new(run, WarmUp::None, measured, UserSystemSplit::Sampled)
+}
+
+fn measurement(workload: Kind, buffer_bytes: u64, elapsed_ns: u64) -> Measurement {
+    let trips = round_trips(&[elapsed_ns / 1_000]);
+    Measurement {
+        began_ns: 0,
+        elapsed_ns,
+        total_bytes: buffer_bytes * 1_000,
+        messages: 1_000,
+        arrived_bytes: buffer_bytes * 1_000,
+        lost_messages: None,
+        calibration_phases: 0,
+        slices_ns: Vec::new(),
+        kernel_thread_ns: None,
+        round_trips: workload.is_answered().then_some(trips),
+        kernel_buffer_granted_bytes: Some(65_536),
+        cacheline_round_trip_ns: None,
+        steal_ns: Some(0),
+        roles: Vec::new(),
+        objects: Vec::new(),
+        dials: Vec::new(),
+        repeats: Vec::new(),
+    }
+}
+
+/// The header of a plan of `cases`, eleven repetitions of each, with these refused cells.
+#[must_use]
+pub fn header(cases: Vec<String>, refused: Vec<RefusedRecord>) -> Header {
+    let plan = PlanRecord {
+        repetitions: 11,
+        until_ci: None,
+        until_decided: None,
+        attempts: 1,
+        deadline_s: 10.0,
+        cases,
+        specs: Vec::new(),
+        refused,
+        unavailable: Vec::new(),
+        unwatched: Vec::new(),
+        custom: None,
+        libraries: BTreeMap::new(),
+    };
+    Header {
+        schema: SCHEMA,
+        command: Vec::new(),
+        quick: false,
+        study: None,
+        study_hash: None,
+        study_text: None,
+        study_only: Vec::new(),
+        seed: 1,
+        started: "2026-11-20T10:00:00Z".to_owned(),
+        plan,
+        environment: Environment::default(),
+        limits: None,
+    }
+}
+
+/// A file at `path` of these samples and refused cells, for tests of what is made of files.
+pub fn summarised(path: &str, samples: Vec<Sample>, refused: Vec<RefusedRecord>) -> Summarised {
+    let mut cases: Vec<String> = Vec::new();
+    for sample in &samples {
+        if !cases.contains(&sample.run.case.case_id) {
+            cases.push(sample.run.case.case_id.clone());
+        }
+    }
+    let header = header(cases, refused);
+    let results = Results {
+        header,
+        samples,
+        observations: Vec::new(),
+        failures: Vec::new(),
+        footer: None,
+        end: End::Closed,
+        warnings: Vec::new(),
+        end_warnings: Vec::new(),
+        condition: Condition::default(),
+    };
+    Summarised::of(Path::new(path), results)
+}

@@ -1,0 +1,115 @@
+//! The studies that come with the program: each is a file in `studies/` and a line here.
+
+/// Each with its name, which is also the one in its file.
+pub const STUDIES: &[(&str, &str)] = &[
+    ("pipe-or-socket", include_str!("../../../studies/pipe-or-socket.toml")),
+    ("bell-thomas-2020", include_str!("../../../studies/bell-thomas-2020.toml")),
+    ("westerfeld-2014", include_str!("../../../studies/westerfeld-2014.toml")),
+    ("shuldman-2015", include_str!("../../../studies/shuldman-2015.toml")),
+    ("iacob-2022", include_str!("../../../studies/iacob-2022.toml")),
+    ("wright", include_str!("../../../studies/wright.toml")),
+];
+
+/// The text of the study called `name`.
+pub fn known(name: &str) -> Option<&'static str> {
+    STUDIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::known;
+    use crate::{Study, StudyFigure, StudyPicture, StudyTable};
+
+    /// What readers of a document look for: claims, figures and tables by its numbers.
+    struct Wanted {
+        study: &'static str,
+        claims: &'static [&'static str],
+        figures: &'static [&'static str],
+        tables: &'static [&'static str],
+    }
+
+    const WANTED: &[Wanted] = &[
+        Wanted {
+            study: "bell-thomas-2020",
+            claims: &["H1", "H2", "H3", "O1", "O2", "O3"],
+            figures: &["1", "1-calls", "2a", "2b", "2c", "2d", "3a", "3a-slowdown", "3b"],
+            tables: &["granted", "ratio"],
+        },
+        Wanted {
+            study: "westerfeld-2014",
+            claims: &["H1", "H2", "H3", "H4"],
+            figures: &["full-bus", "bare", "profiles"],
+            tables: &[
+                "1-single",
+                "1-dual",
+                "1-single-broker",
+                "1-dual-broker",
+                "2-single",
+                "2-dual",
+                "2-single-fresh",
+                "2-dual-fresh",
+                "2-echoed",
+                "socketpair",
+                "8KiB",
+            ],
+        },
+        Wanted {
+            study: "shuldman-2015",
+            claims: &["H1", "H2", "H3", "H4a", "H4b", "H4c"],
+            figures: &[],
+            tables: &["1", "sendmsg", "calls", "rates"],
+        },
+        Wanted {
+            study: "iacob-2022",
+            claims: &["H1", "H1-light", "H2a", "H2a-loads", "H2b", "H2-always", "H3", "H3-shape"],
+            figures: &[
+                "1",
+                "1-p-default",
+                "1-p-always",
+                "2",
+                "3",
+                "3-p",
+                "4",
+                "5",
+                "6",
+                "7",
+                "8",
+                "9",
+                "10",
+                "11",
+                "12",
+                "switches",
+                "capacity",
+                "touching",
+                "functions",
+            ],
+            tables: &["fall", "fall-touch"],
+        },
+        Wanted {
+            study: "wright",
+            claims: &["H0", "H1", "H2", "H3", "H4a", "H4b", "H5", "H5-receiver"],
+            figures: &["1", "2", "3", "3-shares"],
+            tables: &["1", "benchmark-1", "benchmark-2"],
+        },
+    ];
+
+    #[test]
+    fn each_document_has_its_claims_figures_and_tables() {
+        for wanted in WANTED {
+            let text = known(wanted.study).unwrap_or_else(|| panic!("{}", wanted.study));
+            let study = Study::read(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+            let claims: Vec<&str> = study.hypotheses.iter().map(|one| one.id.as_str()).collect();
+            let figures = study.figures.iter().map(StudyFigure::number);
+            let figures = figures.chain(study.pictures.iter().map(StudyPicture::number));
+            let of_claims = study.hypotheses.iter().filter_map(|one| one.figure());
+            let figures: Vec<&str> = figures.chain(of_claims).collect();
+            let tables: Vec<&str> = study.tables.iter().map(StudyTable::number).collect();
+            let sides =
+                [(wanted.claims, claims), (wanted.figures, figures), (wanted.tables, tables)];
+            for (wanted_names, has) in sides {
+                let missing = wanted_names.iter().find(|name| !has.contains(name));
+                assert_eq!(missing, None, "{}: {has:?}", wanted.study);
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A study's file as TOML has it, with the place of everything in it.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::mistake::Mistakes;
+use super::section::{Repeats, Section};
+
+/// Files longer than this are none that a person wrote.
+pub(super) const LONGEST: usize = 1 << 20;
+/// Characters that are shown of what a slip is about.
+const MOST_SHOWN: usize = 40;
+
+/// A file, and where its lines begin.
+pub(super) struct Document<'t> {
+    lines: Lines,
+    root: Spanned<DeTable<'t>>,
+}
+
+/// The bytes at which the lines of a text begin, but for the first.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self(ends.map(|(at, _)| at + 1).collect())
+    }
+
+    /// The number of the line in which byte `at` lies.
+    fn number(&self, at: usize) -> usize {
+        self.0.partition_point(|&begin| begin <= at) + 1
+    }
+}
+
+/// A table of the file, with the path of keys that leads to it.
+#[derive(Clone, Copy)]
+pub struct Table<'d, 't> {
+    document: &'d Document<'t>,
+    entries: &'d DeTable<'t>,
+    /// The line in which it begins.
+    pub line: usize,
+}
+
+/// A key of a table, and what it is given.
+#[derive(Clone)]
+pub struct Entry<'d, 't> {
+    document: &'d Document<'t>,
+    /// Its name.
+    pub name: &'d str,
+    /// The path of keys that leads here.
+    pub path: String,
+    /// The line in which it stands.
+    pub line: usize,
+    /// What it is given.
+    pub value: &'d DeValue<'t>,
+}
+
+impl<'t> Document<'t> {
+    /// Parses `text`; what is no TOML is told with its line.
+    pub(super) fn parse(
+        text: &'t str,
+        sections: &[&'static Section],
+        mistakes: &mut Mistakes,
+    ) -> Self {
+        let lines = Lines::of(text);
+        let (root, errors) = DeTable::parse_recoverable(text);
+        // What comes after the first slip is a guess of the parser.
+        if let Some(error) = errors.first() {
+            let line = error.span().map_or(1, |span| lines.number(span.start));
+            let at = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+            let (what, remedy) =
+                slip(error.message(), at.lines().next().unwrap_or_default().trim(), sections);
+            mistakes.add((line, "TOML"), what, remedy);
+        }
+        Self { lines, root }
+    }
+
+    pub(super) fn root(&self) -> Table<'_, 't> {
+        Table { document: self, entries: self.root.get_ref(), line: 1 }
+    }
+}
+
+/// What to do about a slip in writing TOML, by a word of its parser's message: the first that is there.
+const REMEDIES: [(&str, &str); 10] = [
+    ("duplicate key", "keep one of the two"),
+    ("escape", "write \\\\ for a backslash, or put the text in single quotes"),
+    ("quote", "put words in double quotes, and commas between items"),
+    ("unclosed array table", "end the heading with ]]"),
+    ("unclosed table", "end the heading with ]"),
+    (
+        "key-value pairs",
+        "put commas between the keys of a table, and end it, or the one above, with }",
+    ),
+    ("inline table", "write the table as { KEY = VALUE, KEY = VALUE }"),
+    ("array", "write the list as [VALUE, VALUE]"),
+    ("string", "end text with the quote that it began with, on the same line"),
+    ("", NO_VALUE),
+];
+
+const NO_VALUE: &str = "write KEY = VALUE, with words in double quotes; see https://toml.io";
+
+/// What is wrong where the parser tells `message` of `at`, and what would be right.
+fn slip(message: &str, at: &str, sections: &[&'static Section]) -> (String, String) {
+    let often = |section: &&&Section| section.name == at && section.repeats == Repeats::Often;
+    if message.contains("duplicate key")
+        && let Some(section) = sections.iter().find(often)
+    {
+        let remedy = format!("write {} each time", section.heading());
+        return (format!("{message} at `{at}`"), remedy);
+    }
+    if at.is_empty() {
+        let remedy = if message.contains("quote") { NO_VALUE } else { remedy(message) };
+        return (message.to_owned(), remedy.to_owned());
+    }
+    let at: String = at.chars().take(MOST_SHOWN).collect();
+    (format!("{message} at `{at}`"), remedy(message).to_owned())
+}
+
+fn remedy(message: &str) -> &'static str {
+    REMEDIES.iter().find(|(word, _)| message.contains(word)).map_or("", |(_, remedy)| remedy)
+}
+
+impl<'d, 't> Table<'d, 't> {
+    /// What is in it, each with a path that begins with `path`.
+    pub fn entries(self, path: &str) -> impl Iterator<Item = Entry<'d, 't>> + use<'d, 't> {
+        let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
+        self.entries.iter().map(move |(key, value)| {
+            let name: &str = key.get_ref();
+            let line = self.document.lines.number(key.span().start);
+            let path = format!("{prefix}{name}");
+            Entry { document: self.document, name, path, line, value: value.get_ref() }
+        })
+    }
+}
+
+impl<'d, 't> Entry<'d, 't> {
+    /// Where it is, for a mistake.
+    pub fn place(&self) -> (usize, &str) {
+        (self.line, &self.path)
+    }
+
+    /// The table that it is given, if it is one.
+    pub fn table(&self) -> Option<Table<'d, 't>> {
+        let DeValue::Table(entries) = self.value else { return None };
+        Some(Table { document: self.document, entries, line: self.line })
+    }
+
+    /// Its items where it is a list, each numbered from 1 in its path; else itself alone.
+    pub fn items(&self) -> Vec<Self> {
+        let DeValue::Array(items) = self.value else { return vec![self.clone()] };
+        let item = |(at, value): (usize, &'d Spanned<DeValue<'t>>)| Self {
+            path: format!("{}[{}]", self.path, at + 1),
+            line: self.document.lines.number(value.span().start),
+            value: value.get_ref(),
+            ..self.clone()
+        };
+        items.iter().enumerate().map(item).collect()
+    }
+
+    /// Whether it is written as a list: `[...]` or `[[name]]`.
+    pub const fn is_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
+    }
+
+    /// A plain value as text: what is written between quotes, or a number.
+    pub fn text(&self) -> Option<String> {
+        match self.value {
+            DeValue::String(text) => Some(text.clone().into_owned()),
+            DeValue::Integer(number) => Some(number.to_string()),
+            DeValue::Float(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// A number, whole or not.
+    pub fn number(&self) -> Option<f64> {
+        match self.value {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        }
+        .filter(|number: &f64| number.is_finite())
+    }
+
+    /// What kind of value it is, for a mistake.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            DeValue::String(_) => "text",
+            DeValue::Integer(_) | DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        }
+    }
+}

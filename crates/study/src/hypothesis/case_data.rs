@@ -1,0 +1,376 @@
+//! What was measured, by case: the values that count, by block.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use ipcperf_model::case_id::{CHOSEN, TWIN, WATCHED};
+use ipcperf_results::analysis::was_held_up;
+use ipcperf_results::{
+    CaseIdentity, ObservationRecord, Results, Sample, SpecRecord, UnwatchedRecord,
+};
+
+use crate::{Levels, Metric, Selection, canonical};
+use ipcperf_plan::{options_prefix, shortest_custom};
+
+/// The level of a case that no selection names: the words that chose its events.
+pub(super) const EVENTS: &str = "events";
+
+/// A run that counts, and what instruments saw of it.
+pub(super) struct Run<'a> {
+    /// The run.
+    pub sample: &'a Sample,
+    seen: Vec<&'a ObservationRecord>,
+}
+
+/// A case in one class of CPU pair, with its runs that count. Undisturbed twins of one case, and parts of one
+/// instrument, are one.
+pub struct Cell<'a> {
+    /// The level of each factor.
+    pub levels: Levels,
+    /// The matrices of the study that have it.
+    pub matrices: Vec<String>,
+    class: Option<&'a str>,
+    runs: Vec<Run<'a>>,
+}
+
+/// All of them, and what was not measured.
+pub struct Cells<'a> {
+    results: &'a Results,
+    cells: Vec<Cell<'a>>,
+    specs: HashMap<&'a str, &'a SpecRecord>,
+    /// By placement, the class of CPU pair that most runs are in.
+    classes: HashMap<String, &'a str>,
+}
+
+impl<'a> Cells<'a> {
+    /// What `results` hold.
+    pub fn of(results: &'a Results) -> Self {
+        let plan = &results.header.plan;
+        let specs = plan.cases.iter().map(String::as_str).zip(&plan.specs).collect();
+        let classes = classes(results);
+        let mut cells = Self { results, cells: Vec::new(), specs, classes };
+        let mut seen: HashMap<&str, Vec<&ObservationRecord>> = HashMap::new();
+        for one in &results.observations {
+            seen.entry(&one.run_id).or_default().push(one);
+        }
+        let mut places: HashMap<(Levels, Option<&str>), usize> = HashMap::new();
+        for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
+            let key = (levels(&sample.run.case, &sample.instruments), class(sample));
+            let at = *places.entry(key.clone()).or_insert_with(|| cells.add(key));
+            cells.is_of(at, sample);
+            let seen = seen.get(sample.run.run_id.as_str()).cloned().unwrap_or_default();
+            cells.cells[at].runs.push(Run { sample, seen });
+        }
+        cells
+    }
+
+    fn add(&mut self, (levels, class): (Levels, Option<&'a str>)) -> usize {
+        self.cells.push(Cell { levels, matrices: Vec::new(), class, runs: Vec::new() });
+        self.cells.len() - 1
+    }
+
+    /// That the cell at `at` is of the matrices that have `sample`: twins of several matrices are one cell.
+    fn is_of(&mut self, at: usize, sample: &Sample) {
+        let spec = self.specs.get(sample.run.case.case_id.as_str());
+        for matrix in spec.into_iter().flat_map(|spec| &spec.matrices) {
+            if !self.cells[at].matrices.contains(matrix) {
+                self.cells[at].matrices.push(matrix.clone());
+            }
+        }
+    }
+
+    /// The cells that `selection` means: of CPU pairs those of the class that most runs of their placement
+    /// are in. Whatever is selected, the class is the same, for what is compared must be equally far apart.
+    pub fn select(&self, selection: &Selection) -> Vec<&Cell<'a>> {
+        let selection = self.found(selection);
+        let meant = self.cells.iter().filter(|cell| selection.holds(&cell.levels, &cell.matrices));
+        meant.filter(|cell| cell.class.is_none() || self.is_of_most(cell)).collect()
+    }
+
+    /// `selection` with paths as the results have them, wherever they are judged: found from the folder in which
+    /// they were measured.
+    fn found<'s>(&self, selection: &'s Selection) -> Cow<'s, Selection> {
+        let custom = self.results.header.plan.custom.as_ref();
+        match custom.and_then(|custom| custom.folder.as_ref()) {
+            Some(folder) => Cow::Owned(selection.found_in(Path::new(folder))),
+            None => Cow::Borrowed(selection),
+        }
+    }
+
+    fn is_of_most(&self, cell: &Cell<'_>) -> bool {
+        let placement = cell.levels.get("placement").map_or("", String::as_str);
+        self.classes.get(placement).copied() == cell.class
+    }
+
+    /// Why nothing of `selection` was measured, in words.
+    pub fn absence(&self, selection: &Selection, metric: &Metric) -> String {
+        self.reasons(selection, metric.instrument()).unwrap_or_else(|| {
+            format!("{} of {} was not measured", metric.words(), selection.words())
+        })
+    }
+
+    /// The instruments that `selections` name and that do not watch here, each with the reason and the remedy.
+    pub fn missing_instruments(&self, selections: &[Selection]) -> Vec<String> {
+        let unwatched = &self.results.header.plan.unwatched;
+        let is_named = |name: &str| selections.iter().any(|one| one.names("instrument", name));
+        let missing = unwatched.iter().filter(|one| !one.watches && is_named(&one.instrument));
+        missing.map(|one| format!("{}: {} ({})", one.instrument, one.reason, one.remedy)).collect()
+    }
+
+    /// Why `instrument` saw nothing of `selection`, in words.
+    pub fn absence_of(&self, selection: &Selection, instrument: &str) -> String {
+        self.reasons(selection, Some(instrument))
+            .unwrap_or_else(|| format!("{instrument} watched no run of {}", selection.words()))
+    }
+
+    fn reasons(&self, selection: &Selection, instrument: Option<&str>) -> Option<String> {
+        let plan = &self.results.header.plan;
+        let selection = &self.found(selection);
+        let mut reasons: Vec<String> = Vec::new();
+        for absent in &plan.unavailable {
+            if selection.allows("mechanism", &mechanism_level(&absent.mechanism)) {
+                reasons
+                    .push(format!("{}: {} ({})", absent.mechanism, absent.reason, absent.remedy));
+            }
+        }
+        for missing in &plan.unwatched {
+            let is_needed = instrument == Some(missing.instrument.as_str())
+                || selection.names("instrument", &missing.instrument)
+                || self.is_left_out(selection, missing);
+            if is_needed {
+                reasons.push(format!(
+                    "{}: {} ({})",
+                    missing.instrument, missing.reason, missing.remedy
+                ));
+            }
+        }
+        let refused = plan.refused.iter();
+        let refused = refused.filter(|one| selection.would_hold(&levels(&one.case, &[])));
+        reasons.extend(refused.map(|one| format!("{}: {}", one.case.case_id, one.reason)).take(1));
+        reasons.extend(self.held_up(selection));
+        let is_planned = || self.results.samples.iter().any(|one| self.holds(selection, one));
+        if reasons.is_empty() && self.results.header.quick && !is_planned() {
+            reasons.push("a quick look leaves it out (measure without --quick)".to_owned());
+        }
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
+    /// Whether `selection` means cells that nobody could have watched, and so were not run.
+    fn is_left_out(&self, selection: &Selection, missing: &UnwatchedRecord) -> bool {
+        let is_named = |matrix: &String| selection.names("matrix", matrix);
+        let is_any = || {
+            let was_run = self.results.samples.iter().any(|one| self.holds(selection, one));
+            missing.cells_left_out > 0 && !selection.has("matrix") && !was_run
+        };
+        missing.matrices.iter().any(is_named) || is_any()
+    }
+
+    /// How many runs of what `selections` mean are set aside, by the reason.
+    pub fn set_aside(&self, selections: &[Selection]) -> BTreeMap<&'static str, usize> {
+        let selections: Vec<Cow<'_, Selection>> =
+            selections.iter().map(|one| self.found(one)).collect();
+        let mut counts = BTreeMap::new();
+        for sample in &self.results.samples {
+            let Some(reason) = sample.set_aside else { continue };
+            let levels = levels(&sample.run.case, &sample.instruments);
+            let matrices = self.matrices(&sample.run.case);
+            if selections.iter().any(|selection| selection.holds(&levels, matrices)) {
+                *counts.entry(reason.words()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// The levels of the cases of `selection` that ran, and of which no run counts: nobody knows their figures.
+    pub fn lost(&self, selection: &Selection) -> BTreeSet<Levels> {
+        let selection = self.found(selection);
+        let of = |case: &CaseIdentity, instruments: &[String]| {
+            let levels = levels(case, instruments);
+            selection.holds(&levels, self.matrices(case)).then_some(levels)
+        };
+        let (mut counted, mut ran) = (BTreeSet::new(), BTreeSet::new());
+        for sample in &self.results.samples {
+            let side = if sample.set_aside.is_none() { &mut counted } else { &mut ran };
+            side.extend(of(&sample.run.case, &sample.instruments));
+        }
+        ran.extend(self.results.failures.iter().filter_map(|one| of(&one.run.case, &[])));
+        ran.difference(&counted).cloned().collect()
+    }
+
+    /// Whether `selection` means `sample`.
+    pub fn means(&self, selection: &Selection, sample: &Sample) -> bool {
+        self.holds(&self.found(selection), sample)
+    }
+
+    /// Whether `sample` is of `selection`, whose paths are as the results have them.
+    fn holds(&self, selection: &Selection, sample: &Sample) -> bool {
+        selection
+            .holds(&levels(&sample.run.case, &sample.instruments), self.matrices(&sample.run.case))
+    }
+
+    /// The matrices of the study that have `case`.
+    fn matrices(&self, case: &CaseIdentity) -> &[String] {
+        self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
+    }
+
+    /// That runs failed or were disturbed.
+    fn held_up(&self, selection: &Selection) -> Option<String> {
+        let is_meant = |case: &CaseIdentity, instruments: &[String]| {
+            selection.holds(&levels(case, instruments), self.matrices(case))
+        };
+        let failed =
+            self.results.failures.iter().filter(|one| is_meant(&one.run.case, &[])).count();
+        let held_up = self.results.samples.iter().filter(|one| was_held_up(one));
+        let held_up = held_up.filter(|one| is_meant(&one.run.case, &one.instruments)).count();
+        let counts = [(failed, "failed"), (held_up, "were held up by the machine")];
+        let words = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = words.map(|(count, what)| format!("{count} {what}")).collect();
+        (!words.is_empty()).then(|| format!("of its runs {}: measure it anew", words.join(" and ")))
+    }
+}
+
+impl<'a> Cell<'a> {
+    /// The values of `metric` by block; of several runs in a block their mean.
+    pub fn values(&self, metric: &Metric) -> BTreeMap<u32, f64> {
+        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for run in &self.runs {
+            if let Some(value) = metric.value(run.sample, &run.seen) {
+                let (sum, count) = sums.entry(run.sample.run.block).or_default();
+                (*sum, *count) = (*sum + value, *count + 1.0);
+            }
+        }
+        sums.into_iter().map(|(block, (sum, count))| (block, sum / count)).collect()
+    }
+
+    /// One of its runs.
+    pub fn example(&self) -> Option<&'a Sample> {
+        self.runs.first().map(|run| run.sample)
+    }
+}
+
+/// By placement, the class of CPU pair that most runs that count are in; of several the first by name.
+fn classes(results: &Results) -> HashMap<String, &str> {
+    let mut runs: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
+        if let Some(class) = class(sample) {
+            *runs.entry((sample.run.case.placement.clone(), class)).or_default() += 1;
+        }
+    }
+    let mut most: HashMap<String, (&str, usize)> = HashMap::new();
+    for ((placement, class), count) in runs {
+        let known = most.entry(placement).or_insert((class, count));
+        if count > known.1 {
+            *known = (class, count);
+        }
+    }
+    most.into_iter().map(|(placement, (class, _))| (placement, class)).collect()
+}
+
+/// The class of CPU pair that tells runs of a case apart: where parties may run anywhere, it is part of what
+/// varies.
+fn class(sample: &Sample) -> Option<&str> {
+    sample.cpu_pair_class.as_deref().filter(|_| sample.run.case.placement != "free")
+}
+
+/// The level of each factor of a case.
+fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
+    let plain = [
+        ("mechanism", mechanism_level(&case.mechanism)),
+        ("workload", case.workload.name().to_owned()),
+        ("mode", case.mode.name().to_owned()),
+        ("placement", case.placement.clone()),
+        ("buffer", case.buffer_bytes.to_string()),
+        ("kernel_buffer", case.kernel_buffer.clone()),
+        ("touch", case.touch.name().to_owned()),
+        ("payload", case.payload.to_string()),
+        ("buffers", case.buffers.name().to_owned()),
+        ("first_touch", case.first_touch.name().to_owned()),
+        ("instrument", watched_by(case, instruments)),
+    ];
+    let mut levels: Levels =
+        plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
+    levels.extend(case.amount().map(|amount| ("total".to_owned(), amount)));
+    if let Some(events) = chosen_events(case, instruments) {
+        levels.insert(EVENTS.to_owned(), events);
+    }
+    if let Some(reply) = case.reply {
+        levels.insert("reply".to_owned(), reply.to_string());
+    }
+    let options = case.options.iter();
+    let prefix = options_prefix(&case.mechanism);
+    levels.extend(options.map(|(name, value)| {
+        let factor = format!("{prefix}.{name}");
+        let level = option_level(&factor, value);
+        (factor, level)
+    }));
+    levels
+}
+
+/// The level of an option: custom mechanisms get theirs as they were typed, and selections have sizes as bytes.
+fn option_level(factor: &str, value: &str) -> String {
+    match canonical(factor, value).as_slice() {
+        [level] => level.clone(),
+        _ => value.to_owned(),
+    }
+}
+
+/// The level of the factor mechanism: of a custom one with its path in the shortest form.
+fn mechanism_level(name: &str) -> String {
+    shortest_custom(name).unwrap_or_else(|| name.to_owned())
+}
+
+/// The words that chose the events by which a case is watched, where its name tells them.
+fn chosen_events(case: &CaseIdentity, instruments: &[String]) -> Option<String> {
+    let (_, names) = case.case_id.rsplit_once(WATCHED)?;
+    let (_, words) = names.split_once(CHOSEN).filter(|_| !instruments.is_empty())?;
+    let is_part = |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_digit());
+    let words =
+        words.rsplit_once('.').filter(|(_, tail)| is_part(tail)).map_or(words, |(all, _)| all);
+    Some(words.to_owned())
+}
+
+/// The instrument that disturbs a case, if one does; what disturbs nothing makes no other case of it.
+fn watched_by(case: &CaseIdentity, instruments: &[String]) -> String {
+    let Some((_, names)) = case.case_id.rsplit_once(WATCHED) else { return "none".to_owned() };
+    if case.case_id.contains(TWIN) || instruments.is_empty() {
+        return "none".to_owned();
+    }
+    let name = |label: &str| label.split([CHOSEN, '.']).next().unwrap_or(label).to_owned();
+    names.split('+').map(name).collect::<Vec<_>>().join("+")
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+    use ipcperf_results::testing::sample;
+
+    use super::levels;
+
+    #[test]
+    fn what_moves_another_amount_is_another_case() {
+        let of = |suffix: &str| {
+            let mut one = sample("pipe", Kind::Stream, 64, 1, 1_000);
+            one.run.case.case_id += suffix;
+            levels(&one.run.case, &[]).get("total").cloned()
+        };
+        assert_eq!(of(""), None);
+        assert_eq!(of("/total=4096/twin-of=syscalls").as_deref(), Some("4096"));
+        assert_eq!(of("/messages=1").as_deref(), Some("1 message"));
+    }
+
+    #[test]
+    fn events_that_were_chosen_are_a_level_and_parts_are_none() {
+        let of = |suffix: &str| {
+            let mut one = sample("pipe", Kind::Stream, 64, 1, 1_000);
+            one.run.case.case_id += suffix;
+            let levels = levels(&one.run.case, &["counters".to_owned()]);
+            (levels["instrument"].clone(), levels.get("events").cloned())
+        };
+        let (counters, chosen) = ("counters".to_owned(), Some("l1d,mem.rd".to_owned()));
+        assert_eq!(of("/instrument=counters.2"), (counters.clone(), None));
+        assert_eq!(of("/instrument=counters:l1d,mem.rd.2"), (counters.clone(), chosen.clone()));
+        assert_eq!(of("/instrument=counters:l1d,mem.rd"), (counters, chosen));
+        assert_eq!(of("/twin-of=counters:l1d,mem"), ("none".to_owned(), None));
+    }
+}

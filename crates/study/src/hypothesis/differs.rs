@@ -1,0 +1,152 @@
+//! differs: two lines of cases differ, whichever is the better.
+
+use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::faster_than::{compare_means, named};
+use super::interval::{Bounds, Sure};
+use super::keys::{AT, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
+use super::{Cells, Claim, Estimate, Found, Part, Rule, Test, Verdict};
+use crate::hypothesis::operands::compares;
+use crate::{Key, Need, Takes};
+
+pub(super) const TEST: Test = Test {
+    name: "differs",
+    about: "the first cases differ from the second, whichever is the better",
+    formula: "As faster-than, without a direction: supported where p lies below the level (corrected over the \
+              parts where `need` is below 1) and, where `effect` is given, the 1 - level interval of Hedges' g \
+              beyond it (1 - level/m for m parts where `need` is below 1); rejected where the 1 - level interval \
+              of the ratio (1 - level/m for m parts) lies within negligible of 1 or, where `effect` is given, \
+              that of g within it.",
+    assumptions: "As faster-than. Hedges' g supposes values that are roughly normal.",
+    source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
+    keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
+    find,
+};
+
+/// A size of effect.
+pub(super) const EFFECT: Key = Key {
+    name: "effect",
+    takes: Takes::Number(0.0, 1e6),
+    need: Need::Optional("any"),
+    about: "the least amount of Hedges' g that counts; 0.8 is called large",
+    example: "0.8",
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let mut all = match comparisons(claim, cells) {
+        Ok(all) => all,
+        Err(found) => return *found,
+    };
+    correct(&mut all, claim.correction());
+    let count = all.len();
+    Found::of(all.into_iter().map(|one| part(claim, one, count)).collect(), claim.need())
+}
+
+/// The comparisons that a claim means: one for each pair of lines, or for each level of each.
+///
+/// # Errors
+/// Why there are none.
+pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compared>, Box<Found>> {
+    let both = compares(claim, cells)?;
+    let statistic = Statistic::of(claim);
+    if claim.values.word("at") != Some("levels") {
+        let one = |pair: &crate::hypothesis::operands::Pair<'_>| {
+            let is_otherwise = otherwise(claim, pair, statistic);
+            compare_means(pair, is_otherwise, statistic, &both.unit)
+        };
+        return Ok(both.pairs.iter().map(one).collect());
+    }
+    let mut all = Vec::new();
+    for pair in &both.pairs {
+        for (point, sides) in pair.by_level() {
+            all.push(compare(named(&both, pair, point), &sides, statistic, &both.unit));
+        }
+    }
+    Ok(all)
+}
+
+/// Of which ratios of a level a claim about the mean over levels is not so: those beyond the margin where sameness
+/// is claimed, and those on the other side of 1 where a difference is.
+fn otherwise(
+    claim: &Claim,
+    pair: &crate::hypothesis::operands::Pair<'_>,
+    statistic: Statistic,
+) -> impl Fn(f64) -> bool + use<> {
+    let margin = claim
+        .test
+        .has("margin")
+        .then(|| Bounds::around_one(claim.values.number("margin").unwrap_or(0.1)));
+    let lean = compare(String::new(), &pair.by_block(|_| false).0, statistic, "").lean;
+    move |ratio| match (margin, lean) {
+        (Some(bounds), _) => !bounds.is_inside(ratio),
+        (None, Lean::First) => ratio < 1.0,
+        (None, Lean::Second) => ratio > 1.0,
+        (None, Lean::Neither) => false,
+    }
+}
+
+fn part(claim: &Claim, compared: Compared, others: usize) -> Part {
+    if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
+        return compared.part;
+    }
+    let sure = Sure::of(claim, others, claim.level());
+    let effect = claim.values.number("effect");
+    let is_large = effect.is_none_or(|least| {
+        compared.hedges_at(1.0 - sure.supports).is_some_and(|g| g.lies_beyond(least))
+    });
+    let negligible = Bounds::around_one(claim.values.number("negligible").unwrap_or(0.01));
+    let is_small = match effect {
+        Some(least) => {
+            compared.hedges_at(1.0 - sure.rejects).is_some_and(|g| g.lies_within(-least, least))
+        }
+        None => compared.ratio_at(1.0 - sure.rejects).is_some_and(|ratio| negligible.holds(&ratio)),
+    };
+    let (verdict, rule) = if compared.suffices(claim) && is_large {
+        (Verdict::Supported, Some(Rule::P))
+    } else if is_small || compared.is_identical() {
+        (Verdict::Rejected, Some(Rule::Interval))
+    } else if let Some((least, g)) = effect.zip(compared.hedges()) {
+        let bounds = Bounds { above: Some(-least), below: Some(least) };
+        (bounds.open(g, compared.part.n), None)
+    } else {
+        (compared.open(sure.supports, Some(negligible)), None)
+    };
+    compared.decided(claim, verdict, rule)
+}
+
+impl Estimate {
+    /// Whether all of its interval is farther from 0 than `least`.
+    fn lies_beyond(&self, least: f64) -> bool {
+        self.low.is_some_and(|low| low > least) || self.high.is_some_and(|high| high < -least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::test_data::made;
+
+    const KEYS: &str = "test = \"differs\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn ratio(first: f64, noise: f64) -> crate::hypothesis::test_data::Made {
+        made(12, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
+    }
+
+    #[test]
+    fn either_way_is_a_difference_and_none_beyond_negligible_is_none() {
+        assert_eq!(ratio(0.9, 0.02).word(KEYS), "supported");
+        assert_eq!(ratio(1.1, 0.02).word(KEYS), "supported");
+        assert_eq!(ratio(1.0, 0.005).word(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 0.1).word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn an_effect_must_lie_beyond_the_one_named_with_its_interval() {
+        let keys = |effect: f64| format!("{KEYS}effect = {effect}\n");
+        assert_eq!(ratio(0.9, 0.02).word(&keys(0.8)), "supported");
+        let g = ratio(0.9, 0.02).found(KEYS).parts[0].estimates[1].clone();
+        assert_eq!(g.name, "Hedges' g");
+        let between = g.value.abs().midpoint(g.high.unwrap().abs());
+        assert_eq!(ratio(0.9, 0.02).word(&keys(between)), "inconclusive");
+        assert_eq!(ratio(0.9, 0.02).word(&keys(100.0)), "rejected");
+    }
+}

@@ -1,0 +1,165 @@
+//! What scripts are told of a claim, whichever test it names.
+
+use serde_json::Value;
+
+use crate::hypothesis::test_data::{Made, Noise, drawn, made};
+
+const TWO: &str = "first = { mechanism = \"pipe\" }\nsecond = { mechanism = \"unix-stream\" }\n";
+
+fn told(made: &Made, keys: &str) -> Value {
+    serde_json::to_value(made.found(keys)).unwrap()
+}
+
+fn two(blocks: u32, noise: f64, first: &[f64]) -> Made {
+    made(blocks, noise, &[("pipe", first), ("unix-stream", &vec![1.0; first.len()])])
+}
+
+fn estimate(evidence: &Value, name: &str) -> Option<f64> {
+    let estimates = evidence["parts"][0]["estimates"].as_array().unwrap();
+    estimates.iter().find(|one| one["name"] == name).and_then(|one| one["value"].as_f64())
+}
+
+/// A level that some blocks lack must not make their mean one of other levels.
+#[test]
+fn a_mean_over_levels_is_of_blocks_that_have_them_all() {
+    for test in ["faster-than", "ratio-within", "differs", "equivalent"] {
+        let bound = if test == "ratio-within" { "above = 0.5\n" } else { "" };
+        let keys = format!("test = \"{test}\"\n{TWO}{bound}");
+        let of = |is_missing: fn(u64, u32) -> bool| {
+            let made = two(12, 0.01, &[0.5, 1.2, 1.2, 1.2]);
+            told(
+                &made.without(|name, level, block| name == "pipe" && is_missing(level, block)),
+                &keys,
+            )
+        };
+        let lacking = of(|level, block| level == 0 && block < 4);
+        let without = of(|_, block| block < 4);
+        let part = &lacking["parts"][0];
+        assert_eq!(part["n"], 9, "{part:#}");
+        assert_eq!(part["levels"]["incomplete_blocks"], 3, "{part:#}");
+        assert_eq!(estimate(&lacking, "ratio"), estimate(&without, "ratio"));
+    }
+}
+
+/// Else one level that could hardly be measured would take all blocks with it.
+#[test]
+fn a_level_that_most_blocks_lack_is_left_out_and_named() {
+    let made =
+        two(12, 0.01, &[0.5, 1.2, 1.2, 1.2]).without(|_, level, block| level == 3 && block > 5);
+    let evidence = told(&made, &format!("test = \"faster-than\"\n{TWO}"));
+    let part = &evidence["parts"][0];
+    assert_eq!(part["n"], 12, "{part:#}");
+    assert_eq!(part["levels"]["left_out"], serde_json::json!(["4 KiB"]), "{part:#}");
+    assert_eq!(part["levels"]["used"], serde_json::json!(["512 B", "1 KiB", "2 KiB"]), "{part:#}");
+}
+
+#[test]
+fn slopes_and_shapes_are_of_whole_lines_too() {
+    let bends = made(12, 0.0, &[("pipe", &[1.0, 1.0, 1.0, 8.0]), ("unix-stream", &[1.0; 4])]);
+    let lacks = bends.without(|name, level, block| name == "pipe" && level == 3 && block < 6);
+    let slope = told(&lacks, "test = \"slope\"\nwhere = { mechanism = \"pipe\" }\nabove = 0\n");
+    let slopes = &slope["parts"][0];
+    assert_eq!((&slopes["n"], &slopes["levels"]["incomplete_blocks"]), (&7.into(), &5.into()));
+    let shape = told(&lacks, &format!("test = \"same-shape\"\n{TWO}"));
+    assert_eq!(shape["by_level"][0]["n"], 7, "{shape:#}");
+}
+
+#[test]
+fn a_plateau_that_is_supported_begins_where_it_was_claimed_to() {
+    let keys = "test = \"plateaus-at\"\nwhere = { mechanism = \"pipe\" }\n";
+    let skewed = made(10, 0.001, &[("pipe", &[1.0, 1.0, 1.0, 1.15])]);
+    let evidence = told(&skewed, keys);
+    assert_eq!(evidence["verdict"], "supported");
+    assert_eq!(estimate(&evidence, "from"), Some(1024.0), "{evidence:#}");
+    let off = made(10, 0.001, &[("pipe", &[1.0, 1.0, 1.0, 1.3])]);
+    let evidence = told(&off, keys);
+    assert_eq!(evidence["verdict"], "rejected");
+    assert_eq!(estimate(&evidence, "from"), None, "{evidence:#}");
+}
+
+/// All must hold, so that chance would have to deceive at each of them.
+#[test]
+fn levels_that_must_all_hold_need_no_correction() {
+    let keys = format!("test = \"faster-than\"\nat = \"levels\"\n{TWO}");
+    let clear = two(7, 0.02, &[0.8; 12]);
+    assert_eq!(clear.word(&keys), "supported");
+    // Where some suffice, chance has several to choose from.
+    assert_eq!(clear.word(&format!("{keys}need = 0.5\n")), "inconclusive");
+}
+
+#[test]
+fn verdicts_are_spelled_alike_everywhere() {
+    let nothing = two(10, 0.02, &[0.8]).without(|mechanism, _, _| mechanism == "pipe");
+    let keys = format!("test = \"faster-than\"\n{TWO}");
+    assert_eq!(told(&nothing, &keys)["verdict"], nothing.word(&keys));
+    for (noise, value) in [(0.02, 0.8), (0.02, 1.2), (0.1, 1.0)] {
+        let made = two(10, noise, &[value]);
+        assert_eq!(told(&made, &keys)["verdict"], made.word(&keys));
+    }
+}
+
+#[test]
+fn what_no_number_of_repetitions_settles_says_why() {
+    let within = |noise: f64, above: f64| {
+        let keys = format!("test = \"ratio-within\"\n{TWO}above = {above}\n");
+        told(&two(10, noise, &[2.0]), &keys)
+    };
+    let of = |evidence: &Value| (evidence["repetitions"].clone(), evidence["obstacle"].clone());
+    let ratio = estimate(&within(0.4, 1.0), "ratio").unwrap();
+    assert_eq!(of(&within(0.4, ratio * 1.001)), (Value::Null, "noise".into()));
+    let ratio = estimate(&within(0.01, 1.0), "ratio").unwrap();
+    assert_eq!(of(&within(0.01, ratio)), (Value::Null, "effect-at-bound".into()));
+    let some = within(0.02, 1.99);
+    assert!(some["repetitions"].as_u64().is_none_or(|n| n <= 3_000), "{some:#}");
+}
+
+#[test]
+fn a_claim_of_means_says_so_and_names_the_levels_that_disagree() {
+    let found =
+        two(10, 0.01, &[0.5, 0.5, 1.1, 1.1]).found(&format!("test = \"faster-than\"\n{TWO}"));
+    assert_eq!(found.verdict.word(), "supported");
+    let evidence = serde_json::to_value(&found).unwrap();
+    let disagreeing = evidence["parts"][0]["levels"]["disagreeing"].as_array().unwrap();
+    let levels: Vec<&Value> = disagreeing.iter().map(|one| &one["level"]).collect();
+    assert_eq!(levels, ["2 KiB", "4 KiB"]);
+    assert!(disagreeing[0]["ratio"].as_f64().is_some_and(|ratio| ratio > 1.05));
+}
+
+#[test]
+fn each_part_says_whether_its_blocks_are_independent() {
+    let keys = format!("test = \"faster-than\"\n{TWO}");
+    let few = told(&two(10, 0.02, &[0.8]), &keys);
+    assert_eq!(few["parts"][0]["independence"]["checked"], false);
+    let noise = Noise { deviation: 0.02, correlation: 0.9 };
+    let lines: [(&str, &[f64]); 2] = [("pipe", &[0.8]), ("unix-stream", &[1.0])];
+    let dependent = told(&drawn(1, 60, noise, &lines), &keys);
+    assert_eq!(dependent["parts"][0]["independence"]["dependent"], true, "{dependent:#}");
+    assert_eq!(dependent["verdict"], "inconclusive");
+    assert_eq!(dependent["obstacle"], "dependent-blocks");
+    let free = told(&drawn(1, 60, Noise::independent(0.02), &lines), &keys);
+    let seen = &free["parts"][0]["independence"];
+    assert_eq!((&seen["checked"], &seen["dependent"]), (&true.into(), &false.into()), "{free:#}");
+    assert!(seen["lag1"].is_number() && seen["trend_p"].is_number());
+}
+
+#[test]
+fn the_rule_that_decides_is_named() {
+    let keys = format!("test = \"faster-than\"\n{TWO}");
+    let by =
+        |noise, value| told(&two(10, noise, &[value]), &keys)["parts"][0]["decided_by"].clone();
+    assert_eq!(by(0.02, 0.8), "p");
+    assert_eq!(by(0.004, 1.0), "interval");
+    assert_eq!(by(0.1, 1.0), Value::Null);
+}
+
+#[test]
+fn a_case_that_drifts_from_block_to_block_is_marked() {
+    let keys = format!("test = \"faster-than\"\n{TWO}");
+    let steady = two(20, 0.02, &[0.8]);
+    assert_eq!(told(&steady, &keys)["drifting"].as_array().map(Vec::len), Some(0));
+    let drifts = steady.slowing("pipe", 0.01);
+    let evidence = told(&drifts, &keys);
+    let one = &evidence["drifting"][0];
+    assert!(one["case_id"].as_str().is_some_and(|id| id.starts_with("pipe/")), "{evidence:#}");
+    assert!(one["change"].as_f64().is_some_and(|change| change > 0.1), "{evidence:#}");
+}

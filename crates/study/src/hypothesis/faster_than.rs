@@ -1,0 +1,203 @@
+//! faster-than: one line of cases is better than another.
+
+use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::interval::{Bounds, Sure};
+use super::keys::{AT, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::{Cells, Claim, Found, Part, Point, Rule, Test, Verdict};
+use crate::Better;
+use crate::hypothesis::operands::{Compares, Pair, compares};
+
+pub(super) const TEST: Test = Test {
+    name: "faster-than",
+    about: "the first cases are better than the second in the metric: more bandwidth, less time",
+    formula: "In each block that has all levels the geometric mean over levels of the first and of the second, or \
+              at each level the value itself; the paired Wilcoxon test by block (or the statistic named), \
+              two-sided. Supported where p lies below the level (corrected over the parts where `need` is below \
+              1) and the first is better; rejected where corrected p does and the second is, or where the \
+              1 - level interval of the ratio (t on logarithms of paired ratios; 1 - level/m for m parts) shows \
+              less than a negligible advantage. `decided_by` says which of the two rules it was.",
+    assumptions: "Blocks are independent; within a block the machine was the same for both. Wilcoxon's test \
+                  supposes that differences lie evenly around their middle. Where all parts must hold, chance \
+                  would have to deceive at each, and none is corrected to support (Berger 1982); one part \
+                  suffices to reject, and is.",
+    source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
+             Technometrics 24",
+    keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],
+    find,
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    match compares(claim, cells) {
+        Err(found) => *found,
+        Ok(both) if claim.values.word("at") == Some("levels") => at_levels(claim, &both, |_| true),
+        Ok(both) => {
+            let statistic = Statistic::of(claim);
+            let is_otherwise = |ratio: f64| match both.better {
+                Better::Higher => ratio < 1.0,
+                Better::Lower => ratio > 1.0,
+            };
+            let one = |pair: &Pair<'_>| compare_means(pair, is_otherwise, statistic, &both.unit);
+            let mut found =
+                judged(claim, (both.pairs.iter().map(one).collect(), Vec::new()), both.better);
+            found.told = both.pairs.iter().map(|pair| by_level(pair, &both)).collect();
+            found
+        }
+    }
+}
+
+/// The means over levels of `pair` compared; told are the levels of whose ratio `is_otherwise` holds.
+pub(super) fn compare_means(
+    pair: &Pair<'_>,
+    is_otherwise: impl Fn(f64) -> bool,
+    statistic: Statistic,
+    unit: &str,
+) -> Compared {
+    let (sides, levels) = pair.by_block(is_otherwise);
+    let mut compared = compare(pair.name.clone(), &sides, statistic, unit);
+    compared.part = compared.part.over(levels);
+    compared
+}
+
+/// At each level that `is_meant`.
+pub(super) fn at_levels(
+    claim: &Claim,
+    both: &Compares<'_>,
+    is_meant: impl Fn(&Point) -> bool,
+) -> Found {
+    let statistic = Statistic::of(claim);
+    let (mut all, mut missing) = (Vec::new(), Vec::new());
+    for pair in &both.pairs {
+        for (point, sides) in pair.by_level().into_iter().filter(|(point, _)| is_meant(point)) {
+            let what = named(both, pair, point);
+            all.push(compare(what, &sides, statistic, &both.unit));
+        }
+        for point in pair.unpaired().into_iter().filter(|point| is_meant(point)) {
+            let why = "only one of the two has values there that count";
+            missing.push(Part::untestable(named(both, pair, point), why));
+        }
+    }
+    judged(claim, (all, missing), both.better)
+}
+
+/// A level, and which pair it is of where there are several.
+pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> String {
+    if both.pairs.len() == 1 {
+        point.label.clone()
+    } else {
+        format!("{}, {}", pair.name, point.label)
+    }
+}
+
+/// The verdict that comparisons come to, beside those that could not be made.
+fn judged(claim: &Claim, (mut all, missing): (Vec<Compared>, Vec<Part>), better: Better) -> Found {
+    correct(&mut all, claim.correction());
+    let count = all.len();
+    let parts = all.into_iter().map(|one| part(claim, one, count, better));
+    Found::of(missing.into_iter().chain(parts).collect(), claim.need())
+}
+
+fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Part {
+    if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
+        return compared.part;
+    }
+    let wins = match better {
+        Better::Higher => Lean::First,
+        Better::Lower => Lean::Second,
+    };
+    let sure = Sure::of(claim, others, claim.level());
+    let loses = compared.lean != wins && compared.lean != Lean::Neither;
+    let (verdict, rule) = if compared.suffices(claim) && compared.lean == wins {
+        (Verdict::Supported, Some(Rule::P))
+    } else if compared.is_significant(claim.level()) && loses {
+        (Verdict::Rejected, Some(Rule::P))
+    } else if compared.is_no_better(claim, sure, better) {
+        (Verdict::Rejected, Some(Rule::Interval))
+    } else {
+        let level = if loses { sure.rejects } else { sure.supports };
+        (compared.open(level, Some(no_advantage(claim, better))), None)
+    };
+    compared.decided(claim, verdict, rule)
+}
+
+/// Ratios of first over second that are no advantage worth the name.
+fn no_advantage(claim: &Claim, better: Better) -> Bounds {
+    let most = 1.0 + claim.values.number("negligible").unwrap_or(0.01);
+    match better {
+        Better::Higher => Bounds { above: None, below: Some(most) },
+        Better::Lower => Bounds { above: Some(1.0 / most), below: None },
+    }
+}
+
+impl Compared {
+    /// Whether all of the interval that rejects lies where the first has no advantage over the second.
+    fn is_no_better(&self, claim: &Claim, sure: Sure, better: Better) -> bool {
+        let ratio = self.ratio_at(1.0 - sure.rejects);
+        self.is_identical() || ratio.is_some_and(|ratio| no_advantage(claim, better).holds(&ratio))
+    }
+}
+
+/// The ratio at each level, in words.
+fn by_level(pair: &Pair<'_>, both: &Compares<'_>) -> String {
+    let words = pair.by_level().into_iter().filter_map(|(point, sides)| {
+        let ratio = sides.ratio(Statistic::Wilcoxon, 0.95)?;
+        Some(format!("{} {:.2}", point.label, ratio.value))
+    });
+    let words: Vec<String> = words.collect();
+    let what = if both.unit == "ns" { "times" } else { "ratios" };
+    format!("{what} of {} by level: {}", pair.name, words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::test_data::made;
+
+    const KEYS: &str = "test = \"faster-than\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    fn ratio(first: f64, blocks: u32, noise: f64) -> crate::hypothesis::test_data::Made {
+        made(blocks, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
+    }
+
+    #[test]
+    fn faster_is_supported_slower_rejected_and_as_fast_too() {
+        assert_eq!(ratio(0.9, 10, 0.02).word(KEYS), "supported");
+        assert_eq!(ratio(1.1, 10, 0.02).word(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 10, 0.005).word(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 10, 0.1).word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn few_repetitions_say_nothing_and_how_many_would() {
+        for blocks in [1, 2, 5] {
+            assert_eq!(ratio(0.9, blocks, 0.02).word(KEYS), "inconclusive", "{blocks}");
+        }
+        assert_eq!(ratio(0.9, 5, 0.02).repetitions(KEYS), Some(6));
+        assert_eq!(ratio(0.9, 1, 0.02).repetitions(KEYS), None);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_testable() {
+        let made = ratio(0.9, 10, 0.02).without(|mechanism, _, _| mechanism == "pipe");
+        let found = made.found(KEYS);
+        assert_eq!(found.verdict.word(), "not testable here");
+        assert!(
+            found.verdict.words().contains("30 were held up by the machine"),
+            "{:?}",
+            found.verdict
+        );
+        let keys = format!("{KEYS}where = {{ instrument = \"counters\" }}\n");
+        let words = ratio(0.9, 10, 0.02).found(&keys).verdict.words();
+        assert!(words.contains("there is no PMU (measure on hardware)"), "{words}");
+    }
+
+    #[test]
+    fn only_what_lies_equally_far_apart_is_compared() {
+        // Of the pipe most runs were far, of the socket and of both most were near: both in blocks 12 to 20.
+        let class = |mechanism: &str, block| match (mechanism, block) {
+            ("pipe", 1..=11) | ("unix-stream", 1..=6) => "far",
+            _ => "near",
+        };
+        let found = ratio(0.9, 20, 0.02).classed(class).found(KEYS);
+        assert_eq!(found.parts[0].n, 9);
+    }
+}

@@ -1,0 +1,153 @@
+//! Whether blocks are independent, as every test takes them to be.
+
+use ipcperf_stats::{autocorrelation, normal_cdf, trend};
+
+use super::evidence::{Independence, Part};
+
+/// Fewer blocks show no correlation that is not plain already.
+const CHECKED_FROM: usize = 25;
+/// The share of independent series that may be called dependent for their correlation.
+const BY_CORRELATION: f64 = 0.025;
+/// The same for their trend.
+const BY_TREND: f64 = 0.01;
+
+impl Independence {
+    /// In words, for people.
+    pub fn words(&self) -> String {
+        let plain = if self.dependent { ": plainly dependent" } else { "" };
+        format!("independence of the blocks: {}{plain}", self.seen())
+    }
+
+    /// The same of too few blocks for a claim that takes them to be independent.
+    pub(super) fn unchecked_words(&self) -> String {
+        format!(
+            "independence of the blocks could not be checked: there are fewer than {CHECKED_FROM} of them ({})",
+            self.seen()
+        )
+    }
+
+    fn seen(&self) -> String {
+        let lag = self.lag1.map(|lag1| format!("correlation of neighbours {lag1:.2}"));
+        let trend = self.trend_p.map(|p| format!("p of a trend {p:.3}"));
+        let seen: Vec<String> = lag.into_iter().chain(trend).collect();
+        if seen.is_empty() { "nothing to see".to_owned() } else { seen.join(", ") }
+    }
+
+    /// Of the series of one part among `parts`, so many blocks each at least.
+    fn of(series: &[Vec<f64>], parts: usize) -> Option<Self> {
+        let blocks = series.iter().map(Vec::len).min()?;
+        let lags: Vec<f64> = series.iter().filter_map(|one| lag1(one)).collect();
+        let lag1 = mean(&lags);
+        let trends = series.iter().filter_map(|one| trend(&ranks(one))).map(|trend| trend.p_value);
+        let trend_p = trends.reduce(f64::min).map(|p| (p * count(series.len())).min(1.0));
+        let parts = count(parts);
+        let is_correlated = lag1.is_some_and(|r| by_chance(r, blocks) < BY_CORRELATION / parts);
+        let is_moving = trend_p.is_some_and(|p| p < BY_TREND / parts);
+        let checked = blocks >= CHECKED_FROM;
+        Some(Self { checked, lag1, trend_p, dependent: is_correlated || is_moving })
+    }
+}
+
+/// Fills in the independence of each of `parts`, and says what all of them together have. Each is held against a
+/// part of the level, so that many parts are not called dependent for being many; what is common to all shows in
+/// their mean.
+pub(super) fn overall(parts: &mut [Part]) -> Option<Independence> {
+    let with_series = parts.iter().filter(|part| !part.series.is_empty()).count();
+    for part in parts.iter_mut() {
+        part.independence = Independence::of(&part.series, with_series);
+    }
+    let blocks = parts.iter().flat_map(|part| &part.series).map(Vec::len).min()?;
+    let each: Vec<&Independence> =
+        parts.iter().filter_map(|part| part.independence.as_ref()).collect();
+    let lags: Vec<f64> = each.iter().filter_map(|one| one.lag1).collect();
+    let lag1 = mean(&lags);
+    let least = each.iter().filter_map(|one| one.trend_p).reduce(f64::min);
+    let is_common = lag1.is_some_and(|r| by_chance(r, blocks) < BY_CORRELATION);
+    let is_of_one = each.len() == 1 && each[0].dependent;
+    Some(Independence {
+        checked: each.iter().all(|one| one.checked),
+        lag1,
+        trend_p: least.map(|p| (p * count(each.len())).min(1.0)),
+        dependent: is_common || is_of_one,
+    })
+}
+
+/// The probability of a correlation as large or larger between neighbours of so many independent blocks: about
+/// normal around -1/n with a variance of 1/n (Wald and Wolfowitz 1943, Annals of Mathematical Statistics 14). A
+/// mean over series varies by no more, however these are related.
+fn by_chance(lag1: f64, blocks: usize) -> f64 {
+    let n = count(blocks);
+    normal_cdf(-(lag1 + 1.0 / n) * n.sqrt())
+}
+
+/// Of ranks, for one outlier among values hides what all others have in common.
+fn lag1(series: &[f64]) -> Option<f64> {
+    autocorrelation(&ranks(series), 1).ok()?.by_lag.first().copied()
+}
+
+/// Places from 1 in ascending order, of equal values their mean.
+fn ranks(series: &[f64]) -> Vec<f64> {
+    let rank = |value: &f64| {
+        let less = series.iter().filter(|other| *other < value).count();
+        let equal = series.iter().filter(|other| *other == value).count();
+        count(less) + (count(equal) + 1.0) / 2.0
+    };
+    series.iter().map(rank).collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / count(values.len()))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a number of blocks or parts")]
+const fn count(of: usize) -> f64 {
+    of as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(series: Vec<f64>) -> Part {
+        Part { series: vec![series], ..Part::new("part", 30) }
+    }
+
+    /// Without a pattern, and as many above the middle as below.
+    fn scattered(n: u32) -> Vec<f64> {
+        (0..n).map(|k| f64::from(k * 7_919 % 101)).collect()
+    }
+
+    #[test]
+    fn modes_that_last_and_values_that_rise_are_dependent() {
+        let modes = (0..30).map(|k| f64::from(k / 5 % 2) + 0.001 * f64::from(k % 3)).collect();
+        let rises = (0..30_u32).map(|k| f64::from(k) + 20.0 * f64::from(k % 2)).collect();
+        for (series, is_dependent) in [(modes, true), (rises, true), (scattered(30), false)] {
+            let found = overall(&mut [part(series)]).unwrap();
+            assert_eq!((found.checked, found.dependent), (true, is_dependent), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_all_parts_have_in_common_shows_in_their_mean() {
+        let weak: Vec<f64> = (0..30).map(|k| f64::from(k / 2 * 11 % 31)).collect();
+        let mut parts: Vec<Part> = (0..40).map(|_| part(weak.clone())).collect();
+        let all = overall(&mut parts).unwrap();
+        assert!(all.dependent && parts.iter().all(|part| part.independence.is_some()), "{all:?}");
+        let mut mixed: Vec<Part> = (0..39).map(|_| part(scattered(30))).collect();
+        mixed.push(part(weak));
+        let all = overall(&mut mixed).unwrap();
+        assert!(!all.dependent, "{all:?}");
+    }
+
+    #[test]
+    fn an_outlier_hides_nothing_and_equal_values_have_nothing_to_see() {
+        let mut modes: Vec<f64> = (0..30).map(|k| f64::from(k / 5 % 2)).collect();
+        modes[7] = 1e6;
+        assert!(overall(&mut [part(modes)]).unwrap().dependent);
+        let equal = overall(&mut [part(vec![4.0; 30])]).unwrap();
+        assert_eq!((equal.checked, equal.lag1, equal.dependent), (true, None, false));
+        let few = overall(&mut [part(scattered(10))]).unwrap();
+        assert_eq!((few.checked, few.dependent), (false, false));
+        assert_eq!(overall(&mut [Part::new("none", 0)]), None);
+    }
+}

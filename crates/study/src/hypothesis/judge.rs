@@ -1,0 +1,35 @@
+//! Judges a study on results: at once, or as its claims were judged while it was measured.
+
+use std::collections::HashSet;
+
+use ipcperf_results::Results;
+
+use super::sequential::{self, up_to};
+use super::{Cells, Claim, Judged, Verdict};
+use crate::Study;
+
+/// Judges every claim of `study` on `results`; where these were measured until claims were decided, look by look.
+pub fn judge<'a>(study: &'a Study, results: &Results) -> Vec<Judged<'a>> {
+    if let Some(looks) = &results.header.plan.until_decided {
+        return sequential::judge(study, results, looks);
+    }
+    let cells = Cells::of(results);
+    study.hypotheses.iter().map(|claim| Judged::by(claim, claim, &cells)).collect()
+}
+
+/// Whether more repetitions may decide it.
+fn is_open(judged: &Judged<'_>) -> bool {
+    matches!(judged.found.verdict, Verdict::Inconclusive { .. })
+}
+
+/// The cases of `results` that no open claim of `study` needs, by what was measured up to so many `repetitions`.
+pub fn decided_cases(study: &Study, results: &Results, repetitions: u32) -> HashSet<String> {
+    let seen = up_to(results, repetitions);
+    let judged = judge(study, &seen);
+    let open = judged.iter().filter(|one| is_open(one)).map(|one| one.claim);
+    let needed: Vec<_> = open.flat_map(Claim::selections).collect();
+    let cells = Cells::of(&seen);
+    let is_needed = |sample| needed.iter().any(|selection| cells.means(selection, sample));
+    let decided = seen.samples.iter().filter(|sample| !is_needed(sample));
+    decided.map(|sample| sample.run.case.case_id.clone()).collect()
+}

@@ -1,0 +1,75 @@
+//! Keys that several tests have.
+
+use crate::{Key, Need, STATISTICS, Takes};
+
+/// The first of two lines.
+pub(super) const FIRST: Key = Key {
+    name: "first",
+    takes: Takes::Cases,
+    need: Need::Required,
+    about: "the cases that are claimed to be so",
+    example: "{ mechanism = \"pipe\" }",
+};
+
+/// The second.
+pub(super) const SECOND: Key = Key {
+    name: "second",
+    takes: Takes::Cases,
+    need: Need::Required,
+    about: "the cases they are held against; where these are several lines, each in turn",
+    example: "{ mechanism = \"unix-stream\" }",
+};
+
+/// Whether the second are taken one by one.
+pub(super) const OF_SECOND: Key = Key {
+    name: "of_second",
+    takes: Takes::OneOf(&["each", "best"]),
+    need: Need::Optional("each"),
+    about: "each line in turn, or at each level and in each block the best of them",
+    example: "\"best\"",
+};
+
+/// What is a pair.
+pub(super) const AT: Key = Key {
+    name: "at",
+    takes: Takes::OneOf(&["blocks", "levels"]),
+    need: Need::Optional("blocks"),
+    about: "compare once, by the geometric mean over levels in each block, or at each level",
+    example: "\"levels\"",
+};
+
+/// By what it is compared.
+pub(super) const STATISTIC: Key = Key {
+    name: "statistic",
+    takes: Takes::OneOf(STATISTICS),
+    need: Need::Optional("wilcoxon"),
+    about: "the test statistic: wilcoxon and paired-t pair by block, the others do not",
+    example: "\"wilcoxon\"",
+};
+
+/// What is too little to matter.
+pub(super) const NEGLIGIBLE: Key = Key {
+    name: "negligible",
+    takes: Takes::Number(0.0, 1.0),
+    need: Need::Optional("0.01"),
+    about: "a difference of less than this share is none: the claim is rejected where no more is there",
+    example: "0.02",
+};
+
+/// A bound that an estimate must lie above.
+pub(super) const ABOVE: Key = Key {
+    name: "above",
+    takes: Takes::Number(-1e300, 1e300),
+    need: Need::Optional("none"),
+    about: "what it must lie above",
+    example: "1.5",
+};
+
+/// A bound that an estimate must lie below.
+pub(super) const BELOW: Key = Key {
+    name: "below",
+    takes: Takes::Number(-1e300, 1e300),
+    need: Need::Optional("none"),
+    about: "what it must lie below",
+    example: "3",
+};

@@ -1,0 +1,274 @@
+//! Lines of cases: those that differ in one factor alone, such as the buffer size.
+
+use crate::selection::is_size;
+use std::collections::{BTreeMap, BTreeSet};
+
+use ipcperf_model::size::Bytes;
+use ipcperf_results::Sample;
+use ipcperf_stats::{Curve, CurveError};
+
+use super::complete::{OverLevels, complete, within};
+use crate::hypothesis::case_data::{Cell, Cells};
+use crate::{Better, Levels, Metric, Selection};
+use ipcperf_plan::options_prefix;
+
+/// Cases along one factor.
+#[derive(Clone)]
+pub struct Line<'a> {
+    /// What tells it from the other lines.
+    pub name: String,
+    /// The levels of all other factors.
+    pub levels: Levels,
+    /// Points in ascending order.
+    pub points: Vec<Point>,
+    /// One of the runs.
+    pub example: Option<&'a Sample>,
+}
+
+/// The values of one case.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The level as a number, or its place among the others.
+    pub x: f64,
+    /// The level as people write it.
+    pub label: String,
+    /// By block.
+    pub values: BTreeMap<u32, f64>,
+}
+
+/// The lines along `over` that `selection` means, of those cases that have `metric`.
+pub fn lines<'a>(
+    cells: &Cells<'a>,
+    selection: &Selection,
+    over: &str,
+    metric: &Metric,
+) -> Vec<Line<'a>> {
+    let mut lines: BTreeMap<Levels, Vec<(String, &Cell<'a>)>> = BTreeMap::new();
+    for cell in cells.select(selection) {
+        let mut others = cell.levels.clone();
+        let level = others.remove(over).unwrap_or_default();
+        lines.entry(others).or_default().push((level, cell));
+    }
+    let all: Vec<Levels> = lines.keys().cloned().collect();
+    let line = |(levels, cells): (Levels, Vec<(String, &Cell<'a>)>)| Line {
+        name: name(&levels, &all),
+        levels,
+        example: cells.iter().find_map(|(_, cell)| cell.example()),
+        points: points(over, cells, metric),
+    };
+    lines.into_iter().map(line).filter(|line| !line.points.is_empty()).collect()
+}
+
+fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<Point> {
+    // Of one level there are several cells where some of its runs were not told how far their CPUs are apart.
+    let mut by_level: BTreeMap<String, BTreeMap<u32, f64>> = BTreeMap::new();
+    for (level, cell) in cells {
+        by_level.entry(level).or_default().extend(cell.values(metric));
+    }
+    let levels = by_level.into_iter().enumerate();
+    let mut points: Vec<Point> = levels
+        .map(|(place, (level, values))| {
+            // From 1: curves are over levels above 0.
+            #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
+            let x = level.parse().unwrap_or((place + 1) as f64);
+            Point { x, label: label(over, &level), values }
+        })
+        .filter(|point| !point.values.is_empty())
+        .collect();
+    points.sort_by(|one, other| one.x.total_cmp(&other.x));
+    points
+}
+
+/// What is not known of `selection`, as none of its runs counts: lines along `over`, with a point that has no
+/// values for each level.
+pub fn lost_lines(cells: &Cells<'_>, selection: &Selection, over: &str) -> Vec<Line<'static>> {
+    let mut lines: BTreeMap<Levels, Vec<Point>> = BTreeMap::new();
+    for mut others in cells.lost(selection) {
+        let level = others.remove(over).unwrap_or_default();
+        let (label, values) = (label(over, &level), BTreeMap::new());
+        lines.entry(others).or_default().push(Point { x: 0.0, label, values });
+    }
+    let all: Vec<Levels> = lines.keys().cloned().collect();
+    let line = |(levels, points): (Levels, Vec<Point>)| Line {
+        name: name(&levels, &all),
+        levels,
+        points,
+        example: None,
+    };
+    lines.into_iter().map(line).collect()
+}
+
+fn label(over: &str, level: &str) -> String {
+    match level.parse::<u64>() {
+        Ok(bytes) if is_size(over) => Bytes(bytes).to_string(),
+        _ => level.to_owned(),
+    }
+}
+
+/// `lines` of several selections together, each once, with names that tell them apart.
+pub(super) fn together(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
+    let mut all: Vec<Levels> = Vec::new();
+    lines.retain(|line| {
+        let is_new = !all.contains(&line.levels);
+        if is_new {
+            all.push(line.levels.clone());
+        }
+        is_new
+    });
+    for line in &mut lines {
+        line.name = name(&line.levels, &all);
+    }
+    lines
+}
+
+/// The mechanism, and what else tells `levels` from some of `all`.
+pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
+    let differs = |factor: &str, level: &String| {
+        let others = all.iter().filter(|other| other.get("mechanism") == levels.get("mechanism"));
+        factor == "mechanism" || others.into_iter().any(|other| other.get(factor) != Some(level))
+    };
+    let mechanism = levels.get("mechanism").map_or("", String::as_str);
+    let own = format!("{}.", options_prefix(mechanism));
+    let rest =
+        levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
+    let rest = rest.map(|(factor, level)| match factor.strip_prefix(&own) {
+        Some(option) => format!("{option}={level}"),
+        None if factor == "instrument" && level == "none" => "unwatched".to_owned(),
+        None if factor == "instrument" => format!("watched by {level}"),
+        None => format!("{factor}={level}"),
+    });
+    std::iter::once(mechanism.to_owned()).chain(rest).collect::<Vec<_>>().join(" ")
+}
+
+impl Line<'_> {
+    /// Whether `other` has the same level of each factor that both have, but for those in `compared`.
+    pub fn is_beside(&self, other: &Line<'_>, compared: &BTreeSet<String>) -> bool {
+        self.levels.iter().all(|(factor, level)| {
+            let others = other.levels.get(factor);
+            compared.contains(factor) || others.is_none_or(|others| others == level)
+        })
+    }
+
+    /// At each level and in each block the better of both. A level that only one has is taken from it; a block
+    /// that one of them lacks is left out: the best of the others is not the best.
+    pub fn or_better(mut self, other: &Line<'_>, better: Better) -> Self {
+        let better_of = |one: f64, other: f64| match better {
+            Better::Higher => one.max(other),
+            Better::Lower => one.min(other),
+        };
+        for point in &other.points {
+            let Some(own) = self.points.iter_mut().find(|own| own.label == point.label) else {
+                self.points.push(point.clone());
+                continue;
+            };
+            own.values.retain(|block, _| point.values.contains_key(block));
+            for (block, best) in &mut own.values {
+                *best = point.values.get(block).map_or(*best, |one| better_of(*best, *one));
+            }
+        }
+        self.points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        self
+    }
+
+    /// It without the points that `lost` has, whose best is not known; its name says so.
+    pub fn without_lost(mut self, lost: &Line<'_>) -> Self {
+        let is_lost = |point: &Point| lost.points.iter().any(|gone| gone.label == point.label);
+        let labels: Vec<&str> =
+            self.points.iter().filter(|point| is_lost(point)).map(|p| p.label.as_str()).collect();
+        if !labels.is_empty() {
+            let labels = labels.join(", ");
+            self.name = format!("{} (not at {labels}: no run of {} counts)", self.name, lost.name);
+        }
+        self.points.retain(|point| !is_lost(point));
+        self
+    }
+
+    /// It less `other`, at each level and in each block that both have.
+    pub(super) fn less(&self, other: &Line<'_>) -> Self {
+        let points = self.common(other).into_iter().map(|(own, other)| {
+            let rest =
+                |(block, value): (&u32, &f64)| Some((*block, value - other.values.get(block)?));
+            Point { values: own.values.iter().filter_map(rest).collect(), ..own.clone() }
+        });
+        Self { points: points.collect(), ..self.clone() }
+    }
+
+    /// It divided by `other`, at each level and in each block that both have.
+    pub fn over(&self, other: &Line<'_>) -> Self {
+        let points = self.common(other).into_iter().map(|(point, whole)| {
+            let ratio = |(block, value): (&u32, &f64)| {
+                let whole = whole.values.get(block).filter(|whole| **whole > 0.0)?;
+                Some((*block, value / whole))
+            };
+            Point { values: point.values.iter().filter_map(ratio).collect(), ..point.clone() }
+        });
+        let points = points.filter(|point| !point.values.is_empty()).collect();
+        Self { points, ..self.clone() }
+    }
+
+    /// The points of both that have a level in common.
+    pub fn common<'p>(&'p self, other: &'p Line<'_>) -> Vec<(&'p Point, &'p Point)> {
+        // Not by place: of levels that are words, the places of two lines need not be the same.
+        let at = |label: &str| other.points.iter().find(|point| point.label == label);
+        self.points.iter().filter_map(|point| Some((point, at(&point.label)?))).collect()
+    }
+
+    /// Its values at the levels that are called `used`, in `blocks`.
+    pub(super) fn only(&self, used: &[String], blocks: &BTreeSet<u32>) -> Self {
+        let points = self.points.iter().filter(|point| used.contains(&point.label));
+        let points =
+            points.map(|point| Point { values: within(&point.values, blocks), ..point.clone() });
+        Self { points: points.collect(), ..self.clone() }
+    }
+
+    /// The line along `over` without what is incomplete: the levels that count, in the blocks that have all of
+    /// them.
+    pub(super) fn whole(&self, over: &str) -> (Self, OverLevels) {
+        let levels = self.points.iter();
+        let levels: Vec<(&str, BTreeSet<u32>)> = levels
+            .map(|point| (point.label.as_str(), point.values.keys().copied().collect()))
+            .collect();
+        let (chosen, blocks) = complete(over, &levels);
+        (self.only(&chosen.used, &blocks), chosen)
+    }
+
+    /// The blocks in which it has a value.
+    pub fn blocks(&self) -> BTreeSet<u32> {
+        self.points.iter().flat_map(|point| point.values.keys().copied()).collect()
+    }
+
+    /// As a curve: a block for each repetition.
+    ///
+    /// # Errors
+    /// What keeps it from being one.
+    pub fn curve(&self) -> Result<Curve, CurveError> {
+        self.curve_over(&self.blocks())
+    }
+
+    /// As a curve of `blocks`, so that those of two lines lie beside one another.
+    ///
+    /// # Errors
+    /// What keeps it from being one.
+    pub fn curve_over(&self, blocks: &BTreeSet<u32>) -> Result<Curve, CurveError> {
+        let row = |block: &u32| {
+            self.points.iter().map(|point| point.values.get(block).copied()).collect()
+        };
+        Curve::new(
+            self.points.iter().map(|point| point.x).collect(),
+            blocks.iter().map(row).collect(),
+        )
+    }
+}
+
+impl Point {
+    /// The values of both in the blocks that both have.
+    pub fn pairs(&self, other: &Self) -> Vec<(f64, f64)> {
+        let pair = |(block, value): (&u32, &f64)| Some((*value, *other.values.get(block)?));
+        self.values.iter().filter_map(pair).collect()
+    }
+
+    /// All values of all blocks.
+    pub fn all(&self) -> Vec<f64> {
+        self.values.values().copied().collect()
+    }
+}

@@ -1,0 +1,96 @@
+//! Claims, each judged by the test that it names, on what was measured.
+//!
+//! ```text
+//! Study -> Claim --+
+//!                  +-> Test -> Parts (each with its evidence) -> Verdict
+//! Results -> Cells, Lines --+
+//! ```
+
+mod always_from;
+mod case_data;
+mod claim;
+mod compare;
+mod complete;
+mod crosses_over;
+mod differs;
+mod drift;
+mod equivalent;
+#[cfg(test)]
+mod error_rates;
+mod evidence;
+#[cfg(test)]
+mod evidence_tests;
+mod faster_than;
+mod flat;
+mod independence;
+mod interval;
+mod judge;
+mod keys;
+mod line;
+mod operands;
+mod outcome;
+mod plateaus_at;
+mod plot_lines;
+mod ratio_within;
+mod rises;
+mod rises_then_falls;
+mod same_shape;
+mod sequential;
+mod share_at_least;
+mod slope;
+#[cfg(test)]
+mod test_data;
+mod verdict;
+
+pub use case_data::Cells;
+pub use claim::{Claim, check_cases};
+pub use drift::Drift;
+pub use evidence::{Estimate, Part, Rule};
+pub use judge::{decided_cases, judge};
+pub use line::{Line, Point, lines, lost_lines};
+pub use outcome::{Correction, Verdict};
+pub use plot_lines::{Shown, shown};
+pub use verdict::{Found, Judged};
+
+use crate::Key;
+
+/// A test that a claim can name.
+pub struct Test {
+    /// Its name in a study file and in tables.
+    pub name: &'static str,
+    /// What it finds out, in one sentence.
+    pub about: &'static str,
+    /// How it is reckoned.
+    pub formula: &'static str,
+    /// What must hold for it to be right.
+    pub assumptions: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+    /// Keys of a hypothesis that it has beside those of all.
+    pub keys: &'static [Key],
+    /// What it finds of `claim` in what was measured.
+    pub find: fn(&Claim, &Cells<'_>) -> Found,
+}
+
+impl Test {
+    /// Whether `key` is one of its own.
+    pub fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|known| known.name == key)
+    }
+}
+
+/// The tests, in the order in which they are explained.
+pub const TESTS: &[&Test] = &[
+    &faster_than::TEST,
+    &differs::TEST,
+    &equivalent::TEST,
+    &ratio_within::TEST,
+    &always_from::TEST,
+    &crosses_over::TEST,
+    &rises::TEST,
+    &rises_then_falls::TEST,
+    &plateaus_at::TEST,
+    &same_shape::TEST,
+    &slope::TEST,
+    &share_at_least::TEST,
+];

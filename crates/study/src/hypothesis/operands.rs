@@ -1,0 +1,306 @@
+//! The two lines, or sets of lines, that a claim compares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ipcperf_stats::{Curve, CurveError};
+
+use super::compare::{Sides, Statistic};
+use super::complete::{LevelRatio, OverLevels, complete};
+use super::line::{lines, lost_lines, name};
+use super::{Cells, Claim, Found, Line, Point};
+use crate::{Better, Levels, Metric};
+
+/// A line of the first kind beside one of the second.
+pub(super) struct Pair<'a> {
+    /// `pipe against unix-stream`.
+    pub(super) name: String,
+    pub(super) first: Line<'a>,
+    pub(super) second: Line<'a>,
+    /// The factor along which both run.
+    over: String,
+}
+
+/// What a claim compares.
+pub(super) struct Compares<'a> {
+    pub(super) pairs: Vec<Pair<'a>>,
+    pub(super) better: Better,
+    pub(super) unit: String,
+}
+
+/// The pairs of lines that `claim` means: each of `first` beside each of `second` with which it shares all
+/// other factors.
+///
+/// # Errors
+/// Why there are none.
+pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<'a>, Box<Found>> {
+    let metric = claim.metric();
+    let [first, second] = ["first", "second"].map(|key| {
+        let selection = claim.cases(key);
+        let lines = lines(cells, &selection, claim.over(), &metric);
+        if lines.is_empty() {
+            Err(Box::new(Found::untestable(cells.absence(&selection, &metric))))
+        } else {
+            Ok(lines)
+        }
+    });
+    let (mut first, mut second) = (first?, second?);
+    let all: Vec<Levels> = first.iter().chain(&second).map(|line| line.levels.clone()).collect();
+    for line in first.iter_mut().chain(&mut second) {
+        line.name = name(&line.levels, &all);
+    }
+    let example = first.iter().chain(&second).find_map(|line| line.example);
+    let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
+    let second = match claim.values.word("of_second") {
+        Some("best") => {
+            let selection = claim.cases("second");
+            let lost = lost_lines(cells, &selection, claim.over());
+            let known = without_lost(best(second, better), &lost);
+            if known.is_empty() {
+                return Err(Box::new(Found::untestable(cells.absence(&selection, &metric))));
+            }
+            known
+        }
+        _ => second,
+    };
+    let mut compared = claim.compared();
+    compared.extend(apart(&first, &second));
+    let mut pairs = Vec::new();
+    for one in &first {
+        for other in second.iter().filter(|other| one.is_beside(other, &compared)) {
+            let name = format!("{} against {}", one.name, other.name);
+            let over = claim.over().to_owned();
+            pairs.push(Pair { name, first: one.clone(), second: other.clone(), over });
+        }
+    }
+    if pairs.is_empty() {
+        return Err(
+            Found::untestable("no case of the first has one of the second beside it").into()
+        );
+    }
+    Ok(Compares { pairs, better, unit })
+}
+
+/// The factors of which no line of `first` has a level that one of `second` has: they must be what is compared.
+fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
+    let levels = |lines: &[Line<'_>], factor: &str| -> BTreeSet<String> {
+        lines.iter().filter_map(|line| line.levels.get(factor).cloned()).collect()
+    };
+    let factors: BTreeSet<&String> = first.iter().flat_map(|line| line.levels.keys()).collect();
+    let is_apart = |factor: &&&String| levels(first, factor).is_disjoint(&levels(second, factor));
+    factors.iter().filter(is_apart).map(|factor| (*factor).clone()).collect()
+}
+
+/// At each level and in each block the best of `lines`, those that share all but their mechanism.
+fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
+    let mut joined: Vec<Line<'_>> = Vec::new();
+    let anything = ["mechanism".to_owned()].into();
+    for line in lines {
+        let Some(known) = joined.iter_mut().find(|known| known.is_beside(&line, &anything)) else {
+            joined.push(line);
+            continue;
+        };
+        known.name = format!(
+            "the better of {} and {}",
+            known.name.trim_start_matches("the better of "),
+            line.name
+        );
+        *known = known.clone().or_better(&line, better);
+        // What is joined next must share the options of all that were, not of the first alone.
+        for (factor, level) in line.levels {
+            known.levels.entry(factor).or_insert(level);
+        }
+    }
+    joined
+}
+
+/// `joined` without the levels at which a line that could have been the best has no run that counts: the best
+/// of the others need not be the best.
+fn without_lost<'a>(joined: Vec<Line<'a>>, lost: &[Line<'_>]) -> Vec<Line<'a>> {
+    let anything = ["mechanism".to_owned()].into();
+    let known = |line: Line<'a>| {
+        let lost = lost.iter().filter(|lost| line.is_beside(lost, &anything)).collect::<Vec<_>>();
+        lost.into_iter().fold(line, Line::without_lost)
+    };
+    joined.into_iter().map(known).filter(|line| !line.points.is_empty()).collect()
+}
+
+impl<'a> Pair<'a> {
+    /// By block, the geometric mean over levels, of the blocks in which both have all of them; and which levels
+    /// these are, with those among them of which `is_otherwise` holds of the ratio. Of one level alone its values.
+    pub(super) fn by_block(
+        &self,
+        is_otherwise: impl Fn(f64) -> bool,
+    ) -> (Sides, Option<OverLevels>) {
+        let (levels, blocks) = self.complete();
+        let mut logs: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        let used = self.first.common(&self.second).into_iter();
+        for (first, second) in used.filter(|(point, _)| levels.used.contains(&point.label)) {
+            for block in &blocks {
+                let sums = logs.entry(*block).or_default();
+                *sums = (sums.0 + first.values[block].ln(), sums.1 + second.values[block].ln());
+            }
+        }
+        #[allow(clippy::cast_precision_loss, reason = "a few levels")]
+        let n = levels.used.len() as f64;
+        let pairs: Vec<(f64, f64)> =
+            logs.values().map(|(first, second)| ((first / n).exp(), (second / n).exp())).collect();
+        let is_one = levels.used.len() + levels.left_out.len() < 2;
+        let disagreeing = self.otherwise(&levels, is_otherwise);
+        let over = levels.averaged(disagreeing);
+        (Sides::of_pairs(&pairs), (!is_one).then_some(over))
+    }
+
+    /// The levels at which both are compared, and the blocks in which both have all of them, above 0.
+    fn complete(&self) -> (OverLevels, BTreeSet<u32>) {
+        let common = self.first.common(&self.second);
+        let mut levels: Vec<(&str, BTreeSet<u32>)> = common
+            .into_iter()
+            .map(|(first, second)| {
+                let is_positive = |point: &Point, block: &u32| {
+                    point.values.get(block).is_some_and(|value| *value > 0.0)
+                };
+                let has_both =
+                    |block: &&u32| is_positive(first, block) && is_positive(second, block);
+                (first.label.as_str(), first.values.keys().filter(has_both).copied().collect())
+            })
+            .collect();
+        levels.extend(
+            self.unpaired().into_iter().map(|point| (point.label.as_str(), BTreeSet::new())),
+        );
+        complete(&self.over, &levels)
+    }
+
+    /// Those of the `levels` that count of whose ratio `is_otherwise` holds.
+    fn otherwise(
+        &self,
+        levels: &OverLevels,
+        is_otherwise: impl Fn(f64) -> bool,
+    ) -> Vec<LevelRatio> {
+        let ratio = |(point, sides): (&Point, Sides)| {
+            let ratio = sides.ratio(Statistic::Wilcoxon, 0.95)?.value;
+            let is_one = levels.used.contains(&point.label) && is_otherwise(ratio);
+            is_one.then(|| LevelRatio { level: point.label.clone(), ratio })
+        };
+        self.by_level().into_iter().filter_map(ratio).collect()
+    }
+
+    /// The pair without what is incomplete: the levels at which both are compared, and the blocks that have all
+    /// of them.
+    pub(super) fn whole(&self) -> (Self, OverLevels) {
+        let (levels, blocks) = self.complete();
+        let whole = |line: &Line<'a>| line.only(&levels.used, &blocks);
+        let pair = Self {
+            name: self.name.clone(),
+            first: whole(&self.first),
+            second: whole(&self.second),
+            over: self.over.clone(),
+        };
+        (pair, levels)
+    }
+
+    /// Both as curves, block beside block: a block that one of them lacks is missing there, and moves no
+    /// other.
+    ///
+    /// # Errors
+    /// What keeps one from being a curve.
+    pub(super) fn curves(&self) -> Result<(Curve, Curve), CurveError> {
+        let blocks = self.first.blocks().union(&self.second.blocks()).copied().collect();
+        Ok((self.first.curve_over(&blocks)?, self.second.curve_over(&blocks)?))
+    }
+
+    /// The levels that one of them alone has.
+    pub(super) fn unpaired(&self) -> Vec<&Point> {
+        let lacks = |line: &Line<'_>, point: &Point| {
+            !line.points.iter().any(|other| other.x.total_cmp(&point.x).is_eq())
+        };
+        let first = self.first.points.iter().filter(|point| lacks(&self.second, point));
+        first.chain(self.second.points.iter().filter(|point| lacks(&self.first, point))).collect()
+    }
+
+    /// By level.
+    pub(super) fn by_level(&self) -> Vec<(&Point, Sides)> {
+        let common = self.first.common(&self.second);
+        common.into_iter().map(|(first, second)| (first, Sides::of(first, second))).collect()
+    }
+}
+
+/// The lines that `claim` means, each by itself.
+///
+/// # Errors
+/// Why there are none.
+pub(super) fn alone<'a>(
+    claim: &Claim,
+    cells: &Cells<'a>,
+    metric: &Metric,
+) -> Result<Vec<Line<'a>>, Box<Found>> {
+    let selection = claim.cases("where");
+    let lines = lines(cells, &selection, claim.over(), metric);
+    if lines.is_empty() {
+        return Err(Found::untestable(cells.absence(&selection, metric)).into());
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(mechanism: &str, via: &str) -> Line<'static> {
+        let levels = [("mechanism".to_owned(), mechanism.to_owned())];
+        let option = (format!("{mechanism}.via"), via.to_owned());
+        Line {
+            name: format!("{mechanism} {via}"),
+            levels: levels.into_iter().chain([option]).collect(),
+            points: Vec::new(),
+            example: None,
+        }
+    }
+
+    #[test]
+    fn the_best_is_of_blocks_that_all_have() {
+        let of = |mechanism: &str, values: &[(u32, f64)]| {
+            let values = values.iter().copied().collect();
+            let point = Point { x: 1.0, label: "1 B".to_owned(), values };
+            Line { points: vec![point], ..line(mechanism, "same") }
+        };
+        let copy = of("copy", &[(1, 5.0), (2, 5.0), (3, 5.0)]);
+        let joined = best(vec![copy, of("memfd", &[(2, 4.0), (3, 6.0), (4, 1.0)])], Better::Higher);
+        let [line] = &joined[..] else { panic!("one line") };
+        assert_eq!(line.points[0].values, [(2, 5.0), (3, 6.0)].into());
+    }
+
+    #[test]
+    fn the_best_is_of_lines_that_share_each_option_with_all_of_them() {
+        let lines = [("copy", "one"), ("copy", "other"), ("memfd", "one"), ("memfd", "other")];
+        let lines = lines.map(|(mechanism, via)| line(mechanism, via)).to_vec();
+        let joined = best(lines, Better::Higher);
+        let names: Vec<&str> = joined.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["the better of copy one and memfd one", "the better of copy other and memfd other"]
+        );
+    }
+
+    #[test]
+    fn the_best_is_not_known_where_one_has_no_run_that_counts() {
+        let point = |label: &str, values: &[(u32, f64)]| {
+            let values = values.iter().copied().collect();
+            Point { x: 1.0, label: label.to_owned(), values }
+        };
+        let copy = Line {
+            points: vec![point("1 B", &[(1, 5.0)]), point("2 B", &[(1, 5.0)])],
+            ..line("copy", "same")
+        };
+        let lost = Line { points: vec![point("2 B", &[])], ..line("memfd", "same") };
+        let joined = without_lost(vec![copy.clone()], std::slice::from_ref(&lost));
+        let labels: Vec<&str> = joined[0].points.iter().map(|one| one.label.as_str()).collect();
+        assert_eq!(labels, ["1 B"]);
+        assert!(
+            joined[0].name.contains("not at 2 B: no run of memfd same counts"),
+            "{}",
+            joined[0].name
+        );
+        let all = Line { points: vec![point("1 B", &[]), point("2 B", &[])], ..lost };
+        assert!(without_lost(vec![copy], &[all]).is_empty());
+    }
+}

@@ -1,0 +1,59 @@
+//! The lines that a claim is about, to be looked at.
+
+use super::line::{lines, together};
+use super::{Cells, Claim, Line};
+use crate::Selection;
+use crate::hypothesis::operands::{alone, compares};
+
+/// Lines that belong into one picture.
+pub struct Shown<'a> {
+    /// What tells it from the others of the claim; empty where it is the only one.
+    pub name: String,
+    /// The lines.
+    pub lines: Vec<Line<'a>>,
+}
+
+/// What `claim` is about: each pair by itself where a crossing is looked for, else all lines together.
+pub fn shown<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
+    if claim.test.name == super::crosses_over::TEST.name {
+        return pairs(claim, cells);
+    }
+    let metric = claim.metric();
+    let all = claim.selections().into_iter();
+    let all = all.flat_map(|selection| lines(cells, &selection, claim.over(), &metric)).collect();
+    let lines = shares(claim, cells, together(all));
+    if lines.is_empty() { Vec::new() } else { vec![Shown { name: String::new(), lines }] }
+}
+
+fn pairs<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
+    let Ok(both) = compares(claim, cells) else { return Vec::new() };
+    let is_one = both.pairs.len() == 1;
+    let pair = |pair: crate::hypothesis::operands::Pair<'a>| {
+        let is_told_apart = pair.first.name != pair.second.name;
+        let lines = vec![pair.first, pair.second];
+        let lines = if is_told_apart { lines } else { together(lines) };
+        Shown { name: if is_one { String::new() } else { pair.name }, lines }
+    };
+    both.pairs.into_iter().map(pair).collect()
+}
+
+/// `lines` as shares of their wholes, where the claim names a whole.
+fn shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
+    let Some(whole) = claim.values.metric("of") else { return lines };
+    let wholes = alone(claim, cells, whole).unwrap_or_default();
+    let share =
+        |line: Line<'a>| Some(line.over(wholes.iter().find(|whole| whole.levels == line.levels)?));
+    lines.into_iter().filter_map(share).collect()
+}
+
+impl Claim {
+    /// The cases of either side, or, where there are no sides, all that are meant and those they lie beyond.
+    pub fn selections(&self) -> Vec<Selection> {
+        let sides = ["first", "second"].into_iter().filter(|key| self.values.cases(key).is_some());
+        let sides: Vec<Selection> = sides.map(|key| self.cases(key)).collect();
+        if !sides.is_empty() {
+            return sides;
+        }
+        std::iter::once(self.cases("where")).chain(self.values.cases("beyond").cloned()).collect()
+    }
+}

@@ -1,0 +1,84 @@
+//! ratio-within: the ratio of two lines of cases lies within bounds.
+
+use super::compare::{Compared, Statistic, compare};
+use super::faster_than::{compare_means, named};
+use super::interval::{Bounds, Sure};
+use super::keys::{ABOVE, AT, BELOW, FIRST, SECOND, STATISTIC};
+use super::{Cells, Claim, Found, Part, Test, Verdict};
+use crate::hypothesis::operands::compares;
+
+pub(super) const TEST: Test = Test {
+    name: "ratio-within",
+    about: "the metric of the first cases over that of the second lies above, below or between bounds",
+    formula: "The geometric mean over blocks of the paired ratio, with the 1 - level interval of Student's t on \
+              its logarithms; of several levels in each block that has all of them their geometric mean, or each \
+              by itself. Supported where the interval lies within the bounds (that of 1 - level/m, for m parts, \
+              where `need` is below 1), rejected where that of 1 - level/m lies wholly outside.",
+    assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
+    source: "Student 1908, Biometrika 6",
+    keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],
+    find,
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let both = match compares(claim, cells) {
+        Ok(both) => both,
+        Err(found) => return *found,
+    };
+    let bounds =
+        Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
+    let statistic = Statistic::of(claim);
+    let mut all: Vec<Compared> = Vec::new();
+    for pair in &both.pairs {
+        if claim.values.word("at") == Some("levels") {
+            let levels = pair.by_level().into_iter();
+            all.extend(levels.map(|(point, sides)| {
+                compare(named(&both, pair, point), &sides, statistic, &both.unit)
+            }));
+        } else {
+            let is_otherwise = |ratio: f64| !bounds.is_inside(ratio);
+            all.push(compare_means(pair, is_otherwise, statistic, &both.unit));
+        }
+    }
+    let sure = Sure::of(claim, all.len(), claim.level());
+    let parts = all.into_iter().map(|one| part(one, bounds, sure)).collect();
+    let mut found = Found::of(parts, claim.need());
+    found.told.push(format!("the ratio must lie {}", bounds.words()));
+    found
+}
+
+fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {
+    let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
+    let verdict = match &ratio {
+        Some(_) => verdict,
+        None if compared.part.n < 2 => Verdict::UNKNOWN,
+        None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
+    };
+    compared.part.estimates.retain(|one| one.name != "ratio");
+    compared.part.estimates.extend(ratio);
+    Part { verdict, p: None, statistic: None, ..compared.part }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::test_data::made;
+
+    const KEYS: &str = "test = \"ratio-within\"\nfirst = { mechanism = \"pipe\" }\n\
+                        second = { mechanism = \"unix-stream\" }\n";
+
+    #[test]
+    fn the_whole_interval_must_lie_within() {
+        let made = made(10, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
+        let word = |bounds: &str| made.word(&format!("{KEYS}{bounds}\n"));
+        assert_eq!(word("above = 1.5\nbelow = 3"), "supported");
+        assert_eq!(word("above = 1.5"), "supported");
+        assert_eq!(word("above = 2.5"), "rejected");
+        assert_eq!(word("above = 2.0"), "inconclusive");
+    }
+
+    #[test]
+    fn one_repetition_shows_nothing() {
+        let made = made(1, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
+        assert_eq!(made.word(&format!("{KEYS}above = 1.5\n")), "inconclusive");
+    }
+}

@@ -1,0 +1,208 @@
+//! rises-then-falls: a line of cases has its peak inside.
+
+use std::collections::BTreeSet;
+
+use ipcperf_stats::{Alternative, Blocks, Bootstrap, Curve, Peak};
+
+use super::compare::{Sides, Statistic};
+use super::interval::Sure;
+use super::keys::{NEGLIGIBLE, STATISTIC};
+use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test, Verdict};
+use crate::hypothesis::operands::alone;
+
+pub(super) const TEST: Test = Test {
+    name: "rises-then-falls",
+    about: "each line rises up to a level between its ends, and then falls",
+    formula: "The level of the peak is chosen by the medians over every other block, from the first on. On the \
+              other blocks the paired Wilcoxon test, one-sided, of the smallest level below the peak and of the \
+              largest below it. Supported where the peak is inner and both p lie below the level (level/m, for m \
+              lines, where `need` is below 1). Rejected where one of the ends lies below no inner level by more \
+              than is negligible: the 1 - level/m interval of its ratio (t on logarithms of paired ratios, all \
+              blocks) says so of each of them.",
+    assumptions: "Blocks are independent. Both tests of a line must hold to support it, and all intervals to reject \
+                  it, so neither is corrected for the other (Berger 1982); either end rejects, each with one side \
+                  of its intervals, which is half of the level. One line suffices to reject the claim: level/m.",
+    source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection of tests)",
+    keys: &[STATISTIC, NEGLIGIBLE],
+    find,
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let least = (3, "a line of three levels or more has an inside");
+    by_peak(claim, cells, least, |line, peak, unit, sure| held(claim, (line, peak), unit, sure))
+}
+
+/// What `held` finds of each line that `claim` means and of its peak, chosen on the even blocks, its values in a
+/// unit; lines of fewer levels than the `least` cannot be judged, for the reason that stands beside it.
+pub(super) fn by_peak<'a>(
+    claim: &Claim,
+    cells: &Cells<'a>,
+    (least, reason): (usize, &str),
+    held: impl Fn(&Line<'a>, &Peak, &str, Sure) -> Part,
+) -> Found {
+    let lines = match alone(claim, cells, &claim.metric()) {
+        Ok(lines) => lines,
+        Err(found) => return *found,
+    };
+    let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
+    let sure = Sure::of(claim, lines.len(), claim.level());
+    let part = |line: &Line<'a>| {
+        if line.points.len() < least {
+            return Part::untestable(line.name.clone(), reason);
+        }
+        let curve = line.curve().map_err(|why| why.to_string());
+        let peak = |curve: Curve| curve.peak(Blocks::Even, &Bootstrap::default());
+        match curve.and_then(|curve| peak(curve).map_err(|why| why.to_string())) {
+            Err(why) => Part::untestable(line.name.clone(), why),
+            Ok(peak) => held(line, &peak, &unit, sure),
+        }
+    };
+    Found::of(lines.iter().map(part).collect(), claim.need())
+}
+
+/// The peak held against both ends, on the blocks that did not choose it.
+fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure) -> Part {
+    let top = &line.points[peak.index];
+    let ends = [&line.points[0], &line.points[line.points.len() - 1]];
+    let odd = odd_blocks(line);
+    let results =
+        ends.map(|end| Step::of(claim, (&only(end, &odd), &only(top, &odd)), sure.supports));
+    let mut part = Part::new(line.name.clone(), results[0].n.min(results[1].n));
+    part.unit = unit.to_owned();
+    part.medians = ipcperf_stats::median(&top.all()).into_iter().collect();
+    part.estimates.push(place(peak, claim.over_unit()));
+    for (step, what) in results.iter().zip(["smallest over peak", "largest over peak"]) {
+        part.estimates
+            .extend(step.ratio.clone().map(|ratio| Estimate { name: what.to_owned(), ..ratio }));
+    }
+    part.p = results[0].p.zip(results[1].p).map(|(one, other)| one.max(other));
+    part.p_corrected = part.p;
+    part.series = ends.iter().map(|end| Sides::of(end, top).series()).collect();
+    let is_refuted = ends.iter().any(|end| is_nowhere_below(claim, end, line, sure.rejects));
+    part.verdict = verdict(peak, &results, is_refuted);
+    part
+}
+
+/// The blocks that do not choose the peak.
+pub(super) fn odd_blocks(line: &Line<'_>) -> BTreeSet<u32> {
+    line.blocks().into_iter().skip(1).step_by(2).collect()
+}
+
+/// Whether `end` lies below no inner level of `line` by more than is negligible, by intervals that miss the truth
+/// with probability `miss`.
+pub(super) fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>, miss: f64) -> bool {
+    let least = 1.0 / (1.0 + claim.values.number("negligible").unwrap_or(0.01));
+    let last = line.points.len().saturating_sub(1);
+    let mut inner = line.points.get(1..last).unwrap_or_default().iter();
+    inner.all(|point| {
+        let ratio = Sides::of(end, point).ratio(Statistic::of(claim), 1.0 - miss);
+        ratio.and_then(|ratio| ratio.low).is_some_and(|low| low > least)
+    })
+}
+
+pub(super) fn place(peak: &Peak, unit: &str) -> Estimate {
+    let ends = peak.interval;
+    Estimate {
+        name: "peak at".to_owned(),
+        value: peak.level,
+        low: ends.map(|ends| ends.low),
+        high: ends.map(|ends| ends.high),
+        level: 0.95,
+        unit: unit.to_owned(),
+    }
+}
+
+/// The values of `blocks`.
+pub(super) fn only(point: &Point, blocks: &BTreeSet<u32>) -> Point {
+    let values = point.values.iter().filter(|(block, _)| blocks.contains(block));
+    Point { values: values.map(|(block, value)| (*block, *value)).collect(), ..point.clone() }
+}
+
+/// An end of the line beside its peak, or one end beside the other.
+pub(super) struct Step {
+    /// Pairs of both.
+    pub(super) n: usize,
+    /// Of the end lying below.
+    pub(super) p: Option<f64>,
+    pub(super) ratio: Option<Estimate>,
+    pub(super) is_below: bool,
+    /// Blocks, of those that are tested, at which it would show that it lies below.
+    pub(super) shows_at: Option<usize>,
+}
+
+impl Step {
+    /// Whether `end` lies below `other`, with p below `level`.
+    pub(super) fn of(claim: &Claim, (end, other): (&Point, &Point), level: f64) -> Self {
+        let sides = &Sides::of(end, other);
+        let statistic = Statistic::of(claim);
+        let p = statistic.test(sides, Alternative::Less).ok().map(|tested| tested.p_value);
+        let effect = sides.hedges(statistic, 0.95).map(|g| g.value).filter(|g| *g < 0.0);
+        Self {
+            n: sides.n(statistic),
+            is_below: p.is_some_and(|p| p < level),
+            shows_at: effect.and_then(|g| statistic.needed(g, level, Alternative::Greater)),
+            ratio: sides.ratio(statistic, 0.95),
+            p,
+        }
+    }
+}
+
+impl Step {
+    /// Not known; half of the blocks choose the peak.
+    pub(super) fn open(&self) -> Verdict {
+        let needed = self.shows_at.map(|needed| 2 * needed as u64);
+        Verdict::open(needed, self.ratio.as_ref().map(|ratio| ratio.obstacle(1.0)))
+    }
+}
+
+fn verdict(peak: &Peak, steps: &[Step; 2], is_refuted: bool) -> Verdict {
+    if peak.is_inner && steps.iter().all(|step| step.is_below) {
+        Verdict::Supported
+    } else if is_refuted {
+        Verdict::Rejected
+    } else {
+        let [one, other] = steps;
+        let worst = if one.shows_at > other.shows_at { one } else { other };
+        match one.shows_at.zip(other.shows_at) {
+            Some(_) if peak.is_inner => worst.open(),
+            _ => Verdict::UNKNOWN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::test_data::made;
+
+    const KEYS: &str = "test = \"rises-then-falls\"\nwhere = { mechanism = \"pipe\" }\n";
+
+    #[test]
+    fn a_peak_inside_is_supported_and_at_an_end_rejected() {
+        let of = |values: &[f64; 5]| made(12, 0.02, &[("pipe", values)]).word(KEYS);
+        assert_eq!(of(&[1.0, 1.5, 2.0, 1.5, 1.0]), "supported");
+        assert_eq!(of(&[1.0, 1.5, 2.0, 2.5, 3.0]), "rejected");
+        assert_eq!(of(&[3.0, 2.5, 2.0, 1.5, 1.0]), "rejected");
+        assert_eq!(of(&[1.0, 1.5, 2.0, 2.0, 2.0]), "inconclusive");
+    }
+
+    #[test]
+    fn the_peak_is_not_tested_on_the_blocks_that_chose_it() {
+        let made = made(12, 0.02, &[("pipe", &[1.0, 1.5, 2.0, 1.5, 1.0])]);
+        // Blocks 1, 3, 5 and so on chose it: without the others there is nothing left to test it on, and
+        // without them every other one of the rest is.
+        assert_eq!(made.found(KEYS).parts[0].n, 6);
+        let wrong_way = made.without(|_, level, block| block % 2 == 0 && level == 4);
+        assert_eq!(wrong_way.found(KEYS).parts[0].n, 0);
+        assert_eq!(wrong_way.word(KEYS), "inconclusive");
+    }
+
+    #[test]
+    fn two_levels_have_no_inside_and_few_blocks_say_nothing() {
+        assert_eq!(made(12, 0.02, &[("pipe", &[1.0, 2.0])]).word(KEYS), "not testable here");
+        for blocks in [1, 2, 5] {
+            let few = made(blocks, 0.02, &[("pipe", &[1.0, 2.0, 1.0])]);
+            assert_eq!(few.word(KEYS), "inconclusive", "{blocks}");
+        }
+        assert_eq!(made(8, 0.02, &[("pipe", &[1.0, 2.0, 1.0])]).repetitions(KEYS), Some(10));
+    }
+}

@@ -1,0 +1,177 @@
+//! share-at-least: something is at least a share of a whole.
+
+use std::collections::BTreeMap;
+
+use super::interval::{Bounds, Sure, median_of};
+use super::line::lines;
+use super::{Cells, Claim, Found, Line, Part, Point, Test};
+use crate::hypothesis::operands::alone;
+use crate::{Key, Need, Takes};
+
+pub(super) const TEST: Test = Test {
+    name: "share-at-least",
+    about: "the metric, or its part of another one, is at least a share",
+    formula: "At each level the median over blocks of the metric over the whole, with its 1 - level interval \
+              by order statistics. Supported where the interval lies above the share (that of 1 - level/m, for m \
+              levels of all lines, where `need` is below 1), rejected where that of 1 - level/m lies below.",
+    assumptions: "Blocks are independent.",
+    source: "David and Nagaraja 2003, Order Statistics, section 7.1",
+    keys: &[SHARE, WHOLE, BEYOND, FROM],
+    find,
+};
+
+const SHARE: Key = Key {
+    name: "share",
+    takes: Takes::Number(0.0, 1.0),
+    need: Need::Required,
+    about: "the share",
+    example: "0.5",
+};
+
+const WHOLE: Key = Key {
+    name: "of",
+    takes: Takes::Metric,
+    need: Need::Optional("the metric is a share itself"),
+    about: "the metric that is the whole",
+    example: "\"cpu\"",
+};
+
+const BEYOND: Key = Key {
+    name: "beyond",
+    takes: Takes::Cases,
+    need: Need::Optional("nothing"),
+    about: "cases whose whole is taken off: the share is of what lies beyond theirs in the same block",
+    example: "{ mechanism = \"dgram-fds\" }",
+};
+
+const FROM: Key = Key {
+    name: "from",
+    takes: Takes::Bytes,
+    need: Need::Optional("the first"),
+    about: "the level from which it is claimed",
+    example: "\"1MB\"",
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let metric = claim.metric();
+    let lines = match alone(claim, cells, &metric) {
+        Ok(lines) => lines,
+        Err(found) => return *found,
+    };
+    let wholes = match wholes(claim, cells) {
+        Ok(wholes) => wholes,
+        Err(found) => return *found,
+    };
+    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
+    let from = claim.values.whole("from").unwrap_or(0) as f64;
+    let mut all = Vec::new();
+    for line in &lines {
+        let whole =
+            wholes.as_ref().map(|wholes| wholes.iter().find(|whole| whole.levels == line.levels));
+        for point in line.points.iter().filter(|point| point.x >= from) {
+            let what = if lines.len() == 1 {
+                point.label.clone()
+            } else {
+                format!("{}, {}", line.name, point.label)
+            };
+            all.push((what, shares(point, whole)));
+        }
+    }
+    if all.is_empty() {
+        return Found::untestable("no level from there on was measured");
+    }
+    let sure = Sure::of(claim, all.len(), claim.level());
+    let part = |(what, shares): (String, Vec<f64>)| part(claim, what, &shares, sure);
+    Found::of(all.into_iter().map(part).collect(), claim.need())
+}
+
+/// The whole of each line, less that of the cases it lies beyond; `None` where the metric is a share itself.
+///
+/// # Errors
+/// Why there are none.
+fn wholes<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Option<Vec<Line<'a>>>, Box<Found>> {
+    let Some(metric) = claim.values.metric("of") else { return Ok(None) };
+    let wholes = alone(claim, cells, metric)?;
+    let Some(beyond) = claim.values.cases("beyond") else { return Ok(Some(wholes)) };
+    match &lines(cells, beyond, claim.over(), metric)[..] {
+        [base] => Ok(Some(wholes.iter().map(|whole| whole.less(base)).collect())),
+        [] => Err(Box::new(Found::untestable(cells.absence(beyond, metric)))),
+        several => {
+            let count = several.len();
+            let reason = format!(
+                "beyond means {count} lines (the whole lies beyond one: name more factors)"
+            );
+            Err(Box::new(Found::untestable(reason)))
+        }
+    }
+}
+
+/// The share by block.
+fn shares(point: &Point, whole: Option<Option<&Line<'_>>>) -> Vec<f64> {
+    let Some(whole) = whole else { return point.all() };
+    let none = BTreeMap::new();
+    let there =
+        whole.and_then(|line| line.points.iter().find(|one| one.x.total_cmp(&point.x).is_eq()));
+    let wholes = there.map_or(&none, |point| &point.values);
+    let share = |(block, value): (&u32, &f64)| {
+        wholes.get(block).filter(|whole| **whole > 0.0).map(|whole| value / whole)
+    };
+    point.values.iter().filter_map(share).collect()
+}
+
+fn part(claim: &Claim, what: String, shares: &[f64], sure: Sure) -> Part {
+    if shares.is_empty() {
+        return Part::untestable(what, "no run has a share");
+    }
+    let bounds = Bounds { above: claim.values.number("share"), below: None };
+    let mut part = Part::new(what, shares.len());
+    let (verdict, share) = bounds.judge(|level| median_of("share", shares, level), sure, part.n);
+    part.verdict = verdict;
+    part.estimates.extend(share);
+    part.series = vec![shares.to_vec()];
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::test_data::made;
+
+    const KEYS: &str =
+        "test = \"share-at-least\"\nwhere = { mechanism = \"pipe\" }\nof = \"elapsed\"\n";
+
+    #[test]
+    fn all_of_the_interval_must_lie_above_the_share() {
+        let made = made(10, 0.02, &[("pipe", &[1.0; 3])]);
+        let word = |share: f64| made.word(&format!("{KEYS}share = {share}\n"));
+        // All is 1 of itself.
+        assert_eq!(word(0.9), "supported");
+        assert_eq!(word(1.0), "inconclusive");
+    }
+
+    #[test]
+    fn levels_before_the_one_named_do_not_count() {
+        let made = made(10, 0.02, &[("pipe", &[1.0; 3])]);
+        let from = |level: &str| made.found(&format!("{KEYS}share = 0.5\nfrom = \"{level}\"\n"));
+        assert_eq!(from("1KiB").parts.len(), 2);
+        assert_eq!(from("4KiB").verdict.word(), "not testable here");
+    }
+
+    #[test]
+    fn what_lies_beyond_other_cases_is_a_smaller_whole() {
+        // Of 3 the pipe takes 1.2 beyond the 1.8 of the other: less than half of 3, and all of the rest.
+        let made = made(10, 0.0, &[("pipe", &[3.0; 3]), ("fifo", &[1.8; 3])]);
+        let share =
+            |of: &str| made.found(&format!("{KEYS}share = 0.5\n{of}")).parts[0].estimates[0].value;
+        assert!((share("") - 1.0).abs() < 1e-9);
+        assert!((share("beyond = { mechanism = \"fifo\" }\n") - 2.5).abs() < 1e-6);
+        let all = "beyond = { workload = \"stream\" }\nshare = 0.5\n";
+        assert_eq!(made.word(&format!("{KEYS}{all}")), "not testable here");
+    }
+
+    #[test]
+    fn without_the_whole_there_is_no_share() {
+        let made = made(10, 0.02, &[("pipe", &[1.0; 3])]);
+        let keys = KEYS.replace("elapsed", "cpu") + "share = 0.5\n";
+        assert_eq!(made.word(&keys), "not testable here");
+    }
+}

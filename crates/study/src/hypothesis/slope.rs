@@ -1,0 +1,82 @@
+//! slope: how steeply a line of cases rises or falls.
+
+use ipcperf_stats::Bootstrap;
+
+use super::interval::{Bounds, Sure, median_of};
+use super::keys::{ABOVE, BELOW};
+use super::{Cells, Claim, Found, Line, Part, Test};
+use crate::hypothesis::operands::alone;
+
+pub(super) const TEST: Test = Test {
+    name: "slope",
+    about: "the slope of each line, in logarithms, lies above, below or between bounds: 0 is flat, 1 in proportion",
+    formula: "In each block that has all levels the slope of least squares of log metric on log level; their \
+              median over blocks with its 1 - level interval by order statistics. Supported where the interval \
+              lies within the bounds (that of 1 - level/m, for m lines, where `need` is below 1), rejected where \
+              that of 1 - level/m lies wholly outside.",
+    assumptions: "Blocks are independent. The slope of a line that bends is that of its trend.",
+    source: "David and Nagaraja 2003, Order Statistics, section 7.1",
+    keys: &[ABOVE, BELOW],
+    find,
+};
+
+fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
+    let bounds =
+        Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
+    match alone(claim, cells, &claim.metric()) {
+        Err(found) => *found,
+        Ok(lines) => {
+            let sure = Sure::of(claim, lines.len(), claim.level());
+            let parts = lines.iter().map(|line| part(line, claim.over(), bounds, sure)).collect();
+            let mut found = Found::of(parts, claim.need());
+            found.told.push(format!("the slope must lie {}", bounds.words()));
+            found
+        }
+    }
+}
+
+fn part(line: &Line<'_>, over: &str, bounds: Bounds, sure: Sure) -> Part {
+    let untestable = |why: String| Part::untestable(line.name.clone(), why);
+    let (line, levels) = line.whole(over);
+    let slope = match line.curve() {
+        Ok(curve) => curve.slope(&Bootstrap::default()),
+        Err(why) => return untestable(why.to_string()),
+    };
+    let slope = match slope {
+        Ok(slope) => slope,
+        Err(why) => return untestable(why.to_string()),
+    };
+    let slopes: Vec<f64> = slope.by_block.iter().flatten().copied().collect();
+    let mut part = Part::new(line.name.clone(), slopes.len());
+    let (verdict, slope) = bounds.judge(|level| median_of("slope", &slopes, level), sure, part.n);
+    part.verdict = verdict;
+    part.estimates.extend(slope);
+    part.series = vec![slopes];
+    part.over(Some(levels))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hypothesis::test_data::made;
+
+    const KEYS: &str = "test = \"slope\"\nwhere = { mechanism = \"pipe\" }\n";
+
+    #[test]
+    fn the_whole_interval_must_lie_within() {
+        let falls = made(10, 0.02, &[("pipe", &[1.0, 0.8, 0.64, 0.512])]);
+        let word = |bounds: &str| falls.word(&format!("{KEYS}{bounds}\n"));
+        // ln 0.8 / ln 2 is -0.322.
+        assert_eq!(word("below = -0.25"), "supported");
+        assert_eq!(word("above = -0.1\nbelow = 0.1"), "rejected");
+        assert_eq!(word("below = -0.322"), "inconclusive");
+    }
+
+    #[test]
+    fn one_level_has_no_slope_and_five_blocks_no_interval() {
+        let word = |blocks, values: &[f64]| {
+            made(blocks, 0.02, &[("pipe", values)]).word(&format!("{KEYS}below = 0\n"))
+        };
+        assert_eq!(word(10, &[1.0]), "not testable here");
+        assert_eq!(word(5, &[1.0, 0.5]), "inconclusive");
+    }
+}

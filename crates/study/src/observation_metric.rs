@@ -1,0 +1,155 @@
+//! Numbers of a run that an instrument told.
+
+use std::collections::BTreeMap;
+
+use ipcperf_model::suggestion::nearest;
+use ipcperf_results::{ObservationRecord, Sample};
+
+use super::better::{Better, float};
+use super::document::Entry;
+use super::mistake::Mistakes;
+use super::unknown_key::unknown_key;
+
+/// Numbers that an instrument told of a run: the sum of a field over rows, over something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// The instrument.
+    pub instrument: String,
+    /// What the rows must have: `role`, and fields of the instrument's own.
+    rows: BTreeMap<String, String>,
+    field: String,
+    per: Per,
+    pub(super) unit: String,
+    pub(super) better: Better,
+    /// What it is called, where that is said.
+    called: Option<String>,
+}
+
+/// What a sum is divided by.
+#[derive(Clone, Debug, PartialEq)]
+enum Per {
+    Run,
+    Message,
+    /// The sum of another field over the same rows.
+    Field(String),
+}
+
+/// Keys of the table that are not what rows must have.
+const OWN_KEYS: [&str; 6] = ["instrument", "field", "per", "unit", "better", "called"];
+
+impl Seen {
+    /// Reads a table of an instrument's numbers.
+    pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
+        let given = entry.table()?;
+        let mut plain = BTreeMap::new();
+        for key in given.entries(&entry.path) {
+            match key.text() {
+                Some(text) => drop(plain.insert(key.name.to_owned(), text)),
+                None => unknown_key(&key, OWN_KEYS.into_iter(), mistakes),
+            }
+        }
+        let mut needed = |key: &str, example: &str| {
+            let found = plain.remove(key);
+            if found.is_none() {
+                let remedy = format!("write {key} = \"{example}\"");
+                mistakes.add(entry.place(), format!("it has no {key}"), remedy);
+            }
+            found
+        };
+        let (instrument, field) =
+            (needed("instrument", "syscalls"), needed("field", "returned_bytes"));
+        let (instrument, field) = (instrument?, field?);
+        if ipcperf_model::instrument::find(&instrument).is_none() {
+            let names = ipcperf_model::instrument::INSTRUMENTS.iter().map(|known| known.name);
+            let remedy = match nearest(&instrument, names.clone()) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            mistakes.add(entry.place(), format!("there is no instrument `{instrument}`"), remedy);
+            return None;
+        }
+        let per = match plain.remove("per").as_deref() {
+            None | Some("run") => Per::Run,
+            Some("message") => Per::Message,
+            Some(field) => Per::Field(field.to_owned()),
+        };
+        let better = match plain.remove("better").as_deref() {
+            None | Some("lower") => Better::Lower,
+            Some("higher") => Better::Higher,
+            Some(other) => {
+                mistakes.add(
+                    entry.place(),
+                    format!("better cannot be `{other}`"),
+                    "write higher or lower",
+                );
+                return None;
+            }
+        };
+        let unit = plain.remove("unit").unwrap_or_default();
+        let called = plain.remove("called");
+        Some(Self { instrument, rows: plain, field, per, unit, better, called })
+    }
+
+    /// The same numbers of those rows alone that have `fields`.
+    pub(super) fn of_rows(&self, fields: &BTreeMap<String, String>) -> Self {
+        let mut narrowed = self.clone();
+        narrowed.rows.extend(fields.clone());
+        narrowed
+    }
+
+    /// The value of a run; `None` where nothing of it was told.
+    pub(super) fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
+        let rows = || seen.iter().filter(|row| self.means(row));
+        let sum = |field: &str| {
+            let values = rows().filter_map(|row| number_at(row, field));
+            values.reduce(|sum, value| sum + value)
+        };
+        let whole = sum(&self.field)?;
+        let divisor = match &self.per {
+            Per::Run => 1.0,
+            Per::Message => float(sample.messages),
+            Per::Field(field) => sum(field)?,
+        };
+        (divisor > 0.0).then(|| whole / divisor)
+    }
+
+    fn means(&self, row: &ObservationRecord) -> bool {
+        let has = |key: &str, word: &str| match row.fields.get(key) {
+            Some(serde_json::Value::String(text)) => word.split('|').any(|one| one == text),
+            Some(value) => {
+                let text = value.to_string();
+                text == word
+            }
+            None => false,
+        };
+        let is_role = |word: &str| {
+            row.role.as_deref().is_some_and(|role| word.split('|').any(|one| one == role))
+        };
+        row.instrument == self.instrument
+            && self
+                .rows
+                .iter()
+                .all(|(key, word)| if key == "role" { is_role(word) } else { has(key, word) })
+    }
+
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        if let Some(called) = &self.called {
+            return called.clone();
+        }
+        let rows: Vec<&str> = self.rows.values().map(String::as_str).collect();
+        let per = match &self.per {
+            Per::Run => String::new(),
+            Per::Message => " per message".to_owned(),
+            Per::Field(field) => format!(" per {field}"),
+        };
+        format!("{} {} {}{per}", self.instrument, rows.join(" "), self.field)
+    }
+}
+
+/// The number at `path` in what was told: the names of fields within fields, parted by points.
+fn number_at(row: &ObservationRecord, path: &str) -> Option<f64> {
+    let mut names = path.split('.');
+    let first = row.fields.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.get(name))?.as_f64()
+}

@@ -1,0 +1,301 @@
+//! The tables of a study's file and their keys, but for those that are a test's own: [`crate::hypothesis`]
+//! has these.
+
+use super::key::{Key, Takes};
+use super::section::{Repeats, Section, optional, required};
+use crate::display_schema::{FIGURE, PICTURE, TABLE};
+
+/// The top of the file.
+pub(crate) const TOP: Section = Section {
+    name: "",
+    repeats: Repeats::Once,
+    about: "What the study is called and what it asks.",
+    keys: &[
+        required(
+            "name",
+            Takes::Name,
+            "\"pipe-or-socket\"",
+            "names the study on the command line and in results",
+        ),
+        required("title", Takes::Text, "\"Pipe or socket?\"", "heads the report"),
+        required(
+            "question",
+            Takes::Text,
+            "\"Is a pipe faster than a unix socket between two processes on one CPU?\"",
+            "what is asked, as a sentence",
+        ),
+        optional(
+            "source",
+            Takes::Text,
+            "\"Bell and Thomas 2020\"",
+            "none",
+            "the document whose question it is",
+        ),
+    ],
+};
+
+/// How often each case is measured.
+pub(crate) const SAMPLING: Section = Section {
+    name: "sampling",
+    repeats: Repeats::Once,
+    about: "How often each case is measured.",
+    keys: &[
+        optional(
+            "repetitions",
+            Takes::Whole(1, 100_000),
+            "20",
+            "10",
+            "kept repetitions of each case; one more comes first and is set aside",
+        ),
+        optional(
+            "quick_repetitions",
+            Takes::Whole(1, 10),
+            "6",
+            "10, or repetitions where these are fewer",
+            "kept repetitions with --quick",
+        ),
+        optional(
+            "until_ci",
+            Takes::Number(0.001, 99.0),
+            "2",
+            "none",
+            "repeat until the 95 % interval of the median is known to this many per cent, either way",
+        ),
+        optional(
+            "most_repetitions",
+            Takes::Whole(10, 100_000),
+            "200",
+            "500",
+            "with until_ci: give a case up after so many",
+        ),
+        optional(
+            "most_s",
+            Takes::Number(0.001, 604_800.0),
+            "120",
+            "60",
+            "with until_ci: repeat no longer, s",
+        ),
+        optional(
+            "attempts",
+            Takes::Whole(1, 1_000),
+            "3",
+            "3",
+            "runs for one repetition at most, until one is undisturbed",
+        ),
+        optional(
+            "deadline",
+            Takes::Number(0.001, 86_400.0),
+            "10",
+            "10",
+            "the most a run may last, s",
+        ),
+        optional(
+            "seed",
+            Takes::Whole(0, u64::MAX),
+            "1",
+            "from the clock",
+            "shuffles the cases of each block",
+        ),
+    ],
+};
+
+/// What is measured.
+pub(crate) const MATRIX: Section = Section {
+    name: "matrix",
+    repeats: Repeats::Often,
+    about: "What is measured: every combination of the levels. Words are those of the flags of ipcperf run; an \
+            option is a table of its mechanism's name: pipe.capacity = [\"default\", \"1MiB\"].",
+    keys: MATRIX_KEYS,
+};
+
+const MATRIX_KEYS: &[Key] = &[
+    optional(
+        "name",
+        Takes::Name,
+        "\"streams\"",
+        "its number",
+        "names it, so that hypotheses can mean its cases",
+    ),
+    required("mechanism", Takes::Levels, "[\"pipe\", \"unix-stream\"]", "what carries the bytes"),
+    required("buffer", Takes::Levels, "\"512..16MiB\"", "bytes of one call, or of one message"),
+    optional("workload", Takes::Levels, "\"stream\"", "stream", "what the parties do"),
+    optional("total", Takes::Levels, "\"16MiB\"", "calibrated", "payload one way in a run"),
+    optional(
+        "messages",
+        Takes::Whole(1, 1 << 40),
+        "1000000",
+        "none",
+        "messages, or round trips, in a run: instead of total",
+    ),
+    optional("mode", Takes::Levels, "\"2proc\"", "2proc", "which parties there are"),
+    optional("placement", Takes::Levels, "\"same\"", "same", "on which CPUs"),
+    optional(
+        "kernel_buffer",
+        Takes::Levels,
+        "[\"default\", \"match\"]",
+        "default",
+        "what the kernel holds",
+    ),
+    optional("touch", Takes::Levels, "\"both\"", "none", "who writes and reads every byte"),
+    optional("payload", Takes::Levels, "\"random\"", "constant", "what messages hold"),
+    optional(
+        "buffers",
+        Takes::Levels,
+        "\"rotate\"",
+        "hot",
+        "whether messages lie where the one before lay",
+    ),
+    optional(
+        "first_touch",
+        Takes::Levels,
+        "\"before-fork\"",
+        "after-fork",
+        "when buffers are touched first",
+    ),
+    optional("reply", Takes::Levels, "\"8\"", "echo", "what a request is answered with"),
+    optional(
+        "instrument",
+        Takes::Levels,
+        "[\"rusage\", \"syscalls\"]",
+        "none",
+        "what watches runs",
+    ),
+    optional(
+        "events",
+        Takes::Levels,
+        "[\"instructions\", \"cycles\"]",
+        "usual",
+        "what counters count",
+    ),
+    optional("event", Takes::Levels, "\"cpu-clock\"", "usual", "by what the profile samples"),
+    optional(
+        "quick",
+        Takes::Table(OTHER_LENGTH),
+        "{ messages = 20000 }",
+        "every second size",
+        "what --quick has instead",
+    ),
+    optional(
+        "as_published",
+        Takes::Table(OTHER_LENGTH),
+        "{ messages = 1000000 }",
+        "as in full",
+        "what --as-published has instead: counts that take hours",
+    ),
+];
+
+/// What `--quick` and `--as-published` may have instead.
+const OTHER_LENGTH: &[Key] = &[
+    optional(
+        "buffer",
+        Takes::Levels,
+        "\"512,64KiB,16MiB\"",
+        "every second",
+        "bytes of one call or message",
+    ),
+    optional("total", Takes::Levels, "\"1MiB\"", "as in full", "payload one way in a run"),
+    optional("messages", Takes::Whole(1, 1 << 40), "20000", "as in full", "messages in a run"),
+    optional("mechanism", Takes::Levels, "\"pipe\"", "as in full", "what carries the bytes"),
+    optional("placement", Takes::Levels, "\"same\"", "as in full", "on which CPUs"),
+];
+
+/// What is claimed; each test has keys of its own besides.
+pub(crate) const HYPOTHESIS: Section = Section {
+    name: "hypothesis",
+    repeats: Repeats::Often,
+    about: "What is claimed before anything is measured, and the test that judges it.",
+    keys: &[
+        required("id", Takes::Name, "\"H1\"", "names it"),
+        required(
+            "claim",
+            Takes::Text,
+            "\"A pipe is faster than a unix socket.\"",
+            "the claim, as a sentence",
+        ),
+        required("test", Takes::Text, "\"faster-than\"", "the test that judges it"),
+        optional(
+            "metric",
+            Takes::Metric,
+            "\"bandwidth\"",
+            "what the cases are about",
+            "what is compared",
+        ),
+        optional(
+            "where",
+            Takes::Cases,
+            "{ placement = \"same\" }",
+            "all cases",
+            "the cases that are meant",
+        ),
+        optional(
+            "over",
+            Takes::Name,
+            "\"buffer\"",
+            "buffer",
+            "the factor along which a line of cases runs",
+        ),
+        optional("level", Takes::Number(0.000_1, 0.5), "0.05", "0.05", "the level of the test"),
+        optional(
+            "correction",
+            Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
+            "\"holm\"",
+            "holm",
+            "of p-values and intervals where the claim has several parts and one suffices to reject or, at a \
+             `need` below 1, to support",
+        ),
+        optional(
+            "need",
+            Takes::Number(0.001, 1.0),
+            "0.75",
+            "1",
+            "the share of its parts that must hold for the claim to be supported",
+        ),
+        optional(
+            "figure",
+            Takes::Name,
+            "\"3b\"",
+            "none",
+            "the number that the figure of its p-values by level has in the document",
+        ),
+        optional(
+            "published",
+            Takes::Text,
+            "\"3.9 to 5.9\"",
+            "none",
+            "what the document found, to be shown beside",
+        ),
+        optional(
+            "beside",
+            Takes::Judgement,
+            "{ statistic = \"student\", correction = \"none\" }",
+            "none",
+            "how the document judged it: a verdict of its own beside ours",
+        ),
+    ],
+};
+
+/// What a document's own judgement may have otherwise, beside the keys of the test.
+pub const BESIDE: &[Key] = &[
+    optional("level", Takes::Number(0.000_1, 0.5), "0.05", "as above", "the level of the test"),
+    optional(
+        "correction",
+        Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
+        "\"none\"",
+        "as above",
+        "of p-values",
+    ),
+    optional(
+        "need",
+        Takes::Number(0.001, 1.0),
+        "0.75",
+        "as above",
+        "the share of parts that must hold",
+    ),
+];
+
+/// What two sets of values can be compared by.
+pub const STATISTICS: &[&str] = &["wilcoxon", "paired-t", "mann-whitney", "student", "welch"];
+
+/// All, in the order in which they are explained.
+pub(crate) const SECTIONS: [&Section; 7] =
+    [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &PICTURE, &HYPOTHESIS];

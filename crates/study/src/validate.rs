@@ -1,0 +1,105 @@
+//! What a claim says is held against itself and against the matrices: what could never be judged is told
+//! before anything is measured.
+
+use ipcperf_model::suggestion::nearest;
+
+use super::known_levels::KnownLevels;
+use super::mistake::Mistakes;
+use super::selection::{FACTORS, Selection};
+use super::values::Values;
+use crate::hypothesis::Claim;
+
+/// Keys that mean a metric.
+const METRICS: [&str; 3] = ["metric", "of", "height_of"];
+
+/// Tells what could never be judged of `claim`.
+pub(super) fn check(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+    check_sides(&claim.values, mistakes);
+    check_bounds(claim, mistakes);
+    check_over(claim, known, mistakes);
+    check_watched(&claim.values, known, mistakes);
+}
+
+/// Keys of `[sampling]` that say nothing beside one another, or without one another.
+pub(super) fn check_sampling(sampling: &Values, mistakes: &mut Mistakes) {
+    let is_there = |key: &str| sampling.has(key);
+    let mut tell = |key: &str, what: &str, remedy: &str| {
+        let (line, path) = sampling.place_of(key);
+        mistakes.add((line, &path), what, remedy);
+    };
+    if is_there("until_ci") {
+        if is_there("repetitions") {
+            let remedy = "keep one of them; most_repetitions is the limit of until_ci";
+            tell("repetitions", "it stands beside until_ci", remedy);
+        }
+        return;
+    }
+    for key in ["most_repetitions", "most_s"].into_iter().filter(|key| is_there(key)) {
+        tell(
+            key,
+            "it is a limit of until_ci, which is not there",
+            "add until_ci = 2, or leave it out",
+        );
+    }
+}
+
+/// Cases held against themselves are alike.
+fn check_sides(values: &Values, mistakes: &mut Mistakes) {
+    let (Some(first), Some(second)) = (values.cases("first"), values.cases("second")) else {
+        return;
+    };
+    if Selection::factors(first).eq(second.factors()) {
+        let (line, path) = values.place_of("second");
+        mistakes.add((line, &path), "it means the same cases as first", "name other cases");
+    }
+}
+
+/// A test of bounds needs one, and they must leave room.
+fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
+    if !claim.test.has("above") {
+        return;
+    }
+    let values = &claim.values;
+    let (line, path) = values.place_of("above");
+    match (values.number("above"), values.number("below")) {
+        (None, None) => {
+            let what = format!("{} has no bound", claim.test.name);
+            mistakes.add((line, &path), what, "give it above, below or both");
+        }
+        (Some(above), Some(below)) if above >= below => {
+            let what = format!("nothing lies above {above} and below {below}");
+            mistakes.add((line, &path), what, "above must be the smaller of the two");
+        }
+        _ => {}
+    }
+}
+
+/// Lines run along a factor that there is.
+fn check_over(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+    let Some(over) = claim.values.text("over") else { return };
+    if known.of_factor(over).is_some() {
+        return;
+    }
+    let remedy = match nearest(over, FACTORS.into_iter()) {
+        Some(nearest) if nearest != over => format!("did you mean `{nearest}`?"),
+        _ => "name a factor that a matrix has, such as buffer".to_owned(),
+    };
+    let (line, path) = claim.values.place_of("over");
+    mistakes.add((line, &path), format!("no matrix has the factor {over}"), remedy);
+}
+
+/// What an instrument shall have seen must be watched by it.
+fn check_watched(values: &Values, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+    for key in METRICS {
+        let Some(instrument) = values.metric(key).and_then(super::Metric::instrument) else {
+            continue;
+        };
+        let watched = known.of_factor("instrument");
+        if watched.is_some_and(|levels| levels.contains(instrument)) {
+            continue;
+        }
+        let (line, path) = values.place_of(key);
+        let remedy = format!("add instrument = \"{instrument}\" to a matrix");
+        mistakes.add((line, &path), format!("no matrix is watched by {instrument}"), remedy);
+    }
+}

@@ -1,0 +1,340 @@
+//! A table of a study's file, held against the keys that it may have.
+
+use std::collections::BTreeMap;
+
+use ipcperf_model::size::parse as parse_size;
+use ipcperf_model::suggestion::nearest;
+
+use super::MOST_TABLES;
+use super::document::{Entry, Table};
+use super::key::{Key, Need, Takes};
+use super::metric::Metric;
+use super::mistake::Mistakes;
+use super::selection::Selection;
+use super::unknown_key::unknown_key;
+
+/// What a key was given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    /// As they were written, a range as one.
+    Levels(Vec<String>),
+    Whole(u64),
+    Number(f64),
+    Word(&'static str),
+    Bytes(u64),
+    Cases(Selection),
+    Metric(Metric),
+    Metrics(Vec<Metric>),
+    Words(Vec<&'static str>),
+    Fields(BTreeMap<String, String>),
+    Table(Values),
+    Tables(Vec<Values>),
+}
+
+/// What the keys of a table were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    /// The line of the table.
+    pub line: usize,
+    /// The path of keys that leads to it.
+    pub path: String,
+    given: BTreeMap<&'static str, Given>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Given {
+    line: usize,
+    value: Value,
+}
+
+impl Values {
+    /// Reads `table`, which may have `keys` and must have those that are required; `others` takes what is none
+    /// of them and says whether it knew it.
+    pub fn read(
+        (table, path): (Table<'_, '_>, &str),
+        keys: &[&'static [Key]],
+        mistakes: &mut Mistakes,
+        others: impl FnMut(&Entry<'_, '_>, &mut Mistakes) -> bool,
+    ) -> Self {
+        let values = Self::read_some((table, path), keys, mistakes, others);
+        let is_there = |key: &Key| table.entries("").any(|entry| entry.name == key.name);
+        let all = keys.iter().copied().flatten();
+        let names = || keys.iter().copied().flatten().map(|key| key.name);
+        // A slip in the key is told as that.
+        let is_meant = |key: &Key| {
+            let unknown = |entry: &Entry<'_, '_>| names().all(|name| name != entry.name);
+            let mut near = table.entries("").filter(unknown);
+            near.any(|entry| nearest(entry.name, names()) == Some(key.name))
+        };
+        let missing = |key: &&Key| !is_there(key) && !is_meant(key);
+        for key in all.filter(|key| key.need == Need::Required).filter(missing) {
+            let place = values.place_of(key.name);
+            let remedy = format!("give it {}: {} = {}", key.takes.words(), key.name, key.example);
+            mistakes.add((place.0, &place.1), "it is missing", remedy);
+        }
+        values
+    }
+
+    /// As [`Self::read`], of a table that need not have any of them.
+    pub fn read_some(
+        (table, path): (Table<'_, '_>, &str),
+        keys: &[&'static [Key]],
+        mistakes: &mut Mistakes,
+        mut others: impl FnMut(&Entry<'_, '_>, &mut Mistakes) -> bool,
+    ) -> Self {
+        let mut values = Self { line: table.line, path: path.to_owned(), given: BTreeMap::new() };
+        let all = || keys.iter().copied().flatten();
+        for entry in table.entries(path) {
+            let Some(key) = all().find(|key| key.name == entry.name && !is_judgement(&entry, key))
+            else {
+                if !others(&entry, mistakes) {
+                    unknown_key(&entry, all().map(|key| key.name), mistakes);
+                }
+                continue;
+            };
+            if let Some(value) = read(key, &entry, mistakes) {
+                values.given.insert(key.name, Given { line: entry.line, value });
+            }
+        }
+        values
+    }
+
+    /// Where `key` is, or its table where it is not there.
+    pub fn place_of(&self, key: &str) -> (usize, String) {
+        let line = self.given.get(key).map_or(self.line, |given| given.line);
+        let path =
+            if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        (line, path)
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.given.get(key).map(|given| &given.value)
+    }
+
+    /// Whether `key` is there, and could be read.
+    pub fn has(&self, key: &str) -> bool {
+        self.given.contains_key(key)
+    }
+
+    /// The text given to `key`.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match self.get(key)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The levels given to `key`.
+    pub fn levels(&self, key: &str) -> Option<&[String]> {
+        match self.get(key)? {
+            Value::Levels(levels) => Some(levels),
+            _ => None,
+        }
+    }
+
+    /// The whole number given to `key`.
+    pub fn whole(&self, key: &str) -> Option<u64> {
+        match self.get(key)? {
+            Value::Whole(number) | Value::Bytes(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The number given to `key`.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        match self.get(key)? {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The word given to `key`.
+    pub fn word(&self, key: &str) -> Option<&'static str> {
+        match self.get(key)? {
+            Value::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The cases given to `key`.
+    pub fn cases(&self, key: &str) -> Option<&Selection> {
+        match self.get(key)? {
+            Value::Cases(selection) => Some(selection),
+            _ => None,
+        }
+    }
+
+    /// The metric given to `key`.
+    pub fn metric(&self, key: &str) -> Option<&Metric> {
+        match self.get(key)? {
+            Value::Metric(metric) => Some(metric),
+            _ => None,
+        }
+    }
+
+    /// The metrics given to `key`.
+    pub fn metrics(&self, key: &str) -> Option<&[Metric]> {
+        match self.get(key)? {
+            Value::Metrics(metrics) => Some(metrics),
+            _ => None,
+        }
+    }
+
+    /// The words given to `key`.
+    pub fn words(&self, key: &str) -> &[&'static str] {
+        match self.get(key) {
+            Some(Value::Words(words)) => words,
+            _ => &[],
+        }
+    }
+
+    /// Fields with what they must be; none where it is not there.
+    pub fn fields(&self, key: &str) -> BTreeMap<String, String> {
+        match self.get(key) {
+            Some(Value::Fields(fields)) => fields.clone(),
+            _ => BTreeMap::new(),
+        }
+    }
+
+    /// The tables of a list; none where it is not there.
+    pub fn tables(&self, key: &str) -> &[Self] {
+        match self.get(key) {
+            Some(Value::Tables(tables)) => tables,
+            _ => &[],
+        }
+    }
+
+    /// The table given to `key`.
+    pub fn table(&self, key: &str) -> Option<&Self> {
+        match self.get(key)? {
+            Value::Table(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// These, with what `over` has in place of what is here.
+    pub fn with(&self, over: &Self) -> Self {
+        let mut both = self.clone();
+        both.given.extend(over.given.clone());
+        both
+    }
+
+    /// These, with `number` in place of what `key` was given.
+    pub fn with_number(&self, key: &'static str, number: f64) -> Self {
+        let mut both = self.clone();
+        let (line, value) = (both.place_of(key).0, Value::Number(number));
+        both.given.insert(key, Given { line, value });
+        both
+    }
+}
+
+/// Whether `entry` is the table of another judgement, which takes who knows the test to read.
+fn is_judgement(entry: &Entry<'_, '_>, key: &Key) -> bool {
+    matches!(key.takes, Takes::Judgement) && entry.table().is_some()
+}
+
+/// What `entry` gives to `key`; a mistake where it may not.
+fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Value> {
+    let value = match key.takes {
+        Takes::Cases => return Selection::read(entry, mistakes).map(Value::Cases),
+        Takes::Metric => return Metric::read(entry, mistakes).map(Value::Metric),
+        Takes::Metrics => {
+            let items = entry.items();
+            let metrics: Option<Vec<Metric>> =
+                items.iter().map(|item| Metric::read(item, mistakes)).collect();
+            return metrics.filter(|metrics| !metrics.is_empty()).map(Value::Metrics);
+        }
+        Takes::Tables(keys) => {
+            let one = |item: &Entry<'_, '_>, mistakes: &mut Mistakes| {
+                let table = (item.table()?, item.path.as_str());
+                Some(Values::read(table, &[keys], mistakes, |_, _| false))
+            };
+            let items = entry.items();
+            if items.len() > MOST_TABLES {
+                let what = format!("there are {}; {MOST_TABLES} are the most", items.len());
+                mistakes.add(entry.place(), what, "write several tables");
+                return None;
+            }
+            let tables: Option<Vec<Values>> =
+                items.iter().map(|item| one(item, mistakes)).collect();
+            tables.map(Value::Tables)
+        }
+        Takes::Table(keys) => {
+            let table = entry.table().map(|table| (table, entry.path.as_str()));
+            table.map(|table| Value::Table(Values::read(table, &[keys], mistakes, |_, _| false)))
+        }
+        takes => plain(takes, entry),
+    };
+    if value.is_none() {
+        let what = match entry.text() {
+            Some(text) => format!("it cannot be `{text}`"),
+            None => format!("it cannot be {}", entry.kind()),
+        };
+        let near = match (key.takes, entry.text()) {
+            (Takes::OneOf(words) | Takes::Words(words), Some(text)) => {
+                nearest(&text, words.iter().copied())
+            }
+            _ => None,
+        };
+        let remedy = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("give it {}: {} = {}", key.takes.words(), key.name, key.example),
+        };
+        mistakes.add(entry.place(), what, remedy);
+    }
+    value
+}
+
+fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
+    let is_text = entry.kind() == "text";
+    match takes {
+        Takes::Text => {
+            entry.text().filter(|text| is_text && !text.trim().is_empty()).map(Value::Text)
+        }
+        Takes::Name => entry.text().filter(|text| is_text && is_name(text)).map(Value::Text),
+        Takes::Levels => levels(entry).map(Value::Levels),
+        Takes::Whole(least, most) => {
+            let number = entry.text().filter(|_| !is_text)?.parse::<u64>().ok()?;
+            (least..=most).contains(&number).then_some(Value::Whole(number))
+        }
+        Takes::Number(least, most) => {
+            entry.number().filter(|number| (least..=most).contains(number)).map(Value::Number)
+        }
+        Takes::OneOf(words) => {
+            let text = entry.text()?;
+            words.iter().find(|word| **word == text).map(|word| Value::Word(word))
+        }
+        Takes::Bytes => entry.text().and_then(|text| parse_size(&text).ok()).map(Value::Bytes),
+        Takes::Words(words) => {
+            let given: Option<Vec<String>> = entry.items().iter().map(Entry::text).collect();
+            let known = |one: &String| words.iter().find(|word| *word == one).copied();
+            let known: Option<Vec<&'static str>> = given?.iter().map(known).collect();
+            known.filter(|words| !words.is_empty()).map(Value::Words)
+        }
+        Takes::Fields => {
+            let fields = entry.table()?.entries("");
+            let fields: Option<BTreeMap<String, String>> =
+                fields.map(|field| Some((field.name.to_owned(), field.text()?))).collect();
+            fields.filter(|fields| !fields.is_empty()).map(Value::Fields)
+        }
+        Takes::Cases
+        | Takes::Metric
+        | Takes::Metrics
+        | Takes::Table(_)
+        | Takes::Tables(_)
+        | Takes::Judgement => None,
+    }
+}
+
+/// One or several plain values.
+fn levels(entry: &Entry<'_, '_>) -> Option<Vec<String>> {
+    let items = entry.items();
+    let levels: Option<Vec<String>> = items.iter().map(Entry::text).collect();
+    levels.filter(|levels| !levels.is_empty())
+}
+
+fn is_name(text: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    !text.is_empty() && text.len() <= 100 && text.chars().all(fits)
+}
