@@ -10,15 +10,15 @@ use crate::placement::Placement;
 use crate::{KernelBuffer, RunSpec, TouchCheck};
 
 /// What leads to the bytes that a case moves, or to its messages, in the name of a case.
-pub const TOTAL: &str = "/total=";
+const TOTAL: &str = "/total=";
 /// As above, where messages were asked for.
-pub const MESSAGES: &str = "/messages=";
+const MESSAGES: &str = "/messages=";
 /// What stands between the name of a case and the instruments that watch it.
-pub const WATCHED: &str = "/instrument=";
+const WATCHED: &str = "/instrument=";
 /// What stands between the name of a case and the instruments whose twin it is.
-pub const TWIN: &str = "/twin-of=";
+const TWIN: &str = "/twin-of=";
 /// What lies between the name of an instrument and the words that chose its events.
-pub const CHOSEN: char = ':';
+const CHOSEN: char = ':';
 
 /// What the name of a case holds beside what its specification says: it depends on the other cases of its plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +54,18 @@ pub struct NamedInstrument {
     pub part: Option<usize>,
 }
 
+impl NamedAmount {
+    /// The amount as a level of the factor `total`: bytes as a number, messages with their unit.
+    #[must_use]
+    pub fn level(self) -> String {
+        match self {
+            Self::Bytes(bytes) => bytes.to_string(),
+            Self::Messages(1) => "1 message".to_owned(),
+            Self::Messages(messages) => format!("{messages} messages"),
+        }
+    }
+}
+
 impl fmt::Display for NamedInstrument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.instrument)?;
@@ -71,6 +83,33 @@ pub enum Side {
     Watched,
     /// The one that it leaves alone.
     Twin,
+}
+
+/// What the name of a case is made of, for readers that must tell cases apart or pair them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseName {
+    /// Name of the case as it would be without instruments: equal for a watched case and its twin.
+    pub cell: String,
+    /// Amount that is moved and the instruments.
+    pub parts: NameParts,
+    /// Side of the pair; meaningless without instruments.
+    pub side: Side,
+}
+
+impl CaseName {
+    /// The name of a case of `spec` at `placement`.
+    #[must_use]
+    pub fn new(spec: &RunSpec, placement: Placement, parts: NameParts, side: Side) -> Self {
+        let unwatched = NameParts { amount: parts.amount, instruments: Vec::new() };
+        let cell = case_id(spec, placement, &unwatched, side);
+        Self { cell, parts, side }
+    }
+
+    /// Whether instruments that disturb watch it.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.side == Side::Watched && !self.parts.instruments.is_empty()
+    }
 }
 
 /// The name of a case: `pipe[capacity=4096]/stream/2proc/same/65536`, and what else is not as usual.

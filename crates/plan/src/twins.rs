@@ -1,6 +1,6 @@
 //! Cases with their instruments, and their uninstrumented twins.
 
-use ipcperf_model::case_id::{Side, case_id};
+use ipcperf_model::case_id::{CaseName, Side, case_id};
 use ipcperf_model::instrument::Disturbs;
 
 use super::cell::Case;
@@ -50,6 +50,11 @@ impl Case {
         self.spec.objects = self.watched.objects();
         self.id = self.made_id();
         self
+    }
+
+    /// What its name is made of.
+    pub fn case_name(&self) -> CaseName {
+        CaseName::new(&self.spec, self.placement, self.name.clone(), self.watched.side())
     }
 
     /// The name of the case of its group that is watched, made from what it is.

@@ -1,8 +1,9 @@
 //! Which case, and which run of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use ipcperf_model::case_id::{MESSAGES, TOTAL};
+use ipcperf_model::case_id::{CaseName, NamedAmount};
 use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::message_options::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_model::placement::Placement;
@@ -57,6 +58,9 @@ pub struct CaseIdentity {
     /// What is known of its mechanism, from the header; none in a file of old.
     #[serde(skip)]
     pub facts: Option<CaseFacts>,
+    /// What its name is made of, from the header; none in a file of old, and of what was refused.
+    #[serde(skip)]
+    pub name: Option<Arc<CaseName>>,
 }
 
 /// Longer names than this no file has that was measured: tables, figures and their words are made of
@@ -100,17 +104,21 @@ impl CaseIdentity {
         kernel_buffer.into_iter().chain(self.handling().conditions()).collect()
     }
 
-    /// How much the case moves, bytes or `N messages`, where its name tells that: others of the file
-    /// move another amount.
-    pub fn amount(&self) -> Option<String> {
-        let of = |key: &str| {
-            let (_, rest) = self.case_id.split_once(key)?;
-            Some(rest.split('/').next().unwrap_or(rest).to_owned())
-        };
-        of(TOTAL).or_else(|| match of(MESSAGES)?.as_str() {
-            "1" => Some("1 message".to_owned()),
-            messages => Some(format!("{messages} messages")),
-        })
+    /// How much the case moves, where its name has that: others of the file move another amount.
+    pub fn amount(&self) -> Option<NamedAmount> {
+        self.name.as_ref()?.parts.amount
+    }
+
+    /// The name that the case would have without instruments.
+    #[must_use]
+    pub fn cell(&self) -> &str {
+        self.name.as_ref().map_or(&self.case_id, |name| &name.cell)
+    }
+
+    /// Whether instruments that disturb watch it.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.name.as_ref().is_some_and(|name| name.is_watched())
     }
 
     /// That its names are no longer than names are.
@@ -151,7 +159,14 @@ impl CaseIdentity {
             reply_bytes: spec.reply_bytes(),
             verify: spec.check == TouchCheck::Verify,
             facts,
+            name: None,
         }
+    }
+
+    /// The same case with what its name is made of.
+    #[must_use]
+    pub fn named(self, name: CaseName) -> Self {
+        Self { name: Some(Arc::new(name)), ..self }
     }
 }
 

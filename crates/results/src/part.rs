@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::iter::repeat;
+use std::sync::Arc;
 
+use ipcperf_model::case_id::CaseName;
 use ipcperf_model::mechanism::CaseFacts;
 use memchr::memchr_iter;
 
@@ -22,8 +23,8 @@ pub(super) const MOST_BAD: usize = 5;
 pub(super) struct Known {
     /// The header's line.
     header: Vec<u8>,
-    /// What is known of the mechanism of each case of the plan.
-    cases: HashMap<String, Option<CaseFacts>>,
+    /// The cases of the plan by name.
+    cases: HashMap<String, KnownCase>,
     /// The last block that holds every case.
     last_block: u32,
     hasher: RandomState,
@@ -40,10 +41,23 @@ impl Known {
     }
 }
 
-/// What is known of the mechanism of each case of `plan`.
-fn known_cases(plan: &PlanRecord) -> HashMap<String, Option<CaseFacts>> {
-    let facts = plan.specs.iter().map(|record| record.facts.clone()).chain(repeat(None));
-    plan.cases.iter().cloned().zip(facts).collect()
+/// What the header says of a case, once for all of its samples.
+#[derive(Clone, Default)]
+struct KnownCase {
+    facts: Option<CaseFacts>,
+    name: Option<Arc<CaseName>>,
+}
+
+/// The cases of `plan` by name; a file of old has no specifications, from which nothing is known.
+fn known_cases(plan: &PlanRecord) -> HashMap<String, KnownCase> {
+    let known = |(at, case): (usize, &String)| {
+        let known = plan.specs.get(at).map(|record| KnownCase {
+            facts: record.facts.clone(),
+            name: record.name().map(Arc::new),
+        });
+        (case.clone(), known.unwrap_or_default())
+    };
+    plan.cases.iter().enumerate().map(known).collect()
 }
 
 /// Some lines, read.
@@ -139,7 +153,10 @@ impl Part {
     fn add_sample(&mut self, mut sample: Sample, known: &Known) -> Result<Kind, Unread> {
         sample.run.case.check_names()?;
         check_name(sample.cpu_pair_class.as_deref().unwrap_or_default())?;
-        sample.run.case.facts = known.cases.get(&sample.run.case.case_id).cloned().flatten();
+        if let Some(case) = known.cases.get(&sample.run.case.case_id) {
+            sample.run.case.facts.clone_from(&case.facts);
+            sample.run.case.name.clone_from(&case.name);
+        }
         self.note_run(&sample.run, known);
         self.note_number(sample.seq);
         self.samples.push(sample);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_model::case_id::NameParts;
+use ipcperf_model::case_id::{CaseName, NameParts, Side};
 use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::{Looks, Precision, RunSpec};
 use schemars::JsonSchema;
@@ -129,6 +129,14 @@ pub struct UnwatchedRecord {
 }
 
 impl SpecRecord {
+    /// What the name of the case is made of; `None` where its placement is not one.
+    #[must_use]
+    pub fn name(&self) -> Option<CaseName> {
+        let side = if self.twin_of.is_some() { Side::Twin } else { Side::Watched };
+        let placement = self.placement.parse().ok()?;
+        Some(CaseName::new(&self.spec, placement, self.name_parts.clone(), side))
+    }
+
     /// Whether an instrument that disturbs watches it.
     pub fn is_disturbed(&self) -> bool {
         disturb(&self.instruments)

@@ -7,11 +7,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2Serializer};
+use ipcperf_model::case_id::{CaseName, NameParts, Side, case_id};
 use ipcperf_model::environment::Environment;
 use ipcperf_model::mechanism::{CaseFacts, Delivery, PayloadWay};
 use ipcperf_model::message_options::{Content, FirstTouch, Reuse, Touch};
 use ipcperf_model::workload::Kind;
-use ipcperf_model::{Measurement, Mode, RoundTrips, UserSystemSplit, WarmUp};
+use ipcperf_model::{Measurement, Mode, RoundTrips, RunSpec, UserSystemSplit, WarmUp};
 
 use crate::analysis::Summarised;
 use crate::identity::run_id;
@@ -86,11 +87,28 @@ pub fn sample(
         reply_bytes: None,
         verify: false,
         facts: Some(facts(mechanism)),
+        name: None,
     };
     let run_id = run_id(block, 0, 1);
     let run = RunIdentity { run_id, block, attempt: 1, repetition: block, case };
     let measured = measurement(workload, buffer_bytes, elapsed_ns);
     Sample::new(run, WarmUp::None, measured, UserSystemSplit::Sampled)
+}
+
+/// `sample` as one of the case that `parts` and `side` make of its cell.
+///
+/// # Panics
+/// Never: the usual run is at a placement that has a name.
+#[must_use]
+pub fn renamed(mut sample: Sample, parts: NameParts, side: Side) -> Sample {
+    let case = &sample.run.case;
+    let mut spec = RunSpec::usual(&case.mechanism, case.buffer_bytes);
+    spec.workload = case.workload;
+    let placement = case.placement.parse().expect("a placement");
+    sample.run.case.case_id = case_id(&spec, placement, &parts, side);
+    let name = CaseName::new(&spec, placement, parts, side);
+    sample.run.case = sample.run.case.named(name);
+    sample
 }
 
 fn measurement(workload: Kind, buffer_bytes: u64, elapsed_ns: u64) -> Measurement {

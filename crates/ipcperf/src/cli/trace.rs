@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ipcperf_model::case_id::WATCHED;
 use ipcperf_observe::INSTRUMENTS;
 use ipcperf_results::{Line, Results, Sample};
 
@@ -44,9 +43,7 @@ fn plan(arguments: &RunArguments) -> Result<Plan, Error> {
         }
     })?;
     let watched = plan.cases.iter().filter(|case| case.watched.twin_of.is_none());
-    let cells =
-        watched.map(|case| case.id.rsplit_once(WATCHED).map_or(&*case.id, |(cell, _)| cell));
-    let watched = cells.collect::<BTreeSet<_>>().len();
+    let watched = watched.map(|case| case.case_name().cell).collect::<BTreeSet<_>>().len();
     if watched > 1 {
         let words = format!(
             "trace watches one case, and this makes {watched}; ipcperf run --instrument watches many"

@@ -43,6 +43,7 @@ pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
 /// Who `case` is in a results file.
 pub(crate) fn identity(case: &Case) -> CaseIdentity {
     CaseIdentity::new(&case.id, &case.spec, case.placement, case_facts(&case.spec))
+        .named(case.case_name())
 }
 
 /// What readers must know of the mechanism of `spec`.

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use ipcperf_model::case_id::WATCHED;
 use ipcperf_model::instrument::profile::Row;
 use ipcperf_model::printable::is_unsafe;
 use ipcperf_results::analysis::Summarised;
@@ -35,7 +34,7 @@ fn stacks(files: &[Summarised]) -> BTreeMap<String, u64> {
     for file in files {
         let counting = file.results.samples.iter().filter(|sample| sample.set_aside.is_none());
         let cells: HashMap<&str, &str> =
-            counting.map(|run| (&*run.run.run_id, cell(&run.run.case.case_id))).collect();
+            counting.map(|run| (&*run.run.run_id, run.run.case.cell())).collect();
         for seen in &file.results.observations {
             let Some(cell) = cells.get(seen.run_id.as_str()) else { continue };
             let Some(Row::Stack(told)) = seen.told().row() else { continue };
@@ -44,11 +43,6 @@ fn stacks(files: &[Summarised]) -> BTreeMap<String, u64> {
         }
     }
     stacks
-}
-
-/// The case as it would be called if nobody watched.
-fn cell(case_id: &str) -> &str {
-    case_id.rsplit_once(WATCHED).map_or(case_id, |(cell, _)| cell)
 }
 
 /// One line, whatever a name of somebody else's may hold.

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ipcperf_model::case_id::NamedAmount;
 use ipcperf_model::size::Bytes;
 
 use super::CaseSummary;
@@ -33,27 +34,26 @@ fn line(summary: &CaseSummary) -> Line {
 
 /// `, one message`, `, 16 MiB in all`, or nothing where the case was calibrated.
 fn in_words(case: &CaseIdentity) -> String {
-    let amount = case.amount();
-    match amount.as_deref().map(|amount| (amount, amount.parse())) {
+    match case.amount() {
         None => String::new(),
-        Some((_, Ok(bytes))) if bytes == case.buffer_bytes => ", one message".to_owned(),
-        Some((_, Ok(bytes))) => format!(", {} in all", Bytes(bytes)),
-        Some((messages, Err(_))) => format!(", {messages}"),
+        Some(NamedAmount::Bytes(bytes)) if bytes == case.buffer_bytes => ", one message".to_owned(),
+        Some(NamedAmount::Bytes(bytes)) => format!(", {} in all", Bytes(bytes)),
+        Some(messages) => format!(", {}", messages.level()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::case_id::{NameParts, NamedAmount, Side};
     use ipcperf_model::workload::Kind;
 
     use crate::Sample;
-    use crate::testing::sample;
-    use crate::testing::summarised;
+    use crate::testing::{renamed, sample, summarised};
 
-    fn of(bytes: u64, amount: &str) -> Sample {
-        let mut one = sample("pipe", Kind::Stream, bytes, 1, 1_000);
-        one.run.case.case_id += amount;
-        one
+    fn of(bytes: u64, total: u64) -> Sample {
+        let one = sample("pipe", Kind::Stream, bytes, 1, 1_000);
+        let parts = NameParts { amount: Some(NamedAmount::Bytes(total)), ..NameParts::default() };
+        renamed(one, parts, Side::Watched)
     }
 
     fn series(samples: Vec<Sample>) -> Vec<String> {
@@ -63,13 +63,13 @@ mod tests {
 
     #[test]
     fn what_differs_in_its_total_alone_has_it_in_its_name() {
-        let samples = vec![of(64, "/total=64"), of(64, "/total=4096"), of(128, "/total=4096")];
+        let samples = vec![of(64, 64), of(64, 4096), of(128, 4096)];
         let names = ["pipe, one message", "pipe, 4 KiB in all", "pipe, 4 KiB in all"];
         assert_eq!(series(samples), names);
     }
 
     #[test]
     fn what_no_other_differs_from_keeps_its_name() {
-        assert_eq!(series(vec![of(64, "/total=64"), of(128, "/total=128")]), ["pipe", "pipe"]);
+        assert_eq!(series(vec![of(64, 64), of(128, 128)]), ["pipe", "pipe"]);
     }
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ipcperf_model::case_id::{TWIN, WATCHED};
 use ipcperf_model::instrument::counters::{Count, Ratio, Space};
 use ipcperf_model::instrument::profile::Row;
 use ipcperf_model::observation::Observation;
@@ -64,14 +63,11 @@ pub(super) fn add(summaries: &mut [CaseSummary], results: &Results) {
     let mut cells = Cells::new();
     let counting = |sample: &&Sample| sample.set_aside.is_none() && sample.twin_of.is_none();
     for sample in results.samples.iter().filter(counting) {
-        let id = &sample.run.case.case_id;
-        let cell = id.rsplit_once(WATCHED).map_or(id.as_str(), |(cell, _)| cell);
+        let cell = sample.run.case.cell();
         cells.entry((cell, sample.cpu_pair_class.as_deref())).or_default().push(sample);
     }
-    for summary in summaries {
-        let id = &summary.case.case_id;
-        let cell = id.rsplit_once(TWIN).map_or(id.as_str(), |(cell, _)| cell);
-        let runs = cells.get(&(cell, summary.cpu_pair_class.as_deref()));
+    for summary in summaries.iter_mut().filter(|summary| !summary.case.is_watched()) {
+        let runs = cells.get(&(summary.case.cell(), summary.cpu_pair_class.as_deref()));
         summary.counted = runs.map_or_else(Vec::new, |runs| counted(runs, &seen));
     }
 }

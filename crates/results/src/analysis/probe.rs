@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ipcperf_model::case_id::TWIN;
 use ipcperf_stats::{Bootstrap, cliffs_delta, median};
 
 use super::ns_per_message;
@@ -17,6 +16,7 @@ type Times = BTreeMap<u32, f64>;
 /// A case as its runs were found in one class of CPU pair.
 #[derive(Debug, Default)]
 struct Watched<'a> {
+    cell: &'a str,
     instruments: &'a [String],
     times: Times,
 }
@@ -42,6 +42,7 @@ pub fn probe_effects(samples: &[Sample]) -> Vec<ProbeEffect> {
             }
         }
         let case = cases.entry((id, class)).or_default();
+        case.cell = sample.run.case.cell();
         case.instruments = &sample.instruments;
         case.times.extend(ns_per_message(sample).map(|ns| (sample.run.block, ns)));
     }
@@ -62,7 +63,7 @@ fn effect(pairing: &Pairing<'_>, watched: &Watched<'_>, twin: &Watched<'_>) -> O
     Some(ProbeEffect {
         case_id: pairing.watched.to_owned(),
         twin_case_id: pairing.twin.to_owned(),
-        cell: pairing.twin.rsplit_once(TWIN).map_or(pairing.twin, |(cell, _)| cell).to_owned(),
+        cell: twin.cell.to_owned(),
         instruments: own.cloned().collect(),
         cpu_pair_class: pairing.class.map(str::to_owned),
         slowdown: median(&ratios)?,

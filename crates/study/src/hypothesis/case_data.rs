@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use ipcperf_model::case_id::{CHOSEN, TWIN, WATCHED};
+use ipcperf_model::case_id::NamedInstrument;
 use ipcperf_results::analysis::was_held_up;
 use ipcperf_results::{
     CaseIdentity, ObservationRecord, Results, Sample, SpecRecord, UnwatchedRecord,
@@ -290,7 +290,7 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     ];
     let mut levels: Levels =
         plain.into_iter().map(|(name, level)| (name.to_owned(), level)).collect();
-    levels.extend(case.amount().map(|amount| ("total".to_owned(), amount)));
+    levels.extend(case.amount().map(|amount| ("total".to_owned(), amount.level())));
     if let Some(events) = chosen_events(case, instruments) {
         levels.insert(EVENTS.to_owned(), events);
     }
@@ -320,57 +320,62 @@ fn mechanism_level(name: &str) -> String {
     shortest_custom(name).unwrap_or_else(|| name.to_owned())
 }
 
-/// The words that chose the events by which a case is watched, where its name tells them.
+/// The words that chose the events by which a case is watched, where its name has them.
 fn chosen_events(case: &CaseIdentity, instruments: &[String]) -> Option<String> {
-    let (_, names) = case.case_id.rsplit_once(WATCHED)?;
-    let (_, words) = names.split_once(CHOSEN).filter(|_| !instruments.is_empty())?;
-    let is_part = |tail: &str| !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_digit());
-    let words =
-        words.rsplit_once('.').filter(|(_, tail)| is_part(tail)).map_or(words, |(all, _)| all);
-    Some(words.to_owned())
+    let watching = watching(case, instruments)?.iter();
+    let mut chosen = watching.filter(|one| !one.events.is_empty());
+    Some(chosen.next()?.events.join(","))
 }
 
 /// The instrument that disturbs a case, if one does; what disturbs nothing makes no other case of it.
 fn watched_by(case: &CaseIdentity, instruments: &[String]) -> String {
-    let Some((_, names)) = case.case_id.rsplit_once(WATCHED) else { return "none".to_owned() };
-    if case.case_id.contains(TWIN) || instruments.is_empty() {
-        return "none".to_owned();
-    }
-    let name = |label: &str| label.split([CHOSEN, '.']).next().unwrap_or(label).to_owned();
-    names.split('+').map(name).collect::<Vec<_>>().join("+")
+    let watching = watching(case, instruments).unwrap_or_default();
+    let names: Vec<&str> = watching.iter().map(|one| one.instrument.as_str()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join("+") }
+}
+
+/// The instruments in the name of a case that some of `instruments` watch.
+fn watching<'c>(case: &'c CaseIdentity, instruments: &[String]) -> Option<&'c [NamedInstrument]> {
+    let name = case.name.as_ref().filter(|name| name.is_watched() && !instruments.is_empty())?;
+    Some(&name.parts.instruments)
 }
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::case_id::{NameParts, NamedAmount, NamedInstrument, Side};
     use ipcperf_model::workload::Kind;
-    use ipcperf_results::testing::sample;
+    use ipcperf_results::testing::{renamed, sample};
 
     use super::levels;
 
     #[test]
     fn what_moves_another_amount_is_another_case() {
-        let of = |suffix: &str| {
-            let mut one = sample("pipe", Kind::Stream, 64, 1, 1_000);
-            one.run.case.case_id += suffix;
+        let of = |amount: Option<NamedAmount>| {
+            let one = sample("pipe", Kind::Stream, 64, 1, 1_000);
+            let one = renamed(one, NameParts { amount, ..NameParts::default() }, Side::Twin);
             levels(&one.run.case, &[]).get("total").cloned()
         };
-        assert_eq!(of(""), None);
-        assert_eq!(of("/total=4096/twin-of=syscalls").as_deref(), Some("4096"));
-        assert_eq!(of("/messages=1").as_deref(), Some("1 message"));
+        assert_eq!(of(None), None);
+        assert_eq!(of(Some(NamedAmount::Bytes(4096))).as_deref(), Some("4096"));
+        assert_eq!(of(Some(NamedAmount::Messages(1))).as_deref(), Some("1 message"));
     }
 
     #[test]
     fn events_that_were_chosen_are_a_level_and_parts_are_none() {
-        let of = |suffix: &str| {
-            let mut one = sample("pipe", Kind::Stream, 64, 1, 1_000);
-            one.run.case.case_id += suffix;
+        let of = |events: &[&str], part: Option<usize>, side| {
+            let one = sample("pipe", Kind::Stream, 64, 1, 1_000);
+            let events = events.iter().map(|&event| event.to_owned()).collect();
+            let counters = NamedInstrument { instrument: "counters".to_owned(), events, part };
+            let parts = NameParts { instruments: vec![counters], ..NameParts::default() };
+            let one = renamed(one, parts, side);
             let levels = levels(&one.run.case, &["counters".to_owned()]);
             (levels["instrument"].clone(), levels.get("events").cloned())
         };
         let (counters, chosen) = ("counters".to_owned(), Some("l1d,mem.rd".to_owned()));
-        assert_eq!(of("/instrument=counters.2"), (counters.clone(), None));
-        assert_eq!(of("/instrument=counters:l1d,mem.rd.2"), (counters.clone(), chosen.clone()));
-        assert_eq!(of("/instrument=counters:l1d,mem.rd"), (counters, chosen));
-        assert_eq!(of("/twin-of=counters:l1d,mem"), ("none".to_owned(), None));
+        let two = &["l1d", "mem.rd"];
+        assert_eq!(of(&[], Some(2), Side::Watched), (counters.clone(), None));
+        assert_eq!(of(two, Some(2), Side::Watched), (counters.clone(), chosen.clone()));
+        assert_eq!(of(two, None, Side::Watched), (counters, chosen));
+        assert_eq!(of(two, None, Side::Twin), ("none".to_owned(), None));
     }
 }
