@@ -12,9 +12,9 @@ use crate::trouble::Trouble;
 /// From before the start of the process to its end, ns.
 const BAR: Bar = Bar::AtMost(10e6);
 const RUNS: usize = 50;
-const ANSWERS: [&str; 2] = ["list", "--help"];
+const ANSWERS: [&str; 4] = ["list", "--help", "run --help", "--version"];
 
-/// Measures both answers, taking turns.
+/// Measures all answers, taking turns.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let mut times_ns = ANSWERS.map(|_| Vec::with_capacity(RUNS));
     let taken = (0..RUNS * ANSWERS.len()).try_for_each(|number| {
@@ -37,7 +37,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
 fn start_and_end_ns(ipcperf: &Ipcperf, answer: &str) -> Result<f64, Trouble> {
     let program = format!("ipcperf {answer}");
     let mut command = ipcperf.command();
-    command.arg(answer).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(answer.split(' ')).stdin(Stdio::null()).stdout(Stdio::null());
     let start = Instant::now();
     let status = command.status().map_err(|error| Trouble::Start(program.clone(), error))?;
     let elapsed = start.elapsed();

@@ -3,7 +3,6 @@
 use std::fs::OpenOptions;
 use std::io::pipe;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -135,11 +134,10 @@ fn tables_keep_to_the_columns_there_are() {
 }
 
 #[test]
-fn help_and_list_come_at_once() {
+fn help_and_list_come_without_warnings() {
     let laboratory = Laboratory::open();
     for arguments in ["--help", "list", "run --help", "--version"] {
         let finished = laboratory.run(arguments).expect(0);
-        assert!(finished.cpu_time < Duration::from_secs(1), "{arguments}: {finished:?}");
         assert_eq!(finished.stderr, "", "{arguments}");
         assert!(finished.stdout.contains("ipcperf") || arguments == "list");
     }

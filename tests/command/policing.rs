@@ -1,5 +1,6 @@
 //! Runs that the machine held up are marked and made again; distance and warm-up are stored.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -99,21 +100,36 @@ fn two_cpus_have_a_class_where_their_probe_worked_and_one_has_none() {
     }
 }
 
+/// Later runs of a case warm up for as long as its first run took to become steady, slice by slice.
 #[test]
 fn the_first_calibrated_run_is_sliced_and_others_warm_up_as_it_says() {
     let laboratory = Laboratory::open();
     let (file, _) =
         measured(&laboratory, "-m pipe,shm-ring -w stream,round-trip -b 4KiB --repetitions 1");
+    let mut needed_ns: BTreeMap<&str, u64> = BTreeMap::new();
     for sample in &file.samples {
+        let case = sample["case_id"].as_str().expect("a case");
         let slices_ns = sample["warm_up_slices_ns"].as_array();
         assert_eq!(slices_ns.is_some(), number(sample, "block") == 0, "{sample}");
-        if let Some(slices_ns) = slices_ns {
-            assert!(slices_ns.len() == 24 && slices_ns.iter().all(|ns| ns.as_u64() > Some(0)));
-            assert!(sample["warm_up_ns"].is_null(), "{sample}");
-        } else if !sample["warm_up_ns"].is_null() {
-            assert!(number(sample, "warm_up_ns") > 0, "{sample}");
-        }
+        let Some(slices_ns) = slices_ns else {
+            let expected = needed_ns.get(case).copied().filter(|ns| *ns > 0);
+            assert_eq!(sample["warm_up_ns"].as_u64(), expected, "{sample}");
+            continue;
+        };
+        let slices_ns: Vec<u64> = slices_ns.iter().filter_map(Value::as_u64).collect();
+        assert!(slices_ns.len() == 24 && slices_ns.iter().all(|ns| *ns > 0), "{sample}");
+        assert!(sample["warm_up_ns"].is_null(), "{sample}");
+        needed_ns.insert(case, unsteady_ns(&slices_ns));
     }
+    assert_eq!(needed_ns.len(), 4);
+}
+
+/// Time of the slices before the run was steady; of half of them where it never was.
+#[allow(clippy::cast_precision_loss, reason = "milliseconds in ns")]
+fn unsteady_ns(slices_ns: &[u64]) -> u64 {
+    let series: Vec<f64> = slices_ns.iter().map(|&ns| ns as f64).collect();
+    let unsteady = ipcperf_stats::warm_up(&series).unwrap_or(slices_ns.len() / 2);
+    slices_ns[..unsteady].iter().sum()
 }
 
 #[test]

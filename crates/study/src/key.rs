@@ -25,6 +25,17 @@ pub enum Need {
     Optional(&'static str),
 }
 
+impl Key {
+    /// The default as it would be written, or words that say that there is none; `None` where the key is required.
+    #[must_use]
+    pub const fn default(&self) -> Option<&'static str> {
+        match self.need {
+            Need::Required => None,
+            Need::Optional(words) => Some(words),
+        }
+    }
+}
+
 /// A range as wide as this is there to keep sums finite, and bounds nothing that anyone would write.
 const UNBOUNDED: f64 = 1e300;
 

@@ -199,6 +199,35 @@ const OTHER_LENGTH: &[Key] = &[
     optional("placement", Takes::Levels, "\"same\"", "as in full", "on which CPUs"),
 ];
 
+/// Factor along which lines run.
+pub(crate) const OVER: Key = optional(
+    "over",
+    Takes::Name,
+    "\"buffer\"",
+    "buffer",
+    "the factor along which a line of cases runs",
+);
+/// Level of the test.
+pub(crate) const LEVEL: Key =
+    optional("level", Takes::Number(0.000_1, 0.5), "0.05", "0.05", "the level of the test");
+/// Correction of p-values.
+pub(crate) const CORRECTION: Key = optional(
+    "correction",
+    Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
+    "\"holm\"",
+    "holm",
+    "of p-values and intervals where the claim has several parts and one suffices to reject or, at a \
+             `need` below 1, to support",
+);
+/// Share of parts that must hold.
+pub(crate) const NEED: Key = optional(
+    "need",
+    Takes::Number(0.001, 1.0),
+    "0.75",
+    "1",
+    "the share of its parts that must hold for the claim to be supported",
+);
+
 /// What is claimed; each test has keys of its own besides.
 pub(crate) const HYPOTHESIS: Section = Section {
     name: "hypothesis",
@@ -227,29 +256,10 @@ pub(crate) const HYPOTHESIS: Section = Section {
             "all cases",
             "the cases that are meant",
         ),
-        optional(
-            "over",
-            Takes::Name,
-            "\"buffer\"",
-            "buffer",
-            "the factor along which a line of cases runs",
-        ),
-        optional("level", Takes::Number(0.000_1, 0.5), "0.05", "0.05", "the level of the test"),
-        optional(
-            "correction",
-            Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
-            "\"holm\"",
-            "holm",
-            "of p-values and intervals where the claim has several parts and one suffices to reject or, at a \
-             `need` below 1, to support",
-        ),
-        optional(
-            "need",
-            Takes::Number(0.001, 1.0),
-            "0.75",
-            "1",
-            "the share of its parts that must hold for the claim to be supported",
-        ),
+        OVER,
+        LEVEL,
+        CORRECTION,
+        NEED,
         optional(
             "figure",
             Takes::Name,

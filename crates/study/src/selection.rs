@@ -8,7 +8,7 @@ use ipcperf_model::size::parse_list as parse_sizes;
 use super::document::Entry;
 use super::mistake::Mistakes;
 use super::unknown_key::unknown_key;
-use ipcperf_plan::{custom_in, shortest_custom};
+use ipcperf_plan::{custom_in, shortest_custom, takes_sizes};
 
 /// The factor that is the matrix of a case.
 const MATRIX: &str = "matrix";
@@ -35,8 +35,10 @@ pub const FACTORS: [&str; 13] = [
 
 /// Whether levels of `factor` are numbers of bytes: sizes of messages and buffers, and options that set one.
 pub(super) fn is_size(factor: &str) -> bool {
-    let last = factor.rsplit('.').next().unwrap_or(factor);
-    matches!(last, "buffer" | "kernel_buffer" | "reply") || last.ends_with("capacity")
+    match factor.split_once('.') {
+        None => ["buffer", "kernel_buffer", "reply"].contains(&factor),
+        Some((mechanism, option)) => takes_sizes(mechanism, option),
+    }
 }
 
 /// More levels of a factor than this are a slip.

@@ -9,7 +9,9 @@ use super::{Source, p_values};
 use crate::figure::{Along, Chart, Finding, Names, Plot, Quantity, Scale, Sketch, Trace};
 use crate::wording::amount;
 use ipcperf_study::Better;
-use ipcperf_study::hypothesis::{Claim, Estimate, Found, Part, Shown, shown};
+use ipcperf_study::hypothesis::{
+    BetterNote, Claim, Estimate, EstimateKind, Found, Part, Shown, shown,
+};
 
 /// A claim, and what became of it.
 pub struct ShownClaim<'s> {
@@ -106,10 +108,13 @@ fn plot<'a>(
 
 /// What was found of `shown`, as it is marked.
 fn findings(claim: &Claim, found: &Found, shown: &Shown<'_>) -> Vec<(Option<String>, Finding)> {
-    let is_of = |part: &&Part| shown.name.is_empty() || part.what == shown.name;
+    let is_line = |part: &Part, name: &str| {
+        part.place.level.is_none() && part.place.line.as_deref() == Some(name)
+    };
+    let is_of = |part: &&Part| shown.name.is_empty() || is_line(part, &shown.name);
     let mut findings: Vec<(Option<String>, Finding)> = Vec::new();
     for part in found.parts.iter().filter(is_of) {
-        let line = shown.lines.iter().find(|line| line.name == part.what);
+        let line = shown.lines.iter().find(|line| is_line(part, &line.name));
         let name = line.map(|line| line.name.clone()).filter(|_| shown.lines.len() > 1);
         let marks = part.estimates.iter().filter_map(|one| finding(one, name.as_deref()));
         findings.extend(marks.map(|mark| (line.map(|line| line.name.clone()), mark)));
@@ -120,11 +125,11 @@ fn findings(claim: &Claim, found: &Found, shown: &Shown<'_>) -> Vec<(Option<Stri
 
 /// How an estimate is marked; only places and heights are.
 fn finding(estimate: &Estimate, of: Option<&str>) -> Option<Finding> {
-    let (along, what) = match estimate.name.as_str() {
-        "peak at" => (Along::Across, "peak"),
-        "crossing at" => (Along::Across, "crossing"),
-        "from" => (Along::Across, "flat from"),
-        "height" => (Along::Up, "height"),
+    let (along, what) = match estimate.kind {
+        EstimateKind::PeakAt => (Along::Across, "peak"),
+        EstimateKind::CrossingAt => (Along::Across, "crossing"),
+        EstimateKind::From => (Along::Across, "flat from"),
+        EstimateKind::Height => (Along::Up, "height"),
         _ => return None,
     };
     let has_ends = estimate.low.is_some() || estimate.high.is_some();
@@ -154,37 +159,15 @@ fn bounds(claim: &Claim) -> Vec<Finding> {
 
 /// Which way the metric is better, where the claim is about that.
 fn better(claim: &Claim, example: Option<&Sample>) -> Option<Better> {
-    let is_asked = ["faster-than", "always-from", "crosses-over"].contains(&claim.test.name);
+    let is_asked = claim.test.picture.better == BetterNote::Shown;
     is_asked.then(|| claim.metric().better(example))
 }
 
 /// What to look for in the figure of a claim.
 fn see(claim: &Claim, judgements: &[Judgement]) -> Option<String> {
-    let has = |name: &str| {
+    let is_found = |kind: EstimateKind| {
         let parts = judgements.iter().flat_map(|one| &one.found.parts);
-        parts.flat_map(|part| &part.estimates).any(|one| one.name == name)
+        parts.flat_map(|part| &part.estimates).any(|one| one.kind == kind)
     };
-    let words = match claim.test.name {
-        "rises" | "rises-then-falls" => {
-            "Dashed: where each line has its peak, chosen on the even blocks; its band is the 95 % interval."
-        }
-        "crosses-over" if has("crossing at") => {
-            "Dashed: where the paired ratio of the two passes 1 for good; its band is the 95 % interval."
-        }
-        "crosses-over" => "The lines do not cross.",
-        "plateaus-at" => {
-            "Dashed: the height of the plateau with its 95 % interval, and the level it begins at."
-        }
-        "same-shape" => {
-            "The lines as measured. What is compared is each divided by its mean over levels: the same shape \
-             is the same line moved up or down."
-        }
-        "slope" => "Both axes are logarithmic: a slope is what it looks like, and 0 is flat.",
-        "equivalent" | "differs" => "Where bands lie over each other, no difference is seen.",
-        "always-from" | "faster-than" | "ratio-within" => {
-            "Both axes are logarithmic: the same distance is the same ratio."
-        }
-        _ => return None,
-    };
-    Some(words.to_owned())
+    claim.test.picture.caption.words(is_found).map(str::to_owned)
 }

@@ -7,7 +7,7 @@ use super::measured::axis_over;
 use crate::figure::{Along, Finding, Plot, Quantity, Scale, Sketch, Trace, Traced};
 use crate::presentation::judgement::Judgement;
 use crate::wording::p_value;
-use ipcperf_study::hypothesis::{Claim, Found, Line, Part, Point, Shown};
+use ipcperf_study::hypothesis::{Claim, Found, Level, Line, Part, Shown};
 
 /// Above this, how large a p-value is says nothing more: they are drawn here.
 const CAP: f64 = 0.1;
@@ -56,8 +56,8 @@ fn plots_of<'a>(
     judgement: &Judgement,
     lines: &[Line<'a>],
 ) -> Vec<Plot<'a>> {
-    let parts = placed(&judgement.found, lines);
-    let beside = judgement.beside.as_ref().map(|found| placed(found, lines)).unwrap_or_default();
+    let parts = placed(&judgement.found);
+    let beside = judgement.beside.as_ref().map(placed).unwrap_or_default();
     let mut pairs: Vec<&str> = Vec::new();
     for one in parts.iter().chain(&beside) {
         if !pairs.contains(&one.pair) {
@@ -118,23 +118,19 @@ struct Placed<'p> {
     part: &'p Part,
     /// The pair it is of; empty where there is only one.
     pair: &'p str,
-    point: &'p Point,
+    level: &'p Level,
 }
 
-/// The parts of `found` that are of one level of `lines`.
-fn placed<'p>(found: &'p Found, lines: &'p [Line<'_>]) -> Vec<Placed<'p>> {
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let place = |part: &'p Part| {
-        let rest = |point: &Point| part.what.strip_suffix(point.label.as_str());
-        let pair_of = |rest: &'p str| match rest {
-            "" => Some(""),
-            rest => rest.strip_suffix(", "),
-        };
-        let mut found = points().filter_map(|point| Some((point, rest(point).and_then(pair_of)?)));
-        let (point, pair) = found.next()?;
-        Some(Placed { part, pair, point })
-    };
-    found.parts.iter().chain(&found.by_level).filter_map(place).collect()
+/// The parts of `found` that are of one level.
+fn placed(found: &Found) -> Vec<Placed<'_>> {
+    found.parts.iter().chain(&found.by_level).filter_map(Placed::of).collect()
+}
+
+impl<'p> Placed<'p> {
+    fn of(part: &'p Part) -> Option<Self> {
+        let (pair, level) = (part.place.line.as_deref(), part.place.level.as_ref()?);
+        Some(Self { part, pair: pair.unwrap_or_default(), level })
+    }
 }
 
 impl Placed<'_> {
@@ -142,7 +138,7 @@ impl Placed<'_> {
     fn traced(&self, name: &str, p: fn(&Part) -> Option<f64>) -> Option<Traced> {
         let p = p(self.part)?;
         let drawn = p.min(CAP);
-        let Point { x, label, .. } = self.point;
+        let Level { x, label } = self.level;
         let which = name.strip_prefix('p').unwrap_or_default();
         Some(Traced {
             x: *x,

@@ -2,6 +2,7 @@
 
 use super::faster_than::at_levels;
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::picture::Picture;
 use super::{Cells, Claim, Found, Test, Verdict};
 use crate::hypothesis::operands::compares;
 use crate::{Key, Need, Takes};
@@ -16,6 +17,7 @@ pub(super) const TEST: Test = Test {
     assumptions: "As faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],
+    picture: Picture::RATIOS,
     find,
 };
 

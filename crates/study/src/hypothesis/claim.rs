@@ -8,6 +8,7 @@ use ipcperf_model::suggestion::nearest;
 use super::case_data::EVENTS;
 use super::outcome::Correction;
 use super::{TESTS, Test};
+use crate::sections::{CORRECTION, LEVEL, NEED, OVER};
 use crate::{BESIDE, Entry, Key, KnownLevels, Metric, Mistakes, Selection, Table, Values};
 
 /// One hypothesis of a study.
@@ -71,6 +72,23 @@ impl Claim {
         self.values.line
     }
 
+    /// The number given to `key`, or its default; 0 where it has none.
+    pub(super) fn number(&self, key: &Key) -> f64 {
+        let given = self.values.number(key.name);
+        given.or_else(|| key.default()?.parse().ok()).unwrap_or_default()
+    }
+
+    /// The whole number given to `key`, or its default; 0 where it has none.
+    pub(super) fn whole(&self, key: &Key) -> u64 {
+        let given = self.values.whole(key.name);
+        given.or_else(|| key.default()?.parse().ok()).unwrap_or_default()
+    }
+
+    /// The word given to `key`, or its default; empty where it has none.
+    pub(super) fn word(&self, key: &Key) -> &'static str {
+        self.values.word(key.name).or_else(|| key.default()).unwrap_or_default()
+    }
+
     /// What is compared.
     pub fn metric(&self) -> Metric {
         self.values.metric("metric").cloned().unwrap_or(Metric::MAIN)
@@ -88,7 +106,7 @@ impl Claim {
 
     /// The factor along which lines run.
     pub fn over(&self) -> &str {
-        self.values.text("over").unwrap_or("buffer")
+        self.values.text(OVER.name).or_else(|| OVER.default()).unwrap_or_default()
     }
 
     /// Unit of the levels along which lines run: that of sizes, or none.
@@ -98,7 +116,7 @@ impl Claim {
 
     /// The level of the test.
     pub fn level(&self) -> f64 {
-        self.values.number("level").unwrap_or(0.05)
+        self.number(&LEVEL)
     }
 
     /// The same claim, judged at another level.
@@ -108,7 +126,7 @@ impl Claim {
 
     /// The share of its parts that must hold.
     pub fn need(&self) -> f64 {
-        self.values.number("need").unwrap_or(1.0)
+        self.number(&NEED)
     }
 
     /// Whether all of its parts must hold: then chance would have to deceive at each of them.
@@ -118,9 +136,9 @@ impl Claim {
 
     /// How several p-values are corrected.
     pub fn correction(&self) -> Correction {
-        match self.values.word("correction") {
-            Some("none") => Correction::None,
-            Some("benjamini-hochberg") => Correction::BenjaminiHochberg,
+        match self.word(&CORRECTION) {
+            "none" => Correction::None,
+            "benjamini-hochberg" => Correction::BenjaminiHochberg,
             _ => Correction::Holm,
         }
     }

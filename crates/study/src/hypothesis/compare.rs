@@ -6,7 +6,9 @@ use ipcperf_stats::{
     rank_biserial, ratio_of_geometric_means, student_t, welch_t, wilcoxon,
 };
 
+use super::evidence::{EstimateKind, Place};
 use super::interval::Bounds;
+use super::keys::STATISTIC;
 use super::{Claim, Correction, Estimate, Part, Point, Rule, Verdict};
 
 /// Power at which repetitions are reckoned.
@@ -57,11 +59,11 @@ pub(super) enum Lean {
 impl Statistic {
     /// The one that `claim` names.
     pub(super) fn of(claim: &Claim) -> Self {
-        match claim.values.word("statistic") {
-            Some("paired-t") => Self::PairedT,
-            Some("mann-whitney") => Self::MannWhitney,
-            Some("student") => Self::Student,
-            Some("welch") => Self::Welch,
+        match claim.word(&STATISTIC) {
+            "paired-t" => Self::PairedT,
+            "mann-whitney" => Self::MannWhitney,
+            "student" => Self::Student,
+            "welch" => Self::Welch,
             _ => Self::Wilcoxon,
         }
     }
@@ -172,14 +174,8 @@ impl Sides {
         };
         let ratio = ratio.ok()?;
         let is_known = ratio.high != ratio.low || self.n(statistic) >= FEWEST_ALIKE;
-        Some(Estimate {
-            name: "ratio".to_owned(),
-            value: ratio.ratio,
-            low: ratio.low.filter(|_| is_known),
-            high: ratio.high.filter(|_| is_known),
-            level,
-            unit: String::new(),
-        })
+        let ends = [ratio.low, ratio.high].map(|end| end.filter(|_| is_known));
+        Some(Estimate::new(EstimateKind::Ratio, ratio.ratio, level).between(ends[0], ends[1]))
     }
 
     /// Hedges' g with its interval at `level`.
@@ -190,14 +186,8 @@ impl Sides {
             hedges_g(&self.first, &self.second, level)
         };
         let g = g.ok()?;
-        Some(Estimate {
-            name: "Hedges' g".to_owned(),
-            value: g.g,
-            low: Some(g.interval.low),
-            high: Some(g.interval.high),
-            level,
-            unit: String::new(),
-        })
+        let ends = (Some(g.interval.low), Some(g.interval.high));
+        Some(Estimate::new(EstimateKind::HedgesG, g.g, level).between(ends.0, ends.1))
     }
 }
 
@@ -206,8 +196,8 @@ fn split(pairs: &[(f64, f64)]) -> [Vec<f64>; 2] {
 }
 
 /// Compares `sides` by `statistic`; a part of what they come to.
-pub(super) fn compare(what: String, sides: &Sides, statistic: Statistic, unit: &str) -> Compared {
-    let mut part = Part::new(what, sides.n(statistic));
+pub(super) fn compare(place: Place, sides: &Sides, statistic: Statistic, unit: &str) -> Compared {
+    let mut part = Part::new(place, sides.n(statistic));
     part.unit = unit.to_owned();
     part.medians =
         [&sides.first, &sides.second].into_iter().filter_map(|side| median(side)).collect();
@@ -227,7 +217,7 @@ pub(super) fn compare(what: String, sides: &Sides, statistic: Statistic, unit: &
         }
         Err(why) => part.verdict = Verdict::NotTestable { reason: why.to_string() },
     }
-    let effect = part.estimates.iter().find(|one| one.name == "Hedges' g").map(|one| one.value);
+    let effect = part.estimate(EstimateKind::HedgesG).map(|one| one.value);
     Compared { part, lean: statistic.lean(sides), effect, statistic, sides: sides.clone() }
 }
 
@@ -274,12 +264,12 @@ impl Compared {
 
     /// First over second.
     pub(super) fn ratio(&self) -> Option<&Estimate> {
-        self.part.estimates.iter().find(|one| one.name == "ratio")
+        self.part.estimate(EstimateKind::Ratio)
     }
 
     /// Hedges' g.
     pub(super) fn hedges(&self) -> Option<&Estimate> {
-        self.part.estimates.iter().find(|one| one.name == "Hedges' g")
+        self.part.estimate(EstimateKind::HedgesG)
     }
 
     /// Hedges' g with an interval of `level`.
@@ -343,7 +333,7 @@ mod tests {
     use super::*;
 
     fn compared(pairs: &[(f64, f64)], statistic: Statistic) -> Compared {
-        compare("part".to_owned(), &Sides::of_pairs(pairs), statistic, "")
+        compare(Place::line("part"), &Sides::of_pairs(pairs), statistic, "")
     }
 
     #[test]

@@ -4,9 +4,11 @@ use ipcperf_model::size::parse as parse_size;
 use ipcperf_stats::{Bootstrap, Course, Crossing, Lasting, Turn, crossing};
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure};
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::outcome::Obstacle;
+use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
 use crate::hypothesis::operands::{Compares, Pair, compares};
 use crate::{Better, Key, Need, Takes};
@@ -28,6 +30,15 @@ pub(super) const TEST: Test = Test {
                   level of several suffices, so that levels are. One pair suffices to reject the claim: level/m.",
     source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979; Berger 1982, Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WHO],
+    picture: Picture {
+        together: Together::Pairs,
+        caption: Caption::IfFound {
+            kind: EstimateKind::CrossingAt,
+            found: "Dashed: where the paired ratio of the two passes 1 for good; its band is the 95 % interval.",
+            missing: "The lines do not cross.",
+        },
+        better: BetterNote::Shown,
+    },
     find,
 };
 
@@ -65,7 +76,7 @@ fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>, sure: Sure) -> (Part
     let levels = pair.by_level();
     let mut all: Vec<Compared> = levels
         .iter()
-        .map(|(point, sides)| compare(point.label.clone(), sides, statistic, &both.unit))
+        .map(|(point, sides)| compare(Place::level(point), sides, statistic, &both.unit))
         .collect();
     correct(&mut all, claim.correction());
     let stands: Vec<Stand> = levels
@@ -76,7 +87,7 @@ fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>, sure: Sure) -> (Part
         })
         .collect();
     let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
-    let mut part = Part::new(pair.name.clone(), n);
+    let mut part = Part::new(Place::line(&pair.name), n);
     part.series = all.iter().flat_map(|one| one.part.series.clone()).collect();
     let curves = pair.curves().map_err(|why| why.to_string());
     let found_at = |level: f64| {
@@ -120,14 +131,9 @@ fn lasting(found: &Crossing) -> Option<&Lasting> {
 
 fn place(lasting: &Lasting, unit: &str) -> Estimate {
     let ends = lasting.interval;
-    Estimate {
-        name: "crossing at".to_owned(),
-        value: lasting.place.level,
-        low: ends.and_then(|ends| ends.low),
-        high: ends.and_then(|ends| ends.high),
-        level: SHOWN,
-        unit: unit.to_owned(),
-    }
+    Estimate::new(EstimateKind::CrossingAt, lasting.place.level, SHOWN)
+        .between(ends.and_then(|ends| ends.low), ends.and_then(|ends| ends.high))
+        .in_unit(unit)
 }
 
 /// The level of the interval that is shown.
@@ -177,7 +183,7 @@ impl Stand {
             (Lean::Second, Better::Higher) | (Lean::First, Better::Lower) => Some(Side::Second),
             (Lean::Neither, _) => None,
         };
-        let negligible = 1.0 + claim.values.number("negligible").unwrap_or(0.01);
+        let negligible = 1.0 + claim.number(&NEGLIGIBLE);
         let ratio = compared.ratio_at(1.0 - sure.rejects);
         let ends = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
         let is_no_more = |most: f64| ends.is_some_and(|(_, high)| high < most);
@@ -203,7 +209,7 @@ impl Stand {
 }
 
 fn verdict(claim: &Claim, lasting: Option<&Lasting>, stands: &[Stand], better: Better) -> Verdict {
-    let claimed = match claim.values.word("who").unwrap_or("first") {
+    let claimed = match claim.word(&WHO) {
         "second" => vec![Side::Second],
         "either" => vec![Side::First, Side::Second],
         _ => vec![Side::First],

@@ -1,9 +1,11 @@
 //! differs: two lines of cases differ, whichever is the better.
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::evidence::Place;
 use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
-use super::keys::{AT, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
+use super::keys::{AT, FIRST, MARGIN, NEGLIGIBLE, SECOND, STATISTIC};
+use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Part, Rule, Test, Verdict};
 use crate::hypothesis::operands::compares;
 use crate::{Key, Need, Takes};
@@ -19,6 +21,7 @@ pub(super) const TEST: Test = Test {
     assumptions: "As faster-than. Hedges' g supposes values that are roughly normal.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
+    picture: Picture::DIFFERENCES,
     find,
 };
 
@@ -48,7 +51,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compared>, Box<Found>> {
     let both = compares(claim, cells)?;
     let statistic = Statistic::of(claim);
-    if claim.values.word("at") != Some("levels") {
+    if claim.word(&AT) != "levels" {
         let one = |pair: &crate::hypothesis::operands::Pair<'_>| {
             let is_otherwise = otherwise(claim, pair, statistic);
             compare_means(pair, is_otherwise, statistic, &both.unit)
@@ -71,11 +74,8 @@ fn otherwise(
     pair: &crate::hypothesis::operands::Pair<'_>,
     statistic: Statistic,
 ) -> impl Fn(f64) -> bool + use<> {
-    let margin = claim
-        .test
-        .has("margin")
-        .then(|| Bounds::around_one(claim.values.number("margin").unwrap_or(0.1)));
-    let lean = compare(String::new(), &pair.by_block(|_| false).0, statistic, "").lean;
+    let margin = claim.test.has("margin").then(|| Bounds::around_one(claim.number(&MARGIN)));
+    let lean = compare(Place::default(), &pair.by_block(|_| false).0, statistic, "").lean;
     move |ratio| match (margin, lean) {
         (Some(bounds), _) => !bounds.is_inside(ratio),
         (None, Lean::First) => ratio < 1.0,
@@ -93,7 +93,7 @@ fn part(claim: &Claim, compared: Compared, others: usize) -> Part {
     let is_large = effect.is_none_or(|least| {
         compared.hedges_at(1.0 - sure.supports).is_some_and(|g| g.lies_beyond(least))
     });
-    let negligible = Bounds::around_one(claim.values.number("negligible").unwrap_or(0.01));
+    let negligible = Bounds::around_one(claim.number(&NEGLIGIBLE));
     let is_small = match effect {
         Some(least) => {
             compared.hedges_at(1.0 - sure.rejects).is_some_and(|g| g.lies_within(-least, least))

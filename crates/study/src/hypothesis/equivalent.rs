@@ -2,10 +2,11 @@
 
 use super::compare::{Compared, correct};
 use super::differs::{EFFECT, comparisons};
+use super::evidence::EstimateKind;
 use super::interval::{Bounds, Sure};
-use super::keys::{AT, FIRST, SECOND, STATISTIC};
+use super::keys::{AT, FIRST, MARGIN, SECOND, STATISTIC};
+use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
-use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
     name: "equivalent",
@@ -18,17 +19,11 @@ pub(super) const TEST: Test = Test {
     assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",
     keys: &[FIRST, SECOND, AT, STATISTIC, MARGIN, EFFECT],
+    picture: Picture::DIFFERENCES,
     find,
 };
 
 /// How far apart is still alike.
-pub(super) const MARGIN: Key = Key {
-    name: "margin",
-    takes: Takes::Number(0.000_1, 10.0),
-    need: Need::Optional("0.1"),
-    about: "the share by which the two may differ and still be alike",
-    example: "0.1",
-};
 
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let mut all = match comparisons(claim, cells) {
@@ -46,7 +41,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 }
 
 fn by_margin(claim: &Claim, mut compared: Compared, sure: Sure) -> Part {
-    let bounds = Bounds::around_one(claim.values.number("margin").unwrap_or(0.1));
+    let bounds = Bounds::around_one(claim.number(&MARGIN));
     let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
     let verdict = match &ratio {
         Some(_) => verdict,
@@ -54,7 +49,7 @@ fn by_margin(claim: &Claim, mut compared: Compared, sure: Sure) -> Part {
         None if compared.part.n < 2 => Verdict::UNKNOWN,
         None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
     };
-    compared.part.estimates.retain(|one| one.name != "ratio");
+    compared.part.estimates.retain(|one| one.kind != EstimateKind::Ratio);
     compared.part.estimates.extend(ratio);
     Part { verdict, ..compared.part }
 }

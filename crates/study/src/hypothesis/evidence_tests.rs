@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::Study;
 use crate::hypothesis::test_data::{Made, Noise, drawn, made};
 
 const TWO: &str = "first = { mechanism = \"pipe\" }\nsecond = { mechanism = \"unix-stream\" }\n";
@@ -162,4 +163,39 @@ fn a_case_that_drifts_from_block_to_block_is_marked() {
     let one = &evidence["drifting"][0];
     assert!(one["case_id"].as_str().is_some_and(|id| id.starts_with("pipe/")), "{evidence:#}");
     assert!(one["change"].as_f64().is_some_and(|change| change > 0.1), "{evidence:#}");
+}
+
+/// The unit of a place along a line is that of the factor: bytes of sizes, none of a number of descriptors.
+#[test]
+fn places_have_the_unit_of_their_factor() {
+    for (test, values, kind) in [
+        ("rises", [1.0, 1.5, 2.0, 2.5], "peak-at"),
+        ("rises-then-falls", [1.0, 2.0, 1.5, 1.2], "peak-at"),
+        ("plateaus-at", [1.0, 2.0, 2.0, 2.0], "from"),
+    ] {
+        let unit = |made: &Made, mechanism: &str, over: &str| {
+            let keys = format!(
+                "test = \"{test}\"\nover = \"{over}\"\nwhere = {{ mechanism = \"{mechanism}\" }}\n"
+            );
+            let evidence = serde_json::to_value(made.found_by(&of_descriptors(&keys))).unwrap();
+            let estimates = evidence["parts"][0]["estimates"].as_array().unwrap();
+            let place = estimates.iter().find(|one| one["kind"] == kind);
+            place.unwrap_or_else(|| panic!("{test}: {evidence:#}"))["unit"].clone()
+        };
+        let sizes = made(12, 0.02, &[("pipe", &values)]);
+        assert_eq!(unit(&sizes, "pipe", "buffer"), "bytes", "{test}");
+        let numbers = made(12, 0.02, &[("scm-rights", &values)]).over_option("fds");
+        assert_eq!(unit(&numbers, "scm-rights", "scm-rights.fds"), "", "{test}");
+    }
+}
+
+/// A study of pipes of several sizes and of one to eight descriptors, with one claim, which has `keys`.
+fn of_descriptors(keys: &str) -> Study {
+    let text = format!(
+        "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n\
+         [[matrix]]\nmechanism = \"pipe\"\nbuffer = \"512..4KiB\"\n\
+         [[matrix]]\nmechanism = \"scm-rights\"\nbuffer = \"512\"\nscm-rights.fds = [\"1\", \"2\", \"4\", \"8\"]\n\
+         [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
+    );
+    Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }

@@ -1,8 +1,10 @@
 //! faster-than: one line of cases is better than another.
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::evidence::Place;
 use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::picture::Picture;
 use super::{Cells, Claim, Found, Part, Point, Rule, Test, Verdict};
 use crate::Better;
 use crate::hypothesis::operands::{Compares, Pair, compares};
@@ -23,13 +25,14 @@ pub(super) const TEST: Test = Test {
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
              Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],
+    picture: Picture::RATIOS,
     find,
 };
 
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     match compares(claim, cells) {
         Err(found) => *found,
-        Ok(both) if claim.values.word("at") == Some("levels") => at_levels(claim, &both, |_| true),
+        Ok(both) if claim.word(&AT) == "levels" => at_levels(claim, &both, |_| true),
         Ok(both) => {
             let statistic = Statistic::of(claim);
             let is_otherwise = |ratio: f64| match both.better {
@@ -53,7 +56,7 @@ pub(super) fn compare_means(
     unit: &str,
 ) -> Compared {
     let (sides, levels) = pair.by_block(is_otherwise);
-    let mut compared = compare(pair.name.clone(), &sides, statistic, unit);
+    let mut compared = compare(Place::line(&pair.name), &sides, statistic, unit);
     compared.part = compared.part.over(levels);
     compared
 }
@@ -68,8 +71,8 @@ pub(super) fn at_levels(
     let (mut all, mut missing) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
         for (point, sides) in pair.by_level().into_iter().filter(|(point, _)| is_meant(point)) {
-            let what = named(both, pair, point);
-            all.push(compare(what, &sides, statistic, &both.unit));
+            let place = named(both, pair, point);
+            all.push(compare(place, &sides, statistic, &both.unit));
         }
         for point in pair.unpaired().into_iter().filter(|point| is_meant(point)) {
             let why = "only one of the two has values there that count";
@@ -80,12 +83,9 @@ pub(super) fn at_levels(
 }
 
 /// A level, and which pair it is of where there are several.
-pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> String {
-    if both.pairs.len() == 1 {
-        point.label.clone()
-    } else {
-        format!("{}, {}", pair.name, point.label)
-    }
+pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> Place {
+    let level = Place::level(point);
+    if both.pairs.len() == 1 { level } else { level.of_line(&pair.name) }
 }
 
 /// The verdict that comparisons come to, beside those that could not be made.
@@ -121,7 +121,7 @@ fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Par
 
 /// Ratios of first over second that are no advantage worth the name.
 fn no_advantage(claim: &Claim, better: Better) -> Bounds {
-    let most = 1.0 + claim.values.number("negligible").unwrap_or(0.01);
+    let most = 1.0 + claim.number(&NEGLIGIBLE);
     match better {
         Better::Higher => Bounds { above: None, below: Some(most) },
         Better::Lower => Bounds { above: Some(1.0 / most), below: None },

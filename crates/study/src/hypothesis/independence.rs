@@ -107,9 +107,10 @@ const fn count(of: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hypothesis::evidence::Place;
 
     fn part(series: Vec<f64>) -> Part {
-        Part { series: vec![series], ..Part::new("part", 30) }
+        Part { series: vec![series], ..Part::new(Place::line("part"), 30) }
     }
 
     /// Without a pattern, and as many above the middle as below.
@@ -148,6 +149,6 @@ mod tests {
         assert_eq!((equal.checked, equal.lag1, equal.dependent), (true, None, false));
         let few = overall(&mut [part(scattered(10))]).unwrap();
         assert_eq!((few.checked, few.dependent), (false, false));
-        assert_eq!(overall(&mut [Part::new("none", 0)]), None);
+        assert_eq!(overall(&mut [Part::new(Place::line("none"), 0)]), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use ipcperf_stats::{Bootstrap, median};
 
+use super::evidence::EstimateKind;
 use super::outcome::Obstacle;
 use super::{Claim, Correction, Estimate, Verdict};
 
@@ -171,17 +172,11 @@ impl Estimate {
     }
 }
 
-/// The median of `values` with its interval by order statistics at `level`, called `name`.
-pub(super) fn median_of(name: &str, values: &[f64], level: f64) -> Option<Estimate> {
+/// The median of `values` with its interval by order statistics at `level`, as an estimate of `kind`.
+pub(super) fn median_of(kind: EstimateKind, values: &[f64], level: f64) -> Option<Estimate> {
     let interval = Bootstrap { level, ..Bootstrap::default() }.median(values);
-    Some(Estimate {
-        name: name.to_owned(),
-        value: median(values)?,
-        low: interval.map(|ends| ends.low),
-        high: interval.map(|ends| ends.high),
-        level,
-        unit: String::new(),
-    })
+    let (low, high) = interval.map(|ends| (ends.low, ends.high)).unzip();
+    Some(Estimate::new(kind, median(values)?, level).between(low, high))
 }
 
 #[cfg(test)]
@@ -191,8 +186,7 @@ mod tests {
     const SURE: Sure = Sure { shown: 0.05, supports: 0.05, rejects: 0.01, some: 0.01 };
 
     fn estimate(low: f64, value: f64, high: f64) -> Estimate {
-        let (low, high, name, unit) = (Some(low), Some(high), String::new(), String::new());
-        Estimate { name, value, low, high, level: 0.95, unit }
+        Estimate::new(EstimateKind::Ratio, value, 0.95).between(Some(low), Some(high))
     }
 
     fn verdict(bounds: Bounds, low: f64, value: f64, high: f64) -> Verdict {
@@ -235,10 +229,10 @@ mod tests {
     #[test]
     fn five_values_have_no_interval_and_support_nothing() {
         let bounds = Bounds::around_one(0.1);
-        let same = |level| median_of("ratio", &[1.0; 5], level);
+        let same = |level| median_of(EstimateKind::Ratio, &[1.0; 5], level);
         assert_eq!(bounds.judge(same, SURE, 5).0, Verdict::UNKNOWN);
-        let same = |level| median_of("ratio", &[1.0; 6], level);
+        let same = |level| median_of(EstimateKind::Ratio, &[1.0; 6], level);
         assert_eq!(bounds.judge(same, SURE, 6).0, Verdict::Supported);
-        assert_eq!(median_of("ratio", &[], 0.95), None);
+        assert_eq!(median_of(EstimateKind::Ratio, &[], 0.95), None);
     }
 }

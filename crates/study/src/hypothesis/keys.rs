@@ -73,3 +73,12 @@ pub(super) const BELOW: Key = Key {
     about: "what it must lie below",
     example: "3",
 };
+
+/// The share by which two that are alike may differ.
+pub(super) const MARGIN: Key = Key {
+    name: "margin",
+    takes: Takes::Number(0.000_1, 10.0),
+    need: Need::Optional("0.1"),
+    about: "the share by which the two may differ and still be alike",
+    example: "0.1",
+};

@@ -29,6 +29,7 @@ mod keys;
 mod line;
 mod operands;
 mod outcome;
+mod picture;
 mod plateaus_at;
 mod plot_lines;
 mod ratio_within;
@@ -45,10 +46,11 @@ mod verdict;
 pub use case_data::Cells;
 pub use claim::{Claim, check_cases};
 pub use drift::Drift;
-pub use evidence::{Estimate, Part, Rule};
+pub use evidence::{Estimate, EstimateKind, Level, Part, Place, Rule};
 pub use judge::{decided_cases, judge};
 pub use line::{Line, Point, lines, lost_lines};
 pub use outcome::{Correction, Verdict};
+pub use picture::{BetterNote, Caption, Picture, Together};
 pub use plot_lines::{Shown, shown};
 pub use verdict::{Found, Judged};
 
@@ -68,6 +70,8 @@ pub struct Test {
     pub source: &'static str,
     /// Keys of a hypothesis that it has beside those of all.
     pub keys: &'static [Key],
+    /// Figure of a claim that names it.
+    pub picture: Picture,
     /// What it finds of `claim` in what was measured.
     pub find: fn(&Claim, &Cells<'_>) -> Found,
 }

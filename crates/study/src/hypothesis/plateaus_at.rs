@@ -2,8 +2,10 @@
 
 use ipcperf_stats::{Bootstrap, Interval};
 
+use super::evidence::{EstimateKind, Place};
 use super::flat::Flat;
 use super::interval::{Bounds, Sure, median_of};
+use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test};
 use crate::hypothesis::operands::alone;
 use crate::{Key, Metric, Need, Takes};
@@ -26,6 +28,13 @@ pub(super) const TEST: Test = Test {
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Berger 1982, Technometrics 24; \
              David and Nagaraja 2003, Order Statistics, section 7.1; Efron 1979, Annals of Statistics 7",
     keys: &[TOLERANCE, LEVELS, HEIGHT, HEIGHT_OF, FROM],
+    picture: Picture {
+        together: Together::All,
+        caption: Caption::Always(
+            "Dashed: the height of the plateau with its 95 % interval, and the level it begins at.",
+        ),
+        better: BetterNote::Hidden,
+    },
     find,
 };
 
@@ -85,7 +94,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
             None => claim.values.number("height"),
         };
         if heights.is_some() && height.is_none() {
-            return Part::untestable(line.name.clone(), "its height was not measured");
+            return Part::untestable(Place::line(&line.name), "its height was not measured");
         }
         part(claim, (line, lines.len()), height, &unit)
     };
@@ -104,31 +113,30 @@ fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::Lev
 
 /// One of so many lines.
 fn part(claim: &Claim, (line, lines): (&Line<'_>, usize), height: Option<f64>, unit: &str) -> Part {
-    let least = usize::try_from(claim.values.whole("levels").unwrap_or(3)).unwrap_or(usize::MAX);
+    let least = usize::try_from(claim.whole(&LEVELS)).unwrap_or(usize::MAX);
     let count = line.points.len();
     if count < least {
         let reason = format!("{count} levels were measured, and {least} must be flat");
-        return Part::untestable(line.name.clone(), reason);
+        return Part::untestable(Place::line(&line.name), reason);
     }
     let flat = Flat { points: &line.points, height, tolerance: tolerance(claim), least };
     let first = claimed(claim, &line.points, least);
     let levels = levels(claim, &flat, first, lines);
     let farthest = |level: &&Part| level.estimates.first().map_or(0.0, |one| one.value.ln().abs());
     let widest = levels.iter().max_by(|one, other| farthest(one).total_cmp(&farthest(other)));
-    let mut part = Part::new(line.name.clone(), widest.map_or(0, |level| level.n));
+    let mut part = Part::new(Place::line(&line.name), widest.map_or(0, |level| level.n));
     part.unit = unit.to_owned();
     part.estimates = seen(&flat, first, [unit, claim.over_unit()]);
-    part.estimates.extend(widest.and_then(|level| {
-        let name = format!("farthest at {}", level.what);
-        Some(Estimate { name, ..level.estimates.first()?.clone() })
-    }));
+    part.estimates.extend(
+        widest.and_then(|level| Some(level.estimates.first()?.clone().farthest_at(&level.what))),
+    );
     part.series = levels.iter().flat_map(|level| level.series.clone()).collect();
     part.verdict = Found::of(levels, 1.0).verdict;
     part
 }
 
 fn tolerance(claim: &Claim) -> f64 {
-    claim.values.number("tolerance").unwrap_or(0.1)
+    claim.number(&TOLERANCE)
 }
 
 /// The place of the level from which on all are claimed to be flat.
@@ -147,10 +155,14 @@ fn levels(claim: &Claim, flat: &Flat<'_>, first: usize, lines: usize) -> Vec<Par
     let blocks = flat.blocks(first);
     let level = |(point, off): (&Point, Vec<f64>)| {
         if off.is_empty() {
-            return Part::untestable(&point.label, "no block has all of the flat part, above 0");
+            return Part::untestable(
+                Place::level(point),
+                "no block has all of the flat part, above 0",
+            );
         }
-        let mut part = Part::new(point.label.clone(), off.len());
-        let (verdict, estimate) = bounds.judge(|at| median_of("off", &off, at), sure, off.len());
+        let mut part = Part::new(Place::level(point), off.len());
+        let (verdict, estimate) =
+            bounds.judge(|at| median_of(EstimateKind::Off, &off, at), sure, off.len());
         part.verdict = verdict;
         part.estimates.extend(estimate);
         part.series = vec![off];
@@ -164,17 +176,15 @@ fn seen(flat: &Flat<'_>, claimed: usize, [unit, over_unit]: [&str; 2]) -> Vec<Es
     let bootstrap = Bootstrap::default();
     let Some(first) = flat.begins(claimed, &flat.all_blocks()) else { return Vec::new() };
     let heights = flat.heights(first);
-    let Some(height) = median_of("height", &heights, bootstrap.level) else { return Vec::new() };
-    let ends: Option<Interval> = flat.beginnings(claimed, &bootstrap);
-    let from = Estimate {
-        name: "from".to_owned(),
-        value: flat.points[first].x,
-        low: ends.map(|ends| ends.low),
-        high: ends.map(|ends| ends.high),
-        level: bootstrap.level,
-        unit: over_unit.to_owned(),
+    let Some(height) = median_of(EstimateKind::Height, &heights, bootstrap.level) else {
+        return Vec::new();
     };
-    vec![Estimate { unit: unit.to_owned(), ..height }, from]
+    let ends: Option<Interval> = flat.beginnings(claimed, &bootstrap);
+    let (low, high) = ends.map(|ends| (ends.low, ends.high)).unzip();
+    let from = Estimate::new(EstimateKind::From, flat.points[first].x, bootstrap.level)
+        .between(low, high)
+        .in_unit(over_unit);
+    vec![height.in_unit(unit), from]
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The lines that a claim is about, to be looked at.
 
 use super::line::{lines, together};
-use super::{Cells, Claim, Line};
+use super::{Cells, Claim, Line, Together};
 use crate::Selection;
 use crate::hypothesis::operands::{alone, compares};
 
@@ -13,9 +13,9 @@ pub struct Shown<'a> {
     pub lines: Vec<Line<'a>>,
 }
 
-/// What `claim` is about: each pair by itself where a crossing is looked for, else all lines together.
+/// The lines that `claim` is about, as its test wants them to share panels.
 pub fn shown<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
-    if claim.test.name == super::crosses_over::TEST.name {
+    if claim.test.picture.together == Together::Pairs {
         return pairs(claim, cells);
     }
     let metric = claim.metric();

@@ -1,9 +1,11 @@
 //! ratio-within: the ratio of two lines of cases lies within bounds.
 
 use super::compare::{Compared, Statistic, compare};
+use super::evidence::EstimateKind;
 use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
 use super::keys::{ABOVE, AT, BELOW, FIRST, SECOND, STATISTIC};
+use super::picture::{BetterNote, Picture};
 use super::{Cells, Claim, Found, Part, Test, Verdict};
 use crate::hypothesis::operands::compares;
 
@@ -17,6 +19,7 @@ pub(super) const TEST: Test = Test {
     assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
     source: "Student 1908, Biometrika 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],
+    picture: Picture { better: BetterNote::Hidden, ..Picture::RATIOS },
     find,
 };
 
@@ -30,7 +33,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let statistic = Statistic::of(claim);
     let mut all: Vec<Compared> = Vec::new();
     for pair in &both.pairs {
-        if claim.values.word("at") == Some("levels") {
+        if claim.word(&AT) == "levels" {
             let levels = pair.by_level().into_iter();
             all.extend(levels.map(|(point, sides)| {
                 compare(named(&both, pair, point), &sides, statistic, &both.unit)
@@ -54,7 +57,7 @@ fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {
         None if compared.part.n < 2 => Verdict::UNKNOWN,
         None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
     };
-    compared.part.estimates.retain(|one| one.name != "ratio");
+    compared.part.estimates.retain(|one| one.kind != EstimateKind::Ratio);
     compared.part.estimates.extend(ratio);
     Part { verdict, p: None, statistic: None, ..compared.part }
 }

@@ -3,10 +3,12 @@
 use ipcperf_stats::Peak;
 
 use super::compare::Sides;
+use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
 use super::keys::{NEGLIGIBLE, STATISTIC};
+use super::picture::Picture;
 use super::rises_then_falls::{Step, by_peak, is_nowhere_below, odd_blocks, only, place};
-use super::{Cells, Claim, Estimate, Found, Line, Part, Test, Verdict};
+use super::{Cells, Claim, Found, Line, Part, Test, Verdict};
 
 pub(super) const TEST: Test = Test {
     name: "rises",
@@ -22,6 +24,7 @@ pub(super) const TEST: Test = Test {
                   that they support at the level itself. One line suffices to reject the claim: level/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection of tests)",
     keys: &[STATISTIC, NEGLIGIBLE],
+    picture: Picture::PEAKS,
     find,
 };
 
@@ -38,14 +41,17 @@ fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure)
     let step = |low, high, level| Step::of(claim, (&only(low, &odd), &only(high, &odd)), level);
     let fall = (peak.index != last).then(|| step(largest, top, sure.rejects));
     let rise = step(smallest, largest, sure.supports);
-    let mut part = Part::new(line.name.clone(), rise.n);
+    let mut part = Part::new(Place::line(&line.name), rise.n);
     part.unit = unit.to_owned();
     part.medians = ipcperf_stats::median(&largest.all()).into_iter().collect();
     part.estimates.push(place(peak, claim.over_unit()));
-    let steps = [(fall.as_ref(), "largest over peak"), (Some(&rise), "smallest over largest")];
-    for (step, what) in steps {
+    let steps = [
+        (fall.as_ref(), EstimateKind::LargestOverPeak),
+        (Some(&rise), EstimateKind::SmallestOverLargest),
+    ];
+    for (step, kind) in steps {
         let ratio = step.and_then(|step| step.ratio.clone());
-        part.estimates.extend(ratio.map(|ratio| Estimate { name: what.to_owned(), ..ratio }));
+        part.estimates.extend(ratio.map(|ratio| ratio.as_kind(kind)));
     }
     part.p = fall.as_ref().unwrap_or(&rise).p;
     // Of a fall, which rejects.

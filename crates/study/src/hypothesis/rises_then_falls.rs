@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use ipcperf_stats::{Alternative, Blocks, Bootstrap, Curve, Peak};
 
 use super::compare::{Sides, Statistic};
+use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
 use super::keys::{NEGLIGIBLE, STATISTIC};
+use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test, Verdict};
 use crate::hypothesis::operands::alone;
 
@@ -24,6 +26,7 @@ pub(super) const TEST: Test = Test {
                   of its intervals, which is half of the level. One line suffices to reject the claim: level/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection of tests)",
     keys: &[STATISTIC, NEGLIGIBLE],
+    picture: Picture::PEAKS,
     find,
 };
 
@@ -48,12 +51,12 @@ pub(super) fn by_peak<'a>(
     let sure = Sure::of(claim, lines.len(), claim.level());
     let part = |line: &Line<'a>| {
         if line.points.len() < least {
-            return Part::untestable(line.name.clone(), reason);
+            return Part::untestable(Place::line(&line.name), reason);
         }
         let curve = line.curve().map_err(|why| why.to_string());
         let peak = |curve: Curve| curve.peak(Blocks::Even, &Bootstrap::default());
         match curve.and_then(|curve| peak(curve).map_err(|why| why.to_string())) {
-            Err(why) => Part::untestable(line.name.clone(), why),
+            Err(why) => Part::untestable(Place::line(&line.name), why),
             Ok(peak) => held(line, &peak, &unit, sure),
         }
     };
@@ -67,13 +70,13 @@ fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure)
     let odd = odd_blocks(line);
     let results =
         ends.map(|end| Step::of(claim, (&only(end, &odd), &only(top, &odd)), sure.supports));
-    let mut part = Part::new(line.name.clone(), results[0].n.min(results[1].n));
+    let mut part = Part::new(Place::line(&line.name), results[0].n.min(results[1].n));
     part.unit = unit.to_owned();
     part.medians = ipcperf_stats::median(&top.all()).into_iter().collect();
     part.estimates.push(place(peak, claim.over_unit()));
-    for (step, what) in results.iter().zip(["smallest over peak", "largest over peak"]) {
-        part.estimates
-            .extend(step.ratio.clone().map(|ratio| Estimate { name: what.to_owned(), ..ratio }));
+    let kinds = [EstimateKind::SmallestOverPeak, EstimateKind::LargestOverPeak];
+    for (step, kind) in results.iter().zip(kinds) {
+        part.estimates.extend(step.ratio.clone().map(|ratio| ratio.as_kind(kind)));
     }
     part.p = results[0].p.zip(results[1].p).map(|(one, other)| one.max(other));
     part.p_corrected = part.p;
@@ -91,7 +94,7 @@ pub(super) fn odd_blocks(line: &Line<'_>) -> BTreeSet<u32> {
 /// Whether `end` lies below no inner level of `line` by more than is negligible, by intervals that miss the truth
 /// with probability `miss`.
 pub(super) fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>, miss: f64) -> bool {
-    let least = 1.0 / (1.0 + claim.values.number("negligible").unwrap_or(0.01));
+    let least = 1.0 / (1.0 + claim.number(&NEGLIGIBLE));
     let last = line.points.len().saturating_sub(1);
     let mut inner = line.points.get(1..last).unwrap_or_default().iter();
     inner.all(|point| {
@@ -101,15 +104,8 @@ pub(super) fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>, miss
 }
 
 pub(super) fn place(peak: &Peak, unit: &str) -> Estimate {
-    let ends = peak.interval;
-    Estimate {
-        name: "peak at".to_owned(),
-        value: peak.level,
-        low: ends.map(|ends| ends.low),
-        high: ends.map(|ends| ends.high),
-        level: 0.95,
-        unit: unit.to_owned(),
-    }
+    let (low, high) = peak.interval.map(|ends| (ends.low, ends.high)).unzip();
+    Estimate::new(EstimateKind::PeakAt, peak.level, 0.95).between(low, high).in_unit(unit)
 }
 
 /// The values of `blocks`.

@@ -3,9 +3,10 @@
 use ipcperf_stats::{Bootstrap, LevelShape, shapes};
 
 use super::compare::{Compared, Sides, Statistic, compare, correct};
-use super::equivalent::MARGIN;
+use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
-use super::keys::{FIRST, SECOND, STATISTIC};
+use super::keys::{FIRST, MARGIN, SECOND, STATISTIC};
+use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
 use crate::hypothesis::operands::{Pair, compares};
 use crate::{Key, Need, Takes};
@@ -24,6 +25,14 @@ pub(super) const TEST: Test = Test {
                   pass the rule of the documents.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
     keys: &[FIRST, SECOND, STATISTIC, MARGIN, RULE, MOST],
+    picture: Picture {
+        together: Together::All,
+        caption: Caption::Always(
+            "The lines as measured. What is compared is each divided by its mean over levels: the same shape \
+             is the same line moved up or down.",
+        ),
+        better: BetterNote::Hidden,
+    },
     find,
 };
 
@@ -51,9 +60,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let (mut parts, mut by_level) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
         let (part, levels) = of_pair(claim, pair, both.pairs.len());
-        let of_pair =
-            |level: Part| Part { what: format!("{}, {}", part.what, level.what), ..level };
-        by_level.extend(levels.into_iter().map(of_pair));
+        by_level.extend(levels.into_iter().map(|level| level.of_line(&pair.name)));
         parts.push(part);
     }
     Found { by_level, ..Found::of(parts, claim.need()) }
@@ -61,7 +68,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 
 /// One pair of lines of so many, and what its levels come to.
 fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
-    let untestable = |why: String| (Part::untestable(pair.name.clone(), why), Vec::new());
+    let untestable = |why: String| (Part::untestable(Place::line(&pair.name), why), Vec::new());
     let (pair, over) = &pair.whole();
     let curves = match pair.curves() {
         Ok(curves) => curves,
@@ -71,9 +78,9 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
         Ok(shapes) => shapes,
         Err(why) => return untestable(why.to_string()),
     };
-    let most = usize::try_from(claim.values.whole("most").unwrap_or(0)).unwrap_or(usize::MAX);
-    let levels = match claim.values.word("rule") {
-        Some("difference") => {
+    let most = usize::try_from(claim.whole(&MOST)).unwrap_or(usize::MAX);
+    let levels = match claim.word(&RULE) {
+        "difference" => {
             let sure = Sure::of(claim, pairs, claim.level());
             by_difference(claim, pair, &shapes, sure.rejects)
         }
@@ -86,8 +93,10 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
     let need = levels.len().saturating_sub(most) as f64 / levels.len().max(1) as f64;
     let found = Found::of(levels, need);
     let holds = found.parts.iter().filter(|part| part.verdict == Verdict::Supported).count();
-    let mut part =
-        Part::new(pair.name.clone(), found.parts.iter().map(|part| part.n).min().unwrap_or(0));
+    let mut part = Part::new(
+        Place::line(&pair.name),
+        found.parts.iter().map(|part| part.n).min().unwrap_or(0),
+    );
     part.note = Some(format!("{holds} of {} levels alike", found.parts.len()));
     part.estimates = widest(&found.parts).into_iter().collect();
     part.verdict = found.verdict;
@@ -101,20 +110,20 @@ fn widest(levels: &[Part]) -> Option<Estimate> {
     let all =
         levels.iter().filter_map(|level| Some((level.what.as_str(), level.estimates.first()?)));
     let (what, most) = all.max_by(|one, other| off(one.1).total_cmp(&off(other.1)))?;
-    Some(Estimate { name: format!("farthest at {what}"), ..most.clone() })
+    Some(most.clone().farthest_at(what))
 }
 
-fn label(pair: &Pair<'_>, shape: &LevelShape) -> String {
+fn place(pair: &Pair<'_>, shape: &LevelShape) -> Place {
     let point = pair.first.points.iter().find(|point| point.x.total_cmp(&shape.level).is_eq());
-    point.map_or_else(String::new, |point| point.label.clone())
+    point.map_or_else(Place::default, Place::level)
 }
 
 fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], sure: Sure) -> Vec<Part> {
-    let bounds = Bounds::around_one(claim.values.number("margin").unwrap_or(0.1));
+    let bounds = Bounds::around_one(claim.number(&MARGIN));
     let judged = |shape: &LevelShape| {
         let ratios: Vec<f64> = shape.pairs.iter().map(|(first, second)| first / second).collect();
-        let mut part = Part::new(label(pair, shape), ratios.len());
-        let at = |level| median_of("ratio", &ratios, level);
+        let mut part = Part::new(place(pair, shape), ratios.len());
+        let at = |level| median_of(EstimateKind::Ratio, &ratios, level);
         let (verdict, ratio) = bounds.judge(at, sure, part.n);
         part.verdict = verdict;
         part.estimates.extend(ratio);
@@ -127,7 +136,7 @@ fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], sure: S
 fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], level: f64) -> Vec<Part> {
     let statistic = Statistic::of(claim);
     let compared = |shape: &LevelShape| {
-        compare(label(pair, shape), &Sides::of_pairs(&shape.pairs), statistic, "")
+        compare(place(pair, shape), &Sides::of_pairs(&shape.pairs), statistic, "")
     };
     let mut all: Vec<Compared> = shapes.iter().map(compared).collect();
     correct(&mut all, claim.correction());

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
 use super::line::lines;
+use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Found, Line, Part, Point, Test};
 use crate::hypothesis::operands::alone;
 use crate::{Key, Need, Takes};
@@ -17,6 +19,11 @@ pub(super) const TEST: Test = Test {
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[SHARE, WHOLE, BEYOND, FROM],
+    picture: Picture {
+        together: Together::All,
+        caption: Caption::None,
+        better: BetterNote::Hidden,
+    },
     find,
 };
 
@@ -69,19 +76,16 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
         let whole =
             wholes.as_ref().map(|wholes| wholes.iter().find(|whole| whole.levels == line.levels));
         for point in line.points.iter().filter(|point| point.x >= from) {
-            let what = if lines.len() == 1 {
-                point.label.clone()
-            } else {
-                format!("{}, {}", line.name, point.label)
-            };
-            all.push((what, shares(point, whole)));
+            let level = Place::level(point);
+            let place = if lines.len() == 1 { level } else { level.of_line(&line.name) };
+            all.push((place, shares(point, whole)));
         }
     }
     if all.is_empty() {
         return Found::untestable("no level from there on was measured");
     }
     let sure = Sure::of(claim, all.len(), claim.level());
-    let part = |(what, shares): (String, Vec<f64>)| part(claim, what, &shares, sure);
+    let part = |(place, shares): (Place, Vec<f64>)| part(claim, place, &shares, sure);
     Found::of(all.into_iter().map(part).collect(), claim.need())
 }
 
@@ -119,13 +123,14 @@ fn shares(point: &Point, whole: Option<Option<&Line<'_>>>) -> Vec<f64> {
     point.values.iter().filter_map(share).collect()
 }
 
-fn part(claim: &Claim, what: String, shares: &[f64], sure: Sure) -> Part {
+fn part(claim: &Claim, place: Place, shares: &[f64], sure: Sure) -> Part {
     if shares.is_empty() {
-        return Part::untestable(what, "no run has a share");
+        return Part::untestable(place, "no run has a share");
     }
     let bounds = Bounds { above: claim.values.number("share"), below: None };
-    let mut part = Part::new(what, shares.len());
-    let (verdict, share) = bounds.judge(|level| median_of("share", shares, level), sure, part.n);
+    let mut part = Part::new(place, shares.len());
+    let (verdict, share) =
+        bounds.judge(|level| median_of(EstimateKind::Share, shares, level), sure, part.n);
     part.verdict = verdict;
     part.estimates.extend(share);
     part.series = vec![shares.to_vec()];

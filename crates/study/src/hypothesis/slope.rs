@@ -2,8 +2,10 @@
 
 use ipcperf_stats::Bootstrap;
 
+use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
 use super::keys::{ABOVE, BELOW};
+use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Found, Line, Part, Test};
 use crate::hypothesis::operands::alone;
 
@@ -17,6 +19,13 @@ pub(super) const TEST: Test = Test {
     assumptions: "Blocks are independent. The slope of a line that bends is that of its trend.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[ABOVE, BELOW],
+    picture: Picture {
+        together: Together::All,
+        caption: Caption::Always(
+            "Both axes are logarithmic: a slope is what it looks like, and 0 is flat.",
+        ),
+        better: BetterNote::Hidden,
+    },
     find,
 };
 
@@ -36,7 +45,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 }
 
 fn part(line: &Line<'_>, over: &str, bounds: Bounds, sure: Sure) -> Part {
-    let untestable = |why: String| Part::untestable(line.name.clone(), why);
+    let untestable = |why: String| Part::untestable(Place::line(&line.name), why);
     let (line, levels) = line.whole(over);
     let slope = match line.curve() {
         Ok(curve) => curve.slope(&Bootstrap::default()),
@@ -47,8 +56,9 @@ fn part(line: &Line<'_>, over: &str, bounds: Bounds, sure: Sure) -> Part {
         Err(why) => return untestable(why.to_string()),
     };
     let slopes: Vec<f64> = slope.by_block.iter().flatten().copied().collect();
-    let mut part = Part::new(line.name.clone(), slopes.len());
-    let (verdict, slope) = bounds.judge(|level| median_of("slope", &slopes, level), sure, part.n);
+    let mut part = Part::new(Place::line(&line.name), slopes.len());
+    let (verdict, slope) =
+        bounds.judge(|level| median_of(EstimateKind::Slope, &slopes, level), sure, part.n);
     part.verdict = verdict;
     part.estimates.extend(slope);
     part.series = vec![slopes];

@@ -120,6 +120,18 @@ impl Made {
         self
     }
 
+    /// Makes levels of `option` out of sizes: 1, 2, 4 and so on, all at the smallest size.
+    pub(super) fn over_option(mut self, option: &str) -> Self {
+        for one in &mut self.samples {
+            let case = &mut one.run.case;
+            let level = (case.buffer_bytes / SMALLEST).to_string();
+            case.buffer_bytes = SMALLEST;
+            case.case_id = format!("{}[{option}={level}]", case.mechanism);
+            case.options.insert(option.to_owned(), level);
+        }
+        self
+    }
+
     /// Puts the samples of which `is_meant` holds into a class of CPU pair.
     pub(super) fn classed(mut self, class: impl Fn(&str, u32) -> &'static str) -> Self {
         for one in &mut self.samples {

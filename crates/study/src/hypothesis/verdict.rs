@@ -227,9 +227,10 @@ fn open(parts: &[Part]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hypothesis::evidence::Place;
 
     fn part(verdict: Verdict) -> Part {
-        Part { verdict, ..Part::new("part", 10) }
+        Part { verdict, ..Part::new(Place::line("part"), 10) }
     }
 
     #[test]
@@ -246,7 +247,7 @@ mod tests {
         let never = part(Verdict::open(Some(25_580), Some(Obstacle::EffectAtBound)));
         assert_eq!(verdict(&[&yes, &open, &never], 1.0), never.verdict);
         assert_eq!(verdict(&[&open, &no], 1.0), Verdict::Rejected);
-        let missing = Part::untestable("tcp", "no network");
+        let missing = Part::untestable(Place::line("tcp"), "no network");
         assert_eq!(verdict(&[&yes, &missing], 1.0), Verdict::Supported);
         assert_eq!(verdict(&[&missing], 1.0).word(), "not testable here");
     }
