@@ -18,7 +18,7 @@ mod tests {
     #[test]
     fn sizes_are_told_from_numbers_by_what_the_option_takes() {
         assert!(takes_sizes("pipe", "capacity"));
-        assert!(!takes_sizes("scm-rights", "fds"));
+        assert!(!takes_sizes("dgram-fds", "fds"));
         assert!(!takes_sizes("exec", "capacity"), "only the program knows what it takes");
     }
 }

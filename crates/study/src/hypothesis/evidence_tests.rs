@@ -184,8 +184,8 @@ fn places_have_the_unit_of_their_factor() {
         };
         let sizes = made(12, 0.02, &[("pipe", &values)]);
         assert_eq!(unit(&sizes, "pipe", "buffer"), "bytes", "{test}");
-        let numbers = made(12, 0.02, &[("scm-rights", &values)]).over_option("fds");
-        assert_eq!(unit(&numbers, "scm-rights", "scm-rights.fds"), "", "{test}");
+        let numbers = made(12, 0.02, &[("dgram-fds", &values)]).over_option("fds");
+        assert_eq!(unit(&numbers, "dgram-fds", "dgram-fds.fds"), "", "{test}");
     }
 }
 
@@ -194,7 +194,7 @@ fn of_descriptors(keys: &str) -> Study {
     let text = format!(
         "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n\
          [[matrix]]\nmechanism = \"pipe\"\nbuffer = \"512..4KiB\"\n\
-         [[matrix]]\nmechanism = \"scm-rights\"\nbuffer = \"512\"\nscm-rights.fds = [\"1\", \"2\", \"4\", \"8\"]\n\
+         [[matrix]]\nmechanism = \"dgram-fds\"\nbuffer = \"512\"\ndgram-fds.fds = [\"1\", \"2\", \"4\", \"8\"]\n\
          [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
     );
     Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))

@@ -82,3 +82,35 @@ pub(super) const MARGIN: Key = Key {
     about: "the share by which the two may differ and still be alike",
     example: "0.1",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hypothesis::TESTS;
+    use crate::sections::HYPOTHESIS;
+
+    /// What a default says where there is none: the key is not read as a number then.
+    const NO_DEFAULT: [&str; 3] = ["none", "any", "its own"];
+
+    /// A default is read from its key: one that is no number, or no word of the key, would be read as nothing.
+    #[test]
+    fn defaults_are_what_their_keys_take() {
+        let keys = TESTS.iter().flat_map(|test| test.keys).chain(HYPOTHESIS.keys);
+        for key in keys {
+            let Some(default) = key.default().filter(|words| !NO_DEFAULT.contains(words)) else {
+                continue;
+            };
+            let is_right = match key.takes {
+                Takes::Number(least, most) => {
+                    default.parse().is_ok_and(|number| (least..=most).contains(&number))
+                }
+                Takes::Whole(least, most) => {
+                    default.parse().is_ok_and(|number| (least..=most).contains(&number))
+                }
+                Takes::OneOf(words) => words.contains(&default),
+                _ => true,
+            };
+            assert!(is_right, "{}: {default}", key.name);
+        }
+    }
+}
