@@ -71,6 +71,7 @@ pub(crate) enum Error {
 impl From<ipcperf_plan::Error> for Error {
     fn from(error: ipcperf_plan::Error) -> Self {
         match error {
+            ipcperf_plan::Error::Factor(error) => Self::Usage(error.to_string()),
             ipcperf_plan::Error::Usage(words) => Self::Usage(words),
             ipcperf_plan::Error::NothingRuns(words) => Self::NothingRuns(words),
         }

@@ -267,15 +267,22 @@ impl FromStr for Ratio {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
     /// No such content.
-    #[error("unknown payload `{0}`; known are constant, random, compressible:R")]
+    #[error("unknown payload `{0}`; known are {known}", known = CONTENTS.join(", "))]
     Unknown(String),
     /// No such factor.
-    #[error("compressible:R takes a factor of 1 to 100, such as compressible:4, not `{0}`")]
+    #[error("{RATIO}, not `{0}`")]
     Ratio(String),
     /// No such reply.
     #[error("a reply is echo or a number of bytes from 1 on, not `{0}`")]
     Reply(String),
 }
+
+/// The words for contents; `R` stands for a factor.
+pub const CONTENTS: [&str; 3] = ["constant", "random", "compressible:R"];
+
+/// The factors that are right.
+pub const RATIO: &str = "compressible:R takes a factor of 1 to 100, such as compressible:4";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,36 +25,72 @@ const UNITS: [(&str, u64); 9] = [
 ];
 
 /// What is wrong with a size.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeError {
     /// Not a whole number with a unit.
-    #[error("`{0}` is no size: use a whole number with B, KiB, MiB, GiB, kB, MB or GB")]
     NoSize(String),
     /// No bytes.
-    #[error("a size must be at least 1 byte, not `{0}`")]
     Zero(String),
     /// More than 64 bits hold.
-    #[error("`{0}` is more bytes than fit 64 bits")]
     TooLarge(String),
     /// A range without an end.
-    #[error("range `{0}` has no end: write it as FROM..TO")]
     NoEnd(String),
     /// A range without a start.
-    #[error("range `{0}` has no start: write it as FROM..TO")]
     NoStart(String),
     /// A range whose end is below its start.
-    #[error("range `{0}` ends before it starts")]
     Backwards(String),
     /// A range whose step does not grow.
-    #[error("range `{0}` never ends: a step must multiply by 2 or more")]
     Endless(String),
     /// A range of fewer than two values.
-    #[error("range `{0}` needs a count of 2 or more after the colon")]
     Count(String),
     /// More values than are allowed, and how many.
-    #[error("`{0}` makes {1} sizes; {MOST_VALUES} are the most")]
     TooMany(String, u64),
 }
+
+impl SizeError {
+    /// Returns what is wrong.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::NoSize(text) => format!("`{text}` is no size"),
+            Self::Zero(text) => format!("it cannot be `{text}`"),
+            Self::TooLarge(text) => format!("`{text}` is more bytes than fit 64 bits"),
+            Self::NoEnd(text) => format!("range `{text}` has no end"),
+            Self::NoStart(text) => format!("range `{text}` has no start"),
+            Self::Backwards(text) => format!("range `{text}` ends before it starts"),
+            Self::Endless(text) => format!("range `{text}` never ends"),
+            Self::Count(text) => format!("range `{text}` has a count below 2"),
+            Self::TooMany(text, count) => format!("`{text}` makes {count} sizes"),
+        }
+    }
+
+    /// Returns what would be right.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::NoSize(_) => "use a whole number with B, KiB, MiB, GiB, kB, MB or GB".to_owned(),
+            Self::Zero(_) => "a size must be at least 1 byte".to_owned(),
+            Self::TooLarge(_) => format!("the most is {} bytes", u64::MAX),
+            Self::NoEnd(_) | Self::NoStart(_) | Self::Backwards(_) => {
+                "write it as FROM..TO".to_owned()
+            }
+            Self::Endless(_) => "a step must multiply by 2 or more".to_owned(),
+            Self::Count(_) => "write it as FROM..TO:COUNT".to_owned(),
+            Self::TooMany(..) => format!("{MOST_VALUES} are the most"),
+        }
+    }
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zero(text) => write!(f, "{}, not `{text}`", self.remedy()),
+            _ => write!(f, "{}; {}", self.reason(), self.remedy()),
+        }
+    }
+}
+
+impl std::error::Error for SizeError {}
 
 /// Parses one size.
 ///
@@ -85,9 +121,18 @@ pub fn parse(text: &str) -> Result<u64, SizeError> {
 ///
 /// The list is too long, or one of its items is no size and no range.
 pub fn parse_list(text: &str) -> Result<Vec<u64>, SizeError> {
-    check_count(text)?;
+    parse_items(&text.split(',').collect::<Vec<_>>())
+}
+
+/// Parses the items of a list, each a size or a range; repeated values count once.
+///
+/// # Errors
+///
+/// The list is too long, or one of its items is no size and no range.
+pub fn parse_items(items: &[&str]) -> Result<Vec<u64>, SizeError> {
+    check_count(items)?;
     let (mut sizes, mut seen) = (Vec::new(), HashSet::new());
-    for item in text.split(',') {
+    for item in items {
         for size in Item::parse(item.trim())?.sizes() {
             if seen.insert(size) {
                 sizes.push(size);
@@ -97,30 +142,37 @@ pub fn parse_list(text: &str) -> Result<Vec<u64>, SizeError> {
     Ok(sizes)
 }
 
-/// That the list `text` is not too long, found before any value is made: a short text can name millions.
+/// Checks that a list of `items` is not too long, before any value is made: a short text can name millions.
 ///
 /// # Errors
 ///
 /// It makes more than [`MOST_VALUES`] sizes.
-pub fn check_count(text: &str) -> Result<(), SizeError> {
-    match count_list(text) {
+pub fn check_count(items: &[&str]) -> Result<(), SizeError> {
+    match count_items(items.iter().copied()) {
         0..=MOST_VALUES => Ok(()),
-        count => Err(SizeError::TooMany(quoted(text), count)),
+        count => Err(SizeError::TooMany(quoted(items), count)),
     }
 }
 
 /// Number of values that the list `text` names, repeated ones included, without making them. What is no size
 /// counts as one value.
+#[must_use]
 pub fn count_list(text: &str) -> u64 {
-    let items = text.split(',').map(|item| Item::parse(item.trim()).map_or(1, Item::count));
-    items.fold(0, u64::saturating_add)
+    count_items(text.split(','))
 }
 
-/// The start of `text`, or all of it where it is short.
-fn quoted(text: &str) -> String {
+fn count_items<'a>(items: impl Iterator<Item = &'a str>) -> u64 {
+    let counts = items.map(|item| Item::parse(item.trim()).map_or(1, Item::count));
+    counts.fold(0, u64::saturating_add)
+}
+
+/// The start of a list of `items`, or all of it where it is short.
+fn quoted(items: &[&str]) -> String {
+    // Each item has a character or more, or the comma after it.
+    let text = items[..items.len().min(MOST_QUOTED + 1)].join(",");
     match text.char_indices().nth(MOST_QUOTED) {
         Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
+        None => text,
     }
 }
 
@@ -271,13 +323,14 @@ mod tests {
     fn each_mistake_has_its_words() {
         let message = |text| parse_list(text).unwrap_err().to_string();
         assert_eq!(message("0"), "a size must be at least 1 byte, not `0`");
-        assert_eq!(message("512.."), "range `512..` has no end: write it as FROM..TO");
-        assert_eq!(message("..512"), "range `..512` has no start: write it as FROM..TO");
-        assert_eq!(message("16MiB..512"), "range `16MiB..512` ends before it starts");
+        assert_eq!(message("512.."), "range `512..` has no end; write it as FROM..TO");
+        assert_eq!(message("..512"), "range `..512` has no start; write it as FROM..TO");
+        let backwards = "range `16MiB..512` ends before it starts; write it as FROM..TO";
+        assert_eq!(message("16MiB..512"), backwards);
         for endless in ["1..64*1", "1..64*0", "1..64*x"] {
             assert!(message(endless).contains("never ends"), "{endless}");
         }
-        assert!(message("1..64:1").contains("count of 2"));
+        assert!(message("1..64:1").contains("count below 2"));
         assert!(message("1..64:99999").contains("99999 sizes"));
         assert!(message("99999999999GiB").contains("64 bits"));
         assert!(message("99999999999999999999").contains("64 bits"));
@@ -300,8 +353,8 @@ mod tests {
             ("x,1..,5".to_owned(), 3),
         ];
         for (text, count) in cases {
-            assert_eq!(count_list(&text), count, "{}", quoted(&text));
-            let Err(error) = parse_list(&text) else { panic!("{} is a list", quoted(&text)) };
+            assert_eq!(count_list(&text), count, "{}", quoted(&[&text]));
+            let Err(error) = parse_list(&text) else { panic!("{} is a list", quoted(&[&text])) };
             assert!(error.to_string().chars().count() < 200, "{error}");
         }
     }

@@ -24,14 +24,23 @@ pub fn unknown_word<'a>(
     word: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> String {
-    let cut = word.char_indices().nth(LONGEST_NEAR).map(|(end, _)| format!("{}...", &word[..end]));
-    let word = cut.as_deref().unwrap_or(word);
+    format!("unknown {what} `{}`; {}", shortened(word), suggestion(word, known))
+}
+
+/// The remedy for `word`, which is not known: the nearest known word, or all of them where none is near.
+pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(word, known.clone()) {
-        Some(nearest) => format!("unknown {what} `{word}`; did you mean `{nearest}`?"),
-        None => {
-            let known: Vec<&str> = known.collect();
-            format!("unknown {what} `{word}`; known are {}", known.join(", "))
-        }
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The start of `word`, or all of it where it is short enough to be quoted.
+#[must_use]
+pub fn shortened(word: &str) -> String {
+    match word.char_indices().nth(LONGEST_NEAR) {
+        Some((end, _)) => format!("{}...", &word[..end]),
+        None => word.to_owned(),
     }
 }
 

@@ -21,7 +21,8 @@ use rustix::process::{Pid, Signal, WaitStatus, set_parent_process_death_signal};
 use sha2::{Digest, Sha256};
 
 use crate::children::{Children, adopt_orphans, end_group};
-use crate::error::Error;
+use crate::factor::Factor;
+use crate::factor_error::{FactorError, Reason};
 use crate::program_file;
 
 /// How long a library gets to say what it is.
@@ -48,8 +49,11 @@ pub enum CustomFiles {
 /// The custom mechanism that `word` names, by its whole path; `None` where it names none.
 ///
 /// # Errors
-/// Usage where the path is none that results could hold.
-pub(super) fn planned(word: &str, files: CustomFiles) -> Result<Option<&'static Mechanism>, Error> {
+/// The path is none that results could hold.
+pub(super) fn planned(
+    word: &str,
+    files: CustomFiles,
+) -> Result<Option<&'static Mechanism>, FactorError> {
     let Some((kind, path)) = own_mechanism(word) else { return Ok(None) };
     let path = whole(word, path)?;
     let name = format!("{}:{}", kind.word(), path.display());
@@ -125,8 +129,9 @@ fn sha256(path: &Path) -> std::io::Result<String> {
 }
 
 /// `path` from the root, so that the name means the same wherever the results are gone on with.
-fn whole(word: &str, path: &Path) -> Result<PathBuf, Error> {
-    let refused = |why: &str| Error::usage(format!("mechanism `{word}`: {why}"));
+fn whole(word: &str, path: &Path) -> Result<PathBuf, FactorError> {
+    let refused =
+        |why: &str| FactorError::new(Factor::Mechanism, word, Reason::Path(why.to_owned()));
     let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
     let text = path.to_str().ok_or_else(|| refused("its path is not UTF-8"))?;
     if text.len() > LONGEST_PATH || text.chars().any(char::is_control) {

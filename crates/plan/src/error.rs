@@ -1,8 +1,13 @@
 //! Why nothing can be planned.
 
+use crate::factor_error::FactorError;
+
 /// What is wrong with what was asked for, or with the machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
+    /// A factor cannot be what was given.
+    #[error(transparent)]
+    Factor(#[from] FactorError),
     /// What was asked for makes no sense.
     #[error("{0}")]
     Usage(String),

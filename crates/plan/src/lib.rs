@@ -6,11 +6,15 @@ mod cell_count;
 pub mod children;
 mod custom;
 mod error;
+mod factor;
+mod factor_error;
 pub mod machine;
 mod matrix;
 mod merge;
 mod message_options;
 mod option_units;
+mod options;
+mod parsed;
 pub mod program_file;
 mod request;
 mod spelling;
@@ -20,6 +24,7 @@ mod stored;
 pub mod testing;
 mod total;
 mod twins;
+mod typed;
 mod watched;
 mod watchers;
 
@@ -32,16 +37,20 @@ pub use custom::{
     shortest_custom,
 };
 pub use error::Error;
+pub use factor::Factor;
+pub use factor_error::{FactorError, Reason};
 pub use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, own_mechanism};
 pub use ipcperf_engine::placement::Topology;
 pub use message_options::TypedHandling;
 pub use option_units::takes_sizes;
-pub use request::{Request, SurveyLength, Typed};
+pub use parsed::ParsedRequest;
+pub use request::{Request, SurveyLength};
 pub use spelling::unknown;
 pub use stopping_rule::Enough;
 pub use total::Total;
+pub use typed::{OptionSetting, Typed, Words};
 pub use watched::{Grouping, Watched};
-pub use watchers::{Events, Extent, Unwatched, check_events};
+pub use watchers::{Events, Extent, Unwatched};
 
 /// The name under which the command starts itself to look at a library, which may take that process down.
 pub const LIBRARY: &str = "library";

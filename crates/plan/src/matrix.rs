@@ -121,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{CustomFiles, Plan, Typed, TypedHandling};
+    use crate::{CustomFiles, OptionSetting, Plan, Typed, TypedHandling, Words};
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
@@ -133,26 +133,29 @@ mod tests {
         Plan::resolve(&Request::parse(typed, TouchCheck::Off)?, &two_cpus())
     }
 
+    /// One text, as a flag has it.
+    const fn text(text: &str) -> Option<Words<'_>> {
+        Some(Words::Text(text))
+    }
+
+    fn options<'t>(texts: &[&'t str]) -> Vec<OptionSetting<'t>> {
+        texts.iter().map(|text| OptionSetting::parse(text).unwrap()).collect()
+    }
+
     const NULL: Typed<'_> = Typed {
-        mechanisms: "null",
+        mechanisms: text("null"),
         custom_files: CustomFiles::Ask,
-        workloads: "stream",
-        buffers: "64",
+        workloads: None,
+        buffers: text("64"),
         total: None,
         messages: None,
-        modes: "2proc",
-        placements: "same",
-        kernel_buffers: "default",
-        handling: TypedHandling {
-            touch: None,
-            payload: None,
-            buffers: None,
-            first_touch: None,
-            reply: None,
-        },
+        modes: None,
+        placements: None,
+        kernel_buffers: None,
+        handling: USUAL,
         instruments: None,
         events: [None; 2],
-        set: &[],
+        options: Vec::new(),
         repetitions: None,
         until_ci_percent: None,
         most_repetitions: None,
@@ -162,14 +165,17 @@ mod tests {
         deadline_s: None,
     };
 
+    const USUAL: TypedHandling<'_> =
+        TypedHandling { touch: None, payload: None, buffers: None, first_touch: None, reply: None };
+
     fn words(typed: &Typed<'_>) -> String {
         plan(typed).unwrap_err().to_string()
     }
 
     #[test]
     fn options_make_a_matrix_and_have_their_own_case() {
-        let set = ["pipe.capacity=4KiB..16KiB,default".to_owned()];
-        let typed = Typed { mechanisms: "pipe", set: &set, ..NULL };
+        let options = options(&["pipe.capacity=4KiB..16KiB,default"]);
+        let typed = Typed { mechanisms: text("pipe"), options, ..NULL };
         let ids: Vec<String> =
             plan(&typed).unwrap().cases.into_iter().map(|case| case.id).collect();
         assert_eq!(ids[0], "pipe[capacity=4096]/stream/2proc/same/64");
@@ -179,12 +185,11 @@ mod tests {
 
     #[test]
     fn mistakes_in_options_are_named() {
-        let with =
-            |set: &str, mechanisms| words(&Typed { mechanisms, set: &[set.to_owned()], ..NULL });
-        assert_eq!(
-            with("tcp.nodelay", "tcp"),
-            "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`"
-        );
+        let with = |set: &str, mechanisms| {
+            words(&Typed { mechanisms: text(mechanisms), options: options(&[set]), ..NULL })
+        };
+        let shape = OptionSetting::parse("tcp.nodelay").unwrap_err().to_string();
+        assert_eq!(shape, "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`");
         assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which -m does not");
         assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
         assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
@@ -194,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_message_above_the_limit_is_refused_and_the_rest_is_run() {
-        let typed = Typed { mechanisms: "udp", buffers: "64,65507,65508", ..NULL };
+        let typed = Typed { mechanisms: text("udp"), buffers: text("64,65507,65508"), ..NULL };
         let plan = plan(&typed).unwrap();
         assert_eq!(plan.cases.len(), 2);
         let reason = plan.refused[0].to_string();
@@ -206,11 +211,11 @@ mod tests {
 
     #[test]
     fn a_matrix_of_refusals_is_a_mistake() {
-        let typed = Typed { mechanisms: "udp", buffers: "1MiB", ..NULL };
+        let typed = Typed { mechanisms: text("udp"), buffers: text("1MiB"), ..NULL };
         assert!(words(&typed).starts_with("every cell is refused (1)"));
-        let typed = Typed { modes: "1thread", placements: "split", ..NULL };
+        let typed = Typed { modes: text("1thread"), placements: text("split"), ..NULL };
         assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
-        let typed = Typed { buffers: "1000000GiB", ..NULL };
+        let typed = Typed { buffers: text("1000000GiB"), ..NULL };
         assert!(words(&typed).contains("memory"));
     }
 
@@ -218,7 +223,8 @@ mod tests {
     fn what_a_mechanism_holds_counts_as_memory() {
         let Some(available) = crate::machine::available_memory_bytes() else { return };
         let tenth = format!("{}", available / 10);
-        let plan = plan(&Typed { mechanisms: "pipe,bus-copy", buffers: &tenth, ..NULL }).unwrap();
+        let mechanisms = text("pipe,bus-copy");
+        let plan = plan(&Typed { mechanisms, buffers: text(&tenth), ..NULL }).unwrap();
         assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
         let reason = plan.refused[0].to_string();
         assert!(reason.ends_with("(bus-copy: 20 times that)"), "{reason}");
@@ -229,26 +235,26 @@ mod tests {
         let Some(available) = crate::machine::available_memory_bytes() else { return };
         // 64 buffers and the 4 messages that are always reckoned, or the 12 of a queue of memfds.
         let part = format!("{}", available / 72);
-        let handling = TypedHandling { buffers: Some("rotate"), ..TypedHandling::default() };
-        let set = &["memfd-ref.memfd=fresh".to_owned()];
-        let mechanisms = "pipe,memfd-ref";
-        let plan = plan(&Typed { mechanisms, buffers: &part, handling, set, ..NULL }).unwrap();
+        let handling = TypedHandling { buffers: text("rotate"), ..USUAL };
+        let options = options(&["memfd-ref.memfd=fresh"]);
+        let (mechanisms, buffers) = (text("pipe,memfd-ref"), text(&part));
+        let plan = plan(&Typed { mechanisms, buffers, handling, options, ..NULL }).unwrap();
         assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
         let reason = plan.refused[0].to_string();
         assert!(reason.contains("--buffers rotate needs"), "{reason}");
     }
 
     fn handled(workloads: &'static str, handling: TypedHandling<'static>) -> Typed<'static> {
-        Typed { mechanisms: "pipe", workloads, handling, ..NULL }
+        Typed { mechanisms: text("pipe"), workloads: text(workloads), handling, ..NULL }
     }
 
     #[test]
     fn what_is_done_with_messages_makes_a_matrix_and_stands_in_the_name_of_its_case() {
         let handling = TypedHandling {
-            touch: Some("none,both"),
-            payload: Some("compressible:2"),
-            reply: Some("echo,8"),
-            ..TypedHandling::default()
+            touch: text("none,both"),
+            payload: text("compressible:2"),
+            reply: text("echo,8"),
+            ..USUAL
         };
         let cases = plan(&handled("stream,request-reply", handling)).unwrap().cases;
         let ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
@@ -262,30 +268,30 @@ mod tests {
 
     #[test]
     fn mistakes_in_what_is_done_with_messages_are_named() {
-        let usual = TypedHandling::default();
+        let usual = USUAL;
         let told = |handling| words(&handled("request-reply", handling));
-        let touch = told(TypedHandling { touch: Some("boht"), ..usual });
+        let touch = told(TypedHandling { touch: text("boht"), ..usual });
         assert_eq!(touch, "unknown value of --touch `boht`; did you mean `both`?");
-        let payload = told(TypedHandling { payload: Some("compressible:0"), ..usual });
+        let payload = told(TypedHandling { payload: text("compressible:0"), ..usual });
         assert!(payload.starts_with("--payload: compressible:R takes a factor"), "{payload}");
-        let reply = told(TypedHandling { reply: Some("0"), ..usual });
+        let reply = told(TypedHandling { reply: text("0"), ..usual });
         assert!(reply.starts_with("--reply takes echo or a size"), "{reply}");
-        let first = told(TypedHandling { first_touch: Some("before-fork"), ..usual });
+        let first = told(TypedHandling { first_touch: text("before-fork"), ..usual });
         assert!(first.contains("needs --total"), "{first}");
-        let stream = handled("stream", TypedHandling { reply: Some("8"), ..usual });
+        let stream = handled("stream", TypedHandling { reply: text("8"), ..usual });
         assert_eq!(words(&stream), "--reply is for -w request-reply");
     }
 
     #[test]
     fn a_reply_above_the_limit_is_refused_like_a_message() {
-        let handling = TypedHandling { reply: Some("65508"), ..TypedHandling::default() };
-        let typed = Typed { mechanisms: "udp", ..handled("request-reply", handling) };
+        let handling = TypedHandling { reply: text("65508"), ..USUAL };
+        let typed = Typed { mechanisms: text("udp"), ..handled("request-reply", handling) };
         assert!(words(&typed).contains("udp carries at most 65507"), "{}", words(&typed));
     }
 
     #[test]
     fn a_cpu_outside_the_cpuset_is_a_mistake() {
-        let typed = Typed { placements: "same,0:7", ..NULL };
+        let typed = Typed { placements: text("same,0:7"), ..NULL };
         assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
     }
 
@@ -300,27 +306,28 @@ mod tests {
             let words = words(typed);
             assert_eq!(words, format!("the matrix has {cells} cells; 100000 are the most"));
         };
-        let (sizes, many) = ("1..4096:4096", numbers(4_096));
+        let (sizes, many) = (text("1..4096:4096"), numbers(4_096));
         let handling = TypedHandling {
-            touch: Some("none,write,read,both"),
-            payload: Some("constant,random,compressible:2"),
-            buffers: Some("hot,rotate,cold"),
+            touch: text("none,write,read,both"),
+            payload: text("constant,random,compressible:2"),
+            buffers: text("hot,rotate,cold"),
             first_touch: None,
-            reply: Some(&many),
+            reply: text(&many),
         };
-        told(&Typed { workloads: "request-reply", handling, ..NULL }, "147456");
-        let options: Vec<String> =
-            ["a", "b", "c", "d", "e", "f"].map(|name| format!("exec.{name}={many}")).to_vec();
-        let custom = Typed { mechanisms: "exec:/bin/true", set: &options, ..NULL };
+        told(&Typed { workloads: text("request-reply"), handling, ..NULL }, "147456");
+        let set = ["a", "b", "c", "d", "e", "f"].map(|name| format!("exec.{name}={many}"));
+        let options = options(&set.each_ref().map(String::as_str));
+        let custom = Typed { mechanisms: text("exec:/bin/true"), options, ..NULL };
         told(&custom, &usize::MAX.to_string());
-        told(&Typed { buffers: sizes, kernel_buffers: &many, ..NULL }, "16777216");
+        told(&Typed { buffers: sizes, kernel_buffers: text(&many), ..NULL }, "16777216");
         let places = (0..100).map(|cpu| format!("{cpu}:{cpu}")).collect::<Vec<_>>().join(",");
-        told(&Typed { buffers: sizes, placements: &places, ..NULL }, "409600");
+        told(&Typed { buffers: sizes, placements: text(&places), ..NULL }, "409600");
     }
 
     #[test]
     fn matrices_of_a_study_are_counted_together() {
-        let typed = Typed { buffers: "1..4096:4096", kernel_buffers: "1,2,3,4,5,6,7,8", ..NULL };
+        let (buffers, kernel_buffers) = (text("1..4096:4096"), text("1,2,3,4,5,6,7,8"));
+        let typed = Typed { buffers, kernel_buffers, ..NULL };
         let request = Request::parse(&typed, TouchCheck::Off).unwrap();
         let four = ["a", "b", "c", "d"].map(|name| (name.to_owned(), request.clone()));
         let told = Plan::resolve_all(&four, &two_cpus()).unwrap_err().to_string();
@@ -329,11 +336,10 @@ mod tests {
 
     #[test]
     fn an_absurd_matrix_is_refused_before_it_is_made() {
-        let all = "1..9999:4096";
         let typed = Typed {
-            buffers: all,
-            kernel_buffers: "1,2,3,4,5,6,7,8,9,10,11,12",
-            placements: "same,split,free",
+            buffers: text("1..9999:4096"),
+            kernel_buffers: text("1,2,3,4,5,6,7,8,9,10,11,12"),
+            placements: text("same,split,free"),
             ..NULL
         };
         assert!(words(&typed).contains("147456 cells"), "{}", words(&typed));
@@ -345,7 +351,9 @@ mod tests {
             let buffers = (1..=sizes).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
             let modes_text = ["2thread", "2proc"][..modes].join(",");
             let places_text = ["same", "split", "free"][..places].join(",");
-            let typed = Typed { buffers: &buffers, modes: &modes_text, placements: &places_text, ..NULL };
+            let (modes_text, places_text) = (text(&modes_text), text(&places_text));
+            let buffers = text(&buffers);
+            let typed = Typed { buffers, modes: modes_text, placements: places_text, ..NULL };
             let cases = plan(&typed).unwrap().cases;
             let ids: BTreeSet<&String> = cases.iter().map(|case| &case.id).collect();
             prop_assert_eq!(cases.len(), usize::try_from(sizes).unwrap() * modes * places);

@@ -1,48 +1,105 @@
 //! What is done with messages, as it was typed: each word may be a list, and every combination is a
 //! level of the matrix.
 
-use ipcperf_model::message_options::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
+use ipcperf_model::message_options::{
+    CONTENTS, Content, FirstTouch, Handling, RATIO, Reply, Reuse, Touch, WordError,
+};
 use ipcperf_model::size;
 use ipcperf_model::workload::Kind;
 
 use super::cell_count::check_count;
 use super::total::Total;
 use crate::error::Error;
+use crate::factor::Factor;
+use crate::factor_error::{FactorError, Reason};
 use crate::spelling as words;
+use crate::typed::Words;
 
-/// The arguments as they were typed; left out, each is as usual.
+/// Message options as they were typed. What is left out has its default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TypedHandling<'a> {
     /// `--touch`.
-    pub touch: Option<&'a str>,
+    pub touch: Option<Words<'a>>,
     /// `--payload`.
-    pub payload: Option<&'a str>,
+    pub payload: Option<Words<'a>>,
     /// `--buffers`.
-    pub buffers: Option<&'a str>,
+    pub buffers: Option<Words<'a>>,
     /// `--first-touch`.
-    pub first_touch: Option<&'a str>,
+    pub first_touch: Option<Words<'a>>,
     /// `--reply`.
-    pub reply: Option<&'a str>,
+    pub reply: Option<Words<'a>>,
+}
+
+/// Message options, each parsed by itself.
+#[derive(Debug)]
+pub(super) struct ParsedHandling {
+    touches: Result<Vec<Touch>, FactorError>,
+    contents: Result<Vec<Content>, FactorError>,
+    buffers: Result<Vec<Reuse>, FactorError>,
+    first_touches: Result<Vec<FirstTouch>, FactorError>,
+    /// `None` where none was typed.
+    replies: Result<Option<Vec<Reply>>, FactorError>,
 }
 
 impl TypedHandling<'_> {
-    /// Every combination of what was typed.
+    pub(super) fn parse(&self) -> ParsedHandling {
+        ParsedHandling {
+            touches: named(Factor::Touch, self.touch, &Touch::ALL, Touch::name),
+            contents: words::levels(Factor::Payload, self.payload, content),
+            buffers: named(Factor::Buffers, self.buffers, &Reuse::ALL, Reuse::name),
+            first_touches: named(
+                Factor::FirstTouch,
+                self.first_touch,
+                &FirstTouch::ALL,
+                FirstTouch::name,
+            ),
+            replies: self.reply.map(|text| words::list(Factor::Reply, text, reply)).transpose(),
+        }
+    }
+}
+
+impl ParsedHandling {
+    /// What could not be parsed.
+    pub(super) fn errors(&self) -> impl Iterator<Item = &FactorError> {
+        let errors = [
+            self.touches.as_ref().err(),
+            self.contents.as_ref().err(),
+            self.buffers.as_ref().err(),
+            self.first_touches.as_ref().err(),
+            self.replies.as_ref().err(),
+        ];
+        errors.into_iter().flatten()
+    }
+
+    /// That replies mean something with `workloads`.
+    pub(super) fn check_reply(&self, workloads: &[Kind]) -> Result<(), FactorError> {
+        if matches!(self.replies, Ok(Some(_))) && !workloads.contains(&Kind::RequestReply) {
+            let reason = Reason::IsFor(Factor::Workload, Kind::RequestReply.name());
+            return Err(FactorError::new(Factor::Reply, "", reason));
+        }
+        Ok(())
+    }
+
+    /// That nothing touches buffers before `total` is moved where the first touch counts.
+    pub(super) fn check_first_touch(&self, total: Total) -> Result<(), FactorError> {
+        let first = self.first_touches.iter().flatten();
+        let in_the_phase = first.copied().find(|first| *first != FirstTouch::AfterFork);
+        match in_the_phase {
+            Some(first) if total == Total::Calibrated => {
+                Err(FactorError::new(Factor::FirstTouch, first.name(), Reason::NeedsTotal))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Every combination.
     ///
     /// # Errors
-    /// Usage for words that are not known, and for a combination that says nothing.
-    pub(super) fn parse(&self, workloads: &[Kind], total: Total) -> Result<Vec<Handling>, Error> {
-        let touches =
-            words::levels(self.touch, |word| named("--touch", word, &Touch::ALL, Touch::name))?;
-        let contents = words::levels(self.payload, |word| {
-            word.parse::<Content>().map_err(|error| Error::usage(format!("--payload: {error}")))
-        })?;
-        let buffers =
-            words::levels(self.buffers, |word| named("--buffers", word, &Reuse::ALL, Reuse::name))?;
-        let first = words::levels(self.first_touch, |word| {
-            named("--first-touch", word, &FirstTouch::ALL, FirstTouch::name)
-        })?;
-        let replies = words::levels(self.reply, reply)?;
-        self.check(workloads, total, &first)?;
+    /// The first that could not be parsed; usage where there are too many combinations.
+    pub(super) fn crossed(self) -> Result<Vec<Handling>, Error> {
+        let (touches, contents) = (self.touches?, self.contents?);
+        let (buffers, first) = (self.buffers?, self.first_touches?);
+        let replies = self.replies?.unwrap_or_else(|| vec![Reply::default()]);
         // Counted before they are made: five short lists can make billions.
         let levels = [touches.len(), contents.len(), buffers.len(), first.len(), replies.len()];
         check_count(levels.into_iter().fold(1, usize::saturating_mul))?;
@@ -52,21 +109,6 @@ impl TypedHandling<'_> {
         all = crossed(&all, &buffers, |usual, buffers| Handling { buffers, ..usual });
         all = crossed(&all, &first, |usual, first_touch| Handling { first_touch, ..usual });
         Ok(crossed(&all, &replies, |usual, reply| Handling { reply, ..usual }))
-    }
-
-    fn check(&self, workloads: &[Kind], total: Total, first: &[FirstTouch]) -> Result<(), Error> {
-        if self.reply.is_some() && !workloads.contains(&Kind::RequestReply) {
-            return Err(Error::usage("--reply is for -w request-reply"));
-        }
-        let in_the_phase = first.iter().find(|first| **first != FirstTouch::AfterFork);
-        match in_the_phase {
-            Some(first) if total == Total::Calibrated => Err(Error::usage(format!(
-                "--first-touch {} needs --total: the short phases that find a total would take all the \
-                 faults before the one that counts",
-                first.name()
-            ))),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -90,22 +132,44 @@ fn crossed<T: Copy>(
     all.iter().flat_map(|usual| levels.iter().map(|&level| with(*usual, level))).collect()
 }
 
-fn named<T: Copy>(
-    flag: &str,
-    word: &str,
+fn named<T: Copy + PartialEq>(
+    factor: Factor,
+    typed: Option<Words<'_>>,
     all: &[T],
     name: impl Fn(T) -> &'static str,
-) -> Result<T, Error> {
-    let known = all.iter().copied().find(|&one| name(one) == word);
+) -> Result<Vec<T>, FactorError> {
     let names: Vec<&str> = all.iter().map(|&one| name(one)).collect();
-    known.ok_or_else(|| words::unknown(&format!("value of {flag}"), word, names.iter().copied()))
+    words::levels(factor, typed, |word| {
+        let known = all.iter().copied().find(|&one| name(one) == word);
+        known.ok_or_else(|| FactorError::unknown(factor, word, names.iter().copied()))
+    })
 }
 
-fn reply(word: &str) -> Result<Reply, Error> {
+fn content(word: &str) -> Result<Content, FactorError> {
+    word.parse().map_err(|error| match error {
+        WordError::Ratio(ratio) => FactorError::new(Factor::Payload, &ratio, Reason::Rule(RATIO)),
+        _ => FactorError::unknown(Factor::Payload, word, CONTENTS.into_iter()),
+    })
+}
+
+fn reply(word: &str) -> Result<Reply, FactorError> {
     match word {
         "echo" => Ok(Reply::Echo),
         bytes => size::parse(bytes)
             .map(Reply::Bytes)
-            .map_err(|error| Error::usage(format!("--reply takes echo or a size: {error}"))),
+            .map_err(|error| words::no_size(Factor::Reply, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Results leave out what is as usual, so both must mean the same.
+    #[test]
+    fn what_is_left_out_is_what_results_leave_out() {
+        let all = TypedHandling::default().parse().crossed().unwrap();
+        assert_eq!(all, [Handling::default()]);
+        assert_eq!(reply(Factor::Reply.default_text()).unwrap(), Reply::default());
     }
 }

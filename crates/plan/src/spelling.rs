@@ -3,30 +3,37 @@
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_engine::mechanism;
 use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_model::placement::{self, Placement};
 use ipcperf_model::suggestion::unknown_word;
 use ipcperf_model::workload::{self, WORKLOADS};
 use ipcperf_model::{KernelBuffer, Mode, size};
 
+pub(super) use ipcperf_model::suggestion::suggestion;
+
 use super::CustomFiles;
 use crate::custom as own;
 use crate::error::Error;
+use crate::factor::Factor;
+use crate::factor_error::{FactorError, Reason};
+use crate::typed::Words;
 
-/// The comma-separated items of `text`, each turned into a value; repeated ones count once.
+/// The levels of `factor` that `words` name, each turned into a value; repeated ones count once.
 ///
 /// # Errors
-/// Those of `item`; usage where there are more items than a factor may have levels.
+/// Those of `level`; too many where there are more than a factor may have.
 pub(super) fn list<T: PartialEq>(
-    text: &str,
-    item: impl Fn(&str) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
-    let count = text.split(',').count() as u64;
+    factor: Factor,
+    words: Words<'_>,
+    level: impl Fn(&str) -> Result<T, FactorError>,
+) -> Result<Vec<T>, FactorError> {
+    let levels = words.levels();
+    let count = levels.len() as u64;
     if count > size::MOST_VALUES {
-        let most = size::MOST_VALUES;
-        return Err(Error::usage(format!("a list of {count} values; {most} are the most")));
+        return Err(FactorError::new(factor, "", Reason::TooMany(count, size::MOST_VALUES)));
     }
     let mut values = Vec::new();
-    for word in text.split(',') {
-        let value = item(word.trim())?;
+    for word in levels {
+        let value = level(word)?;
         if !values.contains(&value) {
             values.push(value);
         }
@@ -34,20 +41,37 @@ pub(super) fn list<T: PartialEq>(
     Ok(values)
 }
 
-/// As [`list`], or the usual level alone where nothing was typed.
-pub(super) fn levels<T: PartialEq + Default>(
-    text: Option<&str>,
-    item: impl Fn(&str) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
-    text.map_or_else(|| Ok(vec![T::default()]), |text| list(text, item))
+/// As [`list`], or the default of `factor` where nothing was typed.
+pub(super) fn levels<T: PartialEq>(
+    factor: Factor,
+    words: Option<Words<'_>>,
+    level: impl Fn(&str) -> Result<T, FactorError>,
+) -> Result<Vec<T>, FactorError> {
+    list(factor, words.unwrap_or(Words::Text(factor.default_text())), level)
 }
 
-/// The mechanisms named in `text`; the word `all` is each of them.
-pub(super) fn mechanisms(text: &str, files: CustomFiles) -> Result<Vec<&'static Mechanism>, Error> {
-    if text.trim() == "all" {
+/// The sizes of `factor`, ranges as what is in them; its default where nothing was typed.
+pub(super) fn sizes(factor: Factor, words: Option<Words<'_>>) -> Result<Vec<u64>, FactorError> {
+    let words = words.unwrap_or(Words::Text(factor.default_text()));
+    size::parse_items(&words.levels()).map_err(|error| no_size(factor, error))
+}
+
+/// The error of a size of `factor` that is none.
+pub(super) fn no_size(factor: Factor, error: size::SizeError) -> FactorError {
+    FactorError::new(factor, "", Reason::Size(error))
+}
+
+/// The mechanisms that `words` name; the word `all` is each of them.
+pub(super) fn mechanisms(
+    words: Option<Words<'_>>,
+    files: CustomFiles,
+) -> Result<Vec<&'static Mechanism>, FactorError> {
+    let missing = || FactorError::new(Factor::Mechanism, "", Reason::Missing);
+    let words = words.ok_or_else(missing)?;
+    if words.levels() == ["all"] {
         return Ok(MECHANISMS.to_vec());
     }
-    let named = list(text, |word| mechanism(word, files).map(Named))?;
+    let named = list(Factor::Mechanism, words, |word| mechanism(word, files).map(Named))?;
     Ok(named.into_iter().map(|Named(mechanism)| mechanism).collect())
 }
 
@@ -61,33 +85,41 @@ impl PartialEq for Named {
 }
 
 /// The mechanism called `word`.
-pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<&'static Mechanism, Error> {
+pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<&'static Mechanism, FactorError> {
     if let Some(own) = own::planned(word, files)? {
         return Ok(own);
     }
-    mechanism::find(word)
-        .ok_or_else(|| unknown("mechanism", word, MECHANISMS.iter().map(|known| known.name)))
+    let names = MECHANISMS.iter().map(|known| known.name);
+    mechanism::find(word).ok_or_else(|| FactorError::unknown(Factor::Mechanism, word, names))
 }
 
-pub(super) fn workload(word: &str) -> Result<workload::Kind, Error> {
-    let known = WORKLOADS.iter().find(|facts| facts.name == word);
-    known
-        .map(|facts| facts.kind)
-        .ok_or_else(|| unknown("workload", word, WORKLOADS.iter().map(|facts| facts.name)))
+pub(super) fn workload(word: &str) -> Result<workload::Kind, FactorError> {
+    let known = WORKLOADS.iter().find(|facts| facts.name == word).map(|facts| facts.kind);
+    let names = WORKLOADS.iter().map(|facts| facts.name);
+    known.ok_or_else(|| FactorError::unknown(Factor::Workload, word, names))
 }
 
-pub(super) fn mode(word: &str) -> Result<Mode, Error> {
+pub(super) fn mode(word: &str) -> Result<Mode, FactorError> {
     let known = Mode::ALL.into_iter().find(|mode| mode.name() == word);
-    known.ok_or_else(|| unknown("mode", word, Mode::ALL.into_iter().map(Mode::name)))
+    let names = Mode::ALL.into_iter().map(Mode::name);
+    known.ok_or_else(|| FactorError::unknown(Factor::Mode, word, names))
 }
 
-pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, Error> {
+pub(super) fn placement(word: &str) -> Result<Placement, FactorError> {
+    word.parse().map_err(|_| {
+        let names = placement::WORDS.iter().map(|(word, _)| *word);
+        let known = names.chain(std::iter::once("a pair of CPUs such as 0:1"));
+        FactorError::unknown(Factor::Placement, word, known)
+    })
+}
+
+pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, FactorError> {
     match word {
         "default" => Ok(KernelBuffer::Default),
         "match" => Ok(KernelBuffer::Match),
-        bytes => size::parse(bytes).map(KernelBuffer::Bytes).map_err(|error| {
-            Error::usage(format!("--kernel-buffer takes default, match or a size: {error}"))
-        }),
+        bytes => size::parse(bytes)
+            .map(KernelBuffer::Bytes)
+            .map_err(|error| no_size(Factor::KernelBuffer, error)),
     }
 }
 
@@ -114,8 +146,9 @@ mod tests {
     #[test]
     fn what_is_too_long_is_refused_before_it_is_compared() {
         let numbers: Vec<String> = (1..1_000_000).map(|number| number.to_string()).collect();
-        let told = list(&numbers.join(","), kernel_buffer).unwrap_err().to_string();
-        assert_eq!(told, "a list of 999999 values; 4096 are the most");
+        let told = list(Factor::KernelBuffer, Words::Items(&numbers), kernel_buffer);
+        let words = "--kernel-buffer: a list of 999999 values; 4096 are the most";
+        assert_eq!(told.unwrap_err().to_string(), words);
         let told = mechanism(&"pipe".repeat(1_000_000), CustomFiles::Ask).unwrap_err().to_string();
         assert!(told.starts_with("unknown mechanism `pipepipe"), "{told}");
         assert!(told.len() < 2_000 && told.contains("...`; known are"), "{told}");
@@ -123,7 +156,9 @@ mod tests {
 
     #[test]
     fn all_is_every_mechanism_and_repeats_count_once() {
-        assert_eq!(mechanisms("all", CustomFiles::Ask).unwrap().len(), MECHANISMS.len());
-        assert_eq!(mechanisms("pipe,tcp,pipe", CustomFiles::Ask).unwrap().len(), 2);
+        let count = |words| mechanisms(Some(words), CustomFiles::Ask).unwrap().len();
+        assert_eq!(count(Words::Text(" all")), MECHANISMS.len());
+        assert_eq!(count(Words::Text("pipe,tcp,pipe")), 2);
+        assert_eq!(count(Words::Items(&["pipe".to_owned(), "tcp, pipe".to_owned()])), 2);
     }
 }

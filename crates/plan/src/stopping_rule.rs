@@ -3,15 +3,11 @@
 
 use ipcperf_model::{Looks, Precision};
 
-use crate::error::Error;
+use crate::factor::{Factor, MOST_REPETITIONS, MOST_SECONDS, REPETITIONS};
+use crate::factor_error::{FactorError, Reason};
 
-/// Kept repetitions where none are asked for.
-const REPETITIONS: u32 = 10;
 /// With `--until-ci`: kept repetitions before the interval is looked at.
 const LEAST: u32 = 10;
-/// With `--until-ci`: the caps where none are given.
-const MOST_REPETITIONS: u32 = 500;
-const MOST_SECONDS: f64 = 60.0;
 /// A cap longer than a week is a slip.
 const LONGEST_S: f64 = 604_800.0;
 
@@ -30,26 +26,26 @@ impl Enough {
     /// From what was typed: `--repetitions`, or `--until-ci` with its caps.
     ///
     /// # Errors
-    /// Usage for no repetitions, a share of nothing, or a cap below the least.
+    /// No repetitions, a share of nothing, or a cap below the least.
     pub fn parse(
         repetitions: Option<u32>,
         until_ci_percent: Option<f64>,
         most_repetitions: Option<u32>,
         most_s: Option<f64>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FactorError> {
         let Some(percent) = until_ci_percent else {
-            return at_least(1, repetitions.unwrap_or(REPETITIONS), "--repetitions")
-                .map(Self::Repetitions);
+            let repetitions = repetitions.unwrap_or(REPETITIONS.value);
+            return at_least(1, repetitions, Factor::Repetitions).map(Self::Repetitions);
         };
         if !(percent > 0.0 && percent < 100.0) {
-            return Err(Error::usage("--until-ci must be above 0 and below 100 per cent"));
+            return Err(must_be(Factor::UntilCi, percent, "above 0 and below 100 per cent"));
         }
-        let most = most_repetitions.unwrap_or(MOST_REPETITIONS);
+        let most = most_repetitions.unwrap_or(MOST_REPETITIONS.value);
         Ok(Self::UntilCi(Precision {
             half_width: percent / 100.0,
             least_repetitions: LEAST,
-            most_repetitions: at_least(LEAST, most, "--most-repetitions")?,
-            most_s: seconds(most_s.unwrap_or(MOST_SECONDS))?,
+            most_repetitions: at_least(LEAST, most, Factor::MostRepetitions)?,
+            most_s: seconds(most_s.unwrap_or_else(|| f64::from(MOST_SECONDS.value)))?,
         }))
     }
 
@@ -72,18 +68,25 @@ impl Enough {
     }
 }
 
-fn at_least(least: u32, asked: u32, flag: &str) -> Result<u32, Error> {
-    if asked < least {
-        return Err(Error::usage(format!("{flag} must be at least {least}")));
-    }
-    Ok(asked)
+/// The error of a number that must be `what`.
+pub(super) fn must_be(factor: Factor, number: impl ToString, what: &str) -> FactorError {
+    FactorError::new(factor, &number.to_string(), Reason::MustBe(what.to_owned()))
 }
 
-fn seconds(asked: f64) -> Result<f64, Error> {
-    if asked > 0.0 && asked <= LONGEST_S {
-        return Ok(asked);
+/// `number`, where it is `least` or more.
+pub(super) fn at_least(least: u32, number: u32, factor: Factor) -> Result<u32, FactorError> {
+    if number < least {
+        return Err(must_be(factor, number, &format!("at least {least}")));
     }
-    Err(Error::usage(format!("--most-seconds must be above 0 and at most {LONGEST_S}")))
+    Ok(number)
+}
+
+fn seconds(number: f64) -> Result<f64, FactorError> {
+    if number > 0.0 && number <= LONGEST_S {
+        return Ok(number);
+    }
+    let what = format!("above 0 and at most {LONGEST_S}");
+    Err(must_be(Factor::MostSeconds, number, &what))
 }
 
 #[cfg(test)]

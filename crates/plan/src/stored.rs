@@ -9,8 +9,10 @@ use ipcperf_model::message_options::FirstTouch;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::{Mode, RunSpec, WarmUp, size};
 
-use super::request::{attempts, deadline, find_option, is_custom_option, parse_values};
-use super::{Case, CustomFiles, Enough, Plan, cell, check_events, custom_name};
+use super::options::{find_option, is_custom_option, parse_values};
+use super::request::{attempts, deadline};
+use super::watchers::check_events;
+use super::{Case, CustomFiles, Enough, Plan, Words, cell, custom_name};
 use crate::error::Error;
 use crate::spelling as words;
 
@@ -92,7 +94,7 @@ fn check_options(mechanism: &'static Mechanism, spec: &RunSpec) -> Result<(), Er
             continue;
         }
         let known = find_option(mechanism, name)?;
-        let values = parse_values(mechanism, known, value)?;
+        let values = parse_values(mechanism, known, Words::Text(value))?;
         if values.len() != 1 || values[0] != *value {
             let full = format!("{}.{name}", mechanism.name);
             return Err(Error::usage(format!("{full} has no value `{value}`")));
@@ -170,7 +172,10 @@ impl Enough {
     fn check(&self) -> Result<(), Error> {
         match self {
             Self::UntilDecided(looks) => looks.check().map_err(Error::usage),
-            Self::Repetitions(count) => Self::parse(Some(*count), None, None, None).map(drop),
+            Self::Repetitions(count) => {
+                Self::parse(Some(*count), None, None, None)?;
+                Ok(())
+            }
             Self::UntilCi(precision) => {
                 let percent = Some(precision.half_width * 100.0);
                 let (most, most_s) = (Some(precision.most_repetitions), Some(precision.most_s));

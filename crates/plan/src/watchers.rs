@@ -7,12 +7,14 @@ use ipcperf_model::case_id::NamedInstrument;
 use ipcperf_model::instrument::{counters, profile};
 use ipcperf_observe::{Instrument, Source};
 
-use crate::error::Error;
+use crate::factor::Factor;
+use crate::factor_error::{FactorError, Reason};
 use crate::spelling as words;
+use crate::typed::Words;
 
-/// The instruments of which events can be chosen, and the flag that chooses them.
-const CHOOSERS: [(&str, &str); 2] =
-    [(counters::FACTS.name, "--events"), (profile::FACTS.name, "--event")];
+/// The instruments of which events can be chosen, and the factor that chooses them.
+const CHOOSERS: [(&str, Factor); 2] =
+    [(counters::FACTS.name, Factor::CounterEvents), (profile::FACTS.name, Factor::ProfileEvent)];
 
 /// More events than this are a slip.
 const MOST_EVENTS: usize = 1_024;
@@ -91,47 +93,54 @@ pub(super) fn named_by_events(watchers: &mut [Watcher], events: &Events) {
 }
 
 /// What was typed after `--instrument`.
-pub(super) fn parse(text: Option<&str>) -> Result<Vec<&'static Instrument>, Error> {
-    text.map_or(Ok(Vec::new()), |text| words::list(text, instrument))
+pub(super) fn parse(typed: Option<Words<'_>>) -> Result<Vec<&'static Instrument>, FactorError> {
+    typed.map_or(Ok(Vec::new()), |typed| words::list(Factor::Instrument, typed, instrument))
 }
 
-fn instrument(word: &str) -> Result<&'static Instrument, Error> {
-    ipcperf_observe::find(word).ok_or_else(|| {
-        let names = ipcperf_observe::INSTRUMENTS.iter().map(|known| known.facts.name);
-        words::unknown("instrument", word, names)
-    })
+fn instrument(word: &str) -> Result<&'static Instrument, FactorError> {
+    let names = ipcperf_observe::INSTRUMENTS.iter().map(|known| known.facts.name);
+    ipcperf_observe::find(word).ok_or_else(|| FactorError::unknown(Factor::Instrument, word, names))
 }
 
-/// What was typed after `--events` and `--event`.
-///
-/// # Errors
-/// Usage where the instrument is not among those that were asked for.
-pub(super) fn parse_events(
-    typed: [Option<&str>; 2],
-    instruments: &[&'static Instrument],
-) -> Result<Events, Error> {
-    let mut events = Events::new();
-    for ((name, flag), text) in CHOOSERS.into_iter().zip(typed) {
-        let Some(text) = text else { continue };
-        if !instruments.iter().any(|instrument| instrument.facts.name == name) {
-            return Err(Error::usage(format!("{flag} is for --instrument {name}")));
-        }
-        let chosen = ipcperf_observe::counters::split(text);
+/// What was typed after `--events` and `--event`, or what is wrong with either.
+pub(super) fn parse_events(typed: [Option<Words<'_>>; 2]) -> Result<Events, Vec<FactorError>> {
+    let (mut events, mut errors) = (Events::new(), Vec::new());
+    for ((name, factor), typed) in CHOOSERS.into_iter().zip(typed) {
+        let Some(typed) = typed else { continue };
+        let texts = typed.texts().into_iter();
+        let chosen: Vec<String> = texts.flat_map(ipcperf_observe::counters::split).collect();
         if chosen.len() > MOST_EVENTS {
-            let count = chosen.len();
-            let words = format!("{flag} names {count} events; {MOST_EVENTS} are the most");
-            return Err(Error::usage(words));
+            let reason = Reason::TooMany(chosen.len() as u64, MOST_EVENTS as u64);
+            errors.push(FactorError::new(factor, "", reason));
         }
         events.insert(name, chosen);
     }
-    Ok(events)
+    if errors.is_empty() { Ok(events) } else { Err(errors) }
+}
+
+/// Events that were chosen for instruments that are not among `instruments`.
+pub(super) fn unused_events(
+    events: &Events,
+    instruments: &[&'static Instrument],
+) -> Vec<FactorError> {
+    let is_asked = |name: &str| instruments.iter().any(|one| one.facts.name == name);
+    let unused = CHOOSERS.iter().filter(|(name, _)| events.contains_key(name) && !is_asked(name));
+    let error = |(name, factor): &(&'static str, Factor)| {
+        FactorError::new(*factor, "", Reason::IsFor(Factor::Instrument, *name))
+    };
+    unused.map(error).collect()
+}
+
+/// The first word of each factor that was chosen as an event and is none.
+pub(super) fn unknown_events(events: &Events) -> Vec<FactorError> {
+    events.keys().filter_map(|instrument| check_events(events, instrument).err()).collect()
 }
 
 /// Whether the words that were chosen for `instrument` are events.
 ///
 /// # Errors
-/// Usage where one is none.
-pub fn check_events(events: &Events, instrument: &str) -> Result<(), Error> {
+/// That one is none.
+pub(super) fn check_events(events: &Events, instrument: &str) -> Result<(), FactorError> {
     let chosen = events.get(instrument).map_or(&[][..], Vec::as_slice);
     let known = ipcperf_observe::find(instrument);
     known.map_or(Ok(()), |instrument| parts(instrument, chosen).map(drop))
@@ -140,11 +149,11 @@ pub fn check_events(events: &Events, instrument: &str) -> Result<(), Error> {
 /// Tries each of `asked`: those that work here, part by part, and what does not.
 ///
 /// # Errors
-/// Usage where a word is no event.
+/// That a word is no event.
 pub(super) fn sort_out(
     asked: &[&'static Instrument],
     events: &Events,
-) -> Result<(Vec<Watcher>, Vec<Unwatched>), Error> {
+) -> Result<(Vec<Watcher>, Vec<Unwatched>), FactorError> {
     let (mut working, mut missing) = (Vec::new(), Vec::new());
     for &instrument in asked {
         let lacks = |why, extent| Unwatched {
@@ -176,11 +185,16 @@ fn nothing_left() -> Unavailable {
     }
 }
 
-fn parts(instrument: &'static Instrument, chosen: &[String]) -> Result<Vec<Watcher>, Error> {
+fn parts(instrument: &'static Instrument, chosen: &[String]) -> Result<Vec<Watcher>, FactorError> {
+    let name = instrument.facts.name;
+    let wrong = |why| {
+        let chooser = CHOOSERS.iter().find(|(chooser, _)| *chooser == name);
+        let factor = chooser.map_or(Factor::Instrument, |(_, factor)| *factor);
+        FactorError::new(factor, "", Reason::Event(name, why))
+    };
     let parts = match instrument.source {
         Source::Worker { .. } | Source::Outside { .. } => vec![Vec::new()],
-        Source::Events { divide, .. } => divide(chosen)
-            .map_err(|why| Error::usage(format!("{}: {why}", instrument.facts.name)))?,
+        Source::Events { divide, .. } => divide(chosen).map_err(wrong)?,
     };
     let count = parts.len();
     let watcher = |(index, events)| Watcher {
@@ -208,7 +222,17 @@ mod tests {
 
     #[test]
     fn events_are_for_their_instrument() {
-        let refused = parse_events([Some("cycles"), None], &[]).unwrap_err().to_string();
-        assert!(refused.contains("--events is for --instrument counters"), "{refused}");
+        let events = parse_events([Some(Words::Text("cycles")), None]).unwrap();
+        let unused = unused_events(&events, &[]);
+        assert_eq!(unused[0].to_string(), "--events is for --instrument counters");
+        assert_eq!(unused[0].reason_by_keys(), "events is for instrument counters");
+    }
+
+    #[test]
+    fn a_word_that_is_no_event_is_told_with_its_factor() {
+        let events = parse_events([Some(Words::Text("page-fautls")), None]).unwrap();
+        let [unknown] = &unknown_events(&events)[..] else { panic!("one") };
+        assert_eq!(unknown.factor, Factor::CounterEvents);
+        assert!(unknown.remedy_by_keys().contains("page-faults"), "{unknown}");
     }
 }

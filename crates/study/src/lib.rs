@@ -24,7 +24,6 @@ mod metric;
 mod mistake;
 mod new;
 mod observation_metric;
-mod remedy;
 mod schema;
 mod section;
 mod sections;

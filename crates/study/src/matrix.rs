@@ -3,23 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_model::TouchCheck;
-use ipcperf_model::instrument::{counters, profile};
 use ipcperf_model::size::count_list as count_sizes;
 use ipcperf_model::suggestion::nearest;
-use ipcperf_plan::{MECHANISMS, OwnKind, own_mechanism};
+use ipcperf_plan::{
+    CustomFiles, Error, Factor, FactorError, MECHANISMS, MOST_CELLS, OptionSetting, OwnKind,
+    ParsedRequest, Request, Typed, TypedHandling, Words, custom_name, own_mechanism,
+};
 
 use super::document::Entry;
 use super::key::Need;
 use super::length::Length;
 use super::mistake::Mistakes;
-use super::remedy;
 use super::sections::MATRIX;
 use super::selection::{FACTORS, MOST_LEVELS, canonical};
 use super::values::Values;
-use ipcperf_plan::Error;
-use ipcperf_plan::{
-    CustomFiles, MOST_CELLS, Request, Typed, TypedHandling, check_events, custom_name,
-};
 
 /// One matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,38 +24,32 @@ pub struct Matrix {
     /// Its name.
     pub name: String,
     values: Values,
-    /// `MECHANISM.OPTION=VALUES`, with the lines they stand in.
-    options: Vec<(usize, String)>,
+    options: Vec<OptionKey>,
     /// What its cases have of each factor. Every selection of a study is held against it.
     levels: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The keys that are words of a request, in the order in which they are held against one another.
-const WORDS: [&str; 15] = [
-    "mechanism",
-    "workload",
-    "mode",
-    "placement",
-    "buffer",
-    "kernel_buffer",
-    "total",
-    "touch",
-    "payload",
-    "buffers",
-    "first_touch",
-    "reply",
-    "instrument",
-    "events",
-    "event",
-];
+/// An option of a mechanism, as a matrix sets it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OptionKey {
+    /// The line it stands in.
+    line: usize,
+    mechanism: String,
+    option: String,
+    levels: Vec<String>,
+}
 
-/// Keys that cannot be judged where there is a slip in another one.
-const NEEDS: [(&str, &str); 4] = [
-    ("first_touch", "total"),
-    ("reply", "workload"),
-    ("events", "instrument"),
-    ("event", "instrument"),
-];
+impl OptionKey {
+    /// `MECHANISM.OPTION`.
+    fn name(&self) -> String {
+        self.setting().name()
+    }
+
+    fn setting(&self) -> OptionSetting<'_> {
+        let values = Words::Items(&self.levels);
+        OptionSetting { mechanism: &self.mechanism, option: &self.option, values }
+    }
+}
 
 /// Repetitions of a quick look at most.
 const QUICK_REPETITIONS: u64 = 10;
@@ -67,7 +58,7 @@ const LONG: usize = 4;
 
 impl Matrix {
     /// The matrix number `number`, whose keys were given `values` and whose options are `options`.
-    pub(super) fn new(values: Values, options: Vec<(usize, String)>, number: usize) -> Self {
+    pub(super) fn new(values: Values, options: Vec<OptionKey>, number: usize) -> Self {
         let name = values.text("name").map_or_else(|| number.to_string(), str::to_owned);
         let mut matrix = Self { name, values, options, levels: BTreeMap::new() };
         matrix.levels = matrix.all_levels();
@@ -77,7 +68,7 @@ impl Matrix {
     /// Options: a table of their mechanism's name.
     pub(super) fn options(
         entry: &Entry<'_, '_>,
-        into: &mut Vec<(usize, String)>,
+        into: &mut Vec<OptionKey>,
         mistakes: &mut Mistakes,
     ) -> bool {
         let Some(table) = entry.table() else { return false };
@@ -85,12 +76,14 @@ impl Matrix {
             return false;
         }
         for option in table.entries(&entry.path) {
-            let words: Option<Vec<String>> = option.items().iter().map(Entry::text).collect();
-            match words {
-                Some(words) => {
-                    let set = format!("{}.{}={}", entry.name, option.name, words.join(","));
-                    into.push((option.line, set));
-                }
+            let levels: Option<Vec<String>> = option.items().iter().map(Entry::text).collect();
+            match levels {
+                Some(levels) => into.push(OptionKey {
+                    line: option.line,
+                    mechanism: entry.name.to_owned(),
+                    option: option.name.to_owned(),
+                    levels,
+                }),
                 None => mistakes.add(
                     option.place(),
                     format!("it cannot be {}", option.kind()),
@@ -113,25 +106,23 @@ impl Matrix {
         lengths.filter_map(|length| Some((length, self.values.table(length.key()?)?)))
     }
 
-    /// Its levels as words of a request, of those keys that `takes` says.
-    fn words(&self, length: Length) -> BTreeMap<&'static str, String> {
-        let values = self.values_at(length);
-        let words = WORDS.into_iter().map(|key| Some((key, values.levels(key)?.join(","))));
-        words.flatten().collect()
-    }
-
     /// The request that it is.
     ///
     /// # Errors
     /// As [`Request::parse`] has them.
     pub(super) fn request(&self, sampling: &Values, length: Length) -> Result<Request, Error> {
-        let words = self.words(length);
-        let set: Vec<String> = self.options.iter().map(|(_, set)| set.clone()).collect();
-        let mut request = asked(&words, &set, self.messages(length), sampling, CustomFiles::Ask)?;
+        let values = self.values_at(length);
+        let sampled = sampled(typed(&values, CustomFiles::Ask), sampling);
+        let request = Typed { options: self.settings(), ..sampled };
+        let mut request = Request::parse(&request, TouchCheck::Off)?;
         if length == Length::Quick {
             self.shorten(&mut request, sampling)?;
         }
         Ok(request)
+    }
+
+    fn settings(&self) -> Vec<OptionSetting<'_>> {
+        self.options.iter().map(OptionKey::setting).collect()
     }
 
     /// The custom mechanisms that it names, by their whole paths.
@@ -140,10 +131,6 @@ impl Matrix {
         let levels = tables.filter_map(|values| values.levels("mechanism")).flatten();
         let words = levels.flat_map(|level| level.split(','));
         words.filter_map(|word| custom_name(word.trim())).collect()
-    }
-
-    fn messages(&self, length: Length) -> Option<u64> {
-        self.values_at(length).whole("messages")
     }
 
     /// Every second size where there are many, and at most ten repetitions.
@@ -162,78 +149,29 @@ impl Matrix {
         request.repeat(u32::try_from(repetitions).unwrap_or(u32::MAX))
     }
 
-    /// Tells each key whose words cannot be: held against those before it, one after another.
+    /// Adds a mistake for each key that cannot be what it was given.
     pub(super) fn check(&self, mistakes: &mut Mistakes) {
         if !self.is_small_enough(mistakes) {
             return;
         }
-        let right = self.check_words(mistakes);
+        // Nothing that it names is loaded, as the file that holds it may be anybody's.
+        let typed = typed(&self.values, CustomFiles::Leave);
+        let parsed = ParsedRequest::parse(&Typed { options: self.settings(), ..typed });
+        for error in parsed.errors().into_iter().chain(parsed.unknown_events()) {
+            self.tell(&error, &self.values, mistakes);
+        }
         for (length, other) in self.others() {
-            self.check_other((length, other), &right, mistakes);
+            self.check_other(length, other, mistakes);
         }
         self.check_amount(mistakes);
-        if !right.contains_key("mechanism") || !right.contains_key("buffer") {
-            return;
-        }
-        for (line, option) in &self.options {
-            let set = std::slice::from_ref(option);
-            if let Err(error) = parse(&right, set, self.messages(Length::Full), &Values::default())
-            {
-                let name = option.split('=').next().unwrap_or(option);
-                tell((*line, &format!("{}.{name}", self.values.path)), &error, mistakes);
-            }
-        }
-        self.check_events(&right, mistakes);
     }
 
-    fn check_events(&self, right: &BTreeMap<&'static str, String>, mistakes: &mut Mistakes) {
-        let Ok(request) = parse(right, &[], None, &Values::default()) else { return };
-        for (key, instrument) in [("events", counters::FACTS.name), ("event", profile::FACTS.name)]
-        {
-            if let Err(error) = check_events(&request.events, instrument) {
-                let (line, path) = self.values.place_of(key);
-                tell((line, &path), &error, mistakes);
-            }
-        }
-    }
-
-    /// The words that can be, as far as each goes with those before it.
-    fn check_words(&self, mistakes: &mut Mistakes) -> BTreeMap<&'static str, String> {
-        let all = self.words(Length::Full);
-        let mut right = BTreeMap::new();
-        for (key, words) in WORDS.into_iter().filter_map(|key| Some((key, all.get(key)?.clone()))) {
-            let is_missing = |needed: &str| all.contains_key(needed) && !right.contains_key(needed);
-            if NEEDS.iter().any(|(needs, needed)| *needs == key && is_missing(needed)) {
-                continue;
-            }
-            let mut tried = right.clone();
-            tried.insert(key, words);
-            match parse(&tried, &[], self.messages(Length::Full), &Values::default()) {
-                Ok(_) => right = tried,
-                Err(error) => {
-                    let (line, path) = self.values.place_of(key);
-                    tell((line, &path), &error, mistakes);
-                }
-            }
-        }
-        right
-    }
-
-    /// The same of what another length has instead.
-    fn check_other(
-        &self,
-        (length, other): (Length, &Values),
-        right: &BTreeMap<&'static str, String>,
-        mistakes: &mut Mistakes,
-    ) {
-        let given = WORDS.into_iter().filter_map(|key| Some((key, other.levels(key)?.join(","))));
-        for (key, words) in given {
-            let mut tried = right.clone();
-            tried.insert(key, words);
-            if let Err(error) = parse(&tried, &[], self.messages(length), &Values::default()) {
-                let (line, path) = other.place_of(key);
-                tell((line, &path), &error, mistakes);
-            }
+    /// Adds a mistake for each key of what `length` has instead. Options are not held against it: it may leave out
+    /// their mechanism.
+    fn check_other(&self, length: Length, other: &Values, mistakes: &mut Mistakes) {
+        let values = self.values_at(length);
+        for error in ParsedRequest::parse(&typed(&values, CustomFiles::Leave)).errors() {
+            self.tell(&error, other, mistakes);
         }
         let total = other.levels("total").or_else(|| self.values.levels("total"));
         if other.whole("messages").is_some() && total.is_some() {
@@ -242,20 +180,36 @@ impl Matrix {
         }
     }
 
+    /// Adds `error` where the key that it is about is one of `values`, or an option. What is missing, or no level at
+    /// all, was told before.
+    fn tell(&self, error: &FactorError, values: &Values, mistakes: &mut Mistakes) {
+        let place = match &error.option {
+            Some(name) => {
+                let option = self.options.iter().find(|option| option.name() == *name);
+                option.map(|option| (option.line, format!("{}.{name}", self.values.path)))
+            }
+            None => Some(error.factor.key())
+                .filter(|key| values.has(key))
+                .map(|key| values.place_of(key)),
+        };
+        if let Some((line, path)) = place {
+            mistakes.add((line, &path), error.reason_by_keys(), error.remedy_by_keys());
+        }
+    }
+
     /// Whether its cells can be counted at all: what has millions is a slip, and would take an age to look at.
     fn is_small_enough(&self, mistakes: &mut Mistakes) -> bool {
         let tables = std::iter::once(&self.values).chain(self.others().map(|(_, other)| other));
         let keys = tables.flat_map(|values| {
-            WORDS.into_iter().filter_map(move |key| Some((values, key, values.levels(key)?)))
+            levels_of(values).map(|(key, levels)| (values.place_of(key), count(levels)))
         });
-        let keys = keys.map(|(values, key, levels)| (values.place_of(key), levels.join(",")));
-        let options = self.options.iter().filter_map(|(line, set)| {
-            let (name, words) = set.split_once('=')?;
-            Some(((*line, format!("{}.{name}", self.values.path)), words.to_owned()))
+        let options = self.options.iter().map(|option| {
+            let path = format!("{}.{}", self.values.path, option.name());
+            ((option.line, path), count(&option.levels))
         });
-        let long = keys.chain(options).find(|(_, words)| count(words) > MOST_LEVELS);
-        if let Some(((line, path), words)) = long {
-            let what = format!("it has {} levels; {MOST_LEVELS} are the most", count(&words));
+        let long = keys.chain(options).find(|(_, count)| *count > MOST_LEVELS);
+        if let Some(((line, path), count)) = long {
+            let what = format!("it has {count} levels; {MOST_LEVELS} are the most");
             mistakes.add((line, &path), what, "give it fewer");
             return false;
         }
@@ -271,25 +225,26 @@ impl Matrix {
 
     /// Combinations of levels, as they are written: at least as many as will be cells.
     pub(super) fn cells(&self) -> usize {
-        let words = self.words(Length::Full);
-        let common = words.iter().filter(|(key, _)| **key != "mechanism" && FACTORS.contains(key));
-        let common = common.filter(|(key, _)| **key != "instrument");
-        let common = common.map(|(_, words)| count(words)).fold(1, usize::saturating_mul);
+        let own = [Factor::Mechanism.key(), Factor::Instrument.key()];
+        let common = levels_of(&self.values)
+            .filter(|(key, _)| FACTORS.contains(key) && !own.contains(key))
+            .map(|(_, levels)| count(levels))
+            .fold(1, usize::saturating_mul);
         let mut options: BTreeMap<&str, usize> = BTreeMap::new();
-        for (name, words) in self.options.iter().filter_map(|(_, set)| set.split_once('=')) {
-            let mechanism = name.split('.').next().unwrap_or(name);
-            let sets = options.entry(mechanism).or_insert(1);
-            *sets = sets.saturating_mul(count(words));
+        for option in &self.options {
+            let sets = options.entry(&option.mechanism).or_insert(1);
+            *sets = sets.saturating_mul(count(&option.levels));
         }
         let sets = |name: &str| {
             let kind = own_mechanism(name).map(|(kind, _)| kind.word());
             options.get(kind.unwrap_or(name)).copied().unwrap_or(1)
         };
-        let named = words.get("mechanism").map_or("", String::as_str);
-        let variants = match named.trim() {
-            "all" => MECHANISMS.iter().map(|known| sets(known.name)).fold(0, usize::saturating_add),
-            named => named.split(',').map(|name| sets(name.trim())).fold(0, usize::saturating_add),
-        };
+        let named = self.values.levels(Factor::Mechanism.key()).unwrap_or_default();
+        let named: Vec<&str> =
+            named.iter().flat_map(|level| level.split(',')).map(str::trim).collect();
+        let all = MECHANISMS.iter().map(|known| known.name);
+        let named = if named == ["all"] { all.collect() } else { named };
+        let variants = named.into_iter().map(sets).fold(0, usize::saturating_add);
         variants.saturating_mul(common)
     }
 
@@ -302,10 +257,12 @@ impl Matrix {
 
     /// What it has of levels, as they are written: `mechanism pipe,tcp; buffer 64`.
     pub fn summary(&self) -> String {
-        let words = self.words(Length::Full);
-        let words = WORDS.into_iter().filter_map(|key| Some(format!("{key} {}", words.get(key)?)));
+        let words = levels_of(&self.values);
+        let words = words.map(|(key, levels)| format!("{key} {}", levels.join(",")));
         let messages = self.values.whole("messages").map(|count| format!("messages {count}"));
-        let options = self.options.iter().map(|(_, set)| set.replacen('=', " ", 1));
+        let options = self.options.iter();
+        let options =
+            options.map(|option| format!("{} {}", option.name(), option.levels.join(",")));
         words.chain(messages).chain(options).collect::<Vec<_>>().join("; ")
     }
 
@@ -320,22 +277,11 @@ impl Matrix {
     }
 
     fn all_levels(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let words = self.words(Length::Full);
-        // What has too many levels is refused, and nothing is held against them.
-        let each = |factor: &str, words: &str| -> BTreeSet<String> {
-            let words = Some(words).filter(|words| count(words) <= MOST_LEVELS);
-            words
-                .into_iter()
-                .flat_map(|words| words.split(','))
-                .flat_map(|word| canonical(factor, word))
-                .collect()
-        };
-        let mut levels: BTreeMap<String, BTreeSet<String>> =
-            words.iter().map(|(key, words)| ((*key).to_owned(), each(key, words))).collect();
-        for (_, option) in &self.options {
-            if let Some((name, values)) = option.split_once('=') {
-                levels.insert(name.to_owned(), each(name, values));
-            }
+        let mut levels: BTreeMap<String, BTreeSet<String>> = levels_of(&self.values)
+            .map(|(key, levels)| (key.to_owned(), canonical_levels(key, levels)))
+            .collect();
+        for option in &self.options {
+            levels.insert(option.name(), canonical_levels(&option.name(), &option.levels));
         }
         levels.insert("matrix".to_owned(), BTreeSet::from([self.name.clone()]));
         // What nobody disturbs is there beside what somebody does.
@@ -350,58 +296,61 @@ impl Matrix {
     }
 }
 
-/// What `words` ask for, to see whether they can be asked: nothing that they name is loaded, as the file that
-/// holds them may be anybody's.
-fn parse(
-    words: &BTreeMap<&'static str, String>,
-    set: &[String],
-    messages: Option<u64>,
-    sampling: &Values,
-) -> Result<Request, Error> {
-    asked(words, set, messages, sampling, CustomFiles::Leave)
+/// The keys of a matrix that are given levels, in the order in which they are explained.
+fn levels_of(values: &Values) -> impl Iterator<Item = (&'static str, &[String])> {
+    MATRIX.keys.iter().filter_map(|key| Some((key.name, values.levels(key.name)?)))
 }
 
-/// What `words` ask for; what is not there is as usual.
-fn asked(
-    words: &BTreeMap<&'static str, String>,
-    set: &[String],
-    messages: Option<u64>,
-    sampling: &Values,
-    custom_files: CustomFiles,
-) -> Result<Request, Error> {
-    let word = |key: &str| words.get(key).map(String::as_str);
-    let or = |key: &str, usual: &'static str| words.get(key).map_or(usual, String::as_str);
-    let whole =
-        |key: &str| sampling.whole(key).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    let typed = Typed {
-        mechanisms: or("mechanism", "null"),
+/// The levels that `written` names, as cases have them. What has too many levels is refused, and nothing is held
+/// against them.
+fn canonical_levels(factor: &str, written: &[String]) -> BTreeSet<String> {
+    let few = Some(written).filter(|written| count(written) <= MOST_LEVELS);
+    let words = few.into_iter().flatten().flat_map(|level| level.split(','));
+    words.flat_map(|word| canonical(factor, word)).collect()
+}
+
+/// What the keys of a matrix ask for.
+fn typed(values: &Values, custom_files: CustomFiles) -> Typed<'_> {
+    let words = |factor: Factor| values.levels(factor.key()).map(Words::Items);
+    Typed {
+        mechanisms: words(Factor::Mechanism),
         custom_files,
-        workloads: or("workload", "stream"),
-        buffers: or("buffer", "64"),
-        total: word("total"),
-        messages,
-        modes: or("mode", "2proc"),
-        placements: or("placement", "same"),
-        kernel_buffers: or("kernel_buffer", "default"),
+        workloads: words(Factor::Workload),
+        buffers: words(Factor::Buffer),
+        total: words(Factor::Total),
+        messages: values.whole("messages"),
+        modes: words(Factor::Mode),
+        placements: words(Factor::Placement),
+        kernel_buffers: words(Factor::KernelBuffer),
         handling: TypedHandling {
-            touch: word("touch"),
-            payload: word("payload"),
-            buffers: word("buffers"),
-            first_touch: word("first_touch"),
-            reply: word("reply"),
+            touch: words(Factor::Touch),
+            payload: words(Factor::Payload),
+            buffers: words(Factor::Buffers),
+            first_touch: words(Factor::FirstTouch),
+            reply: words(Factor::Reply),
         },
-        instruments: word("instrument"),
-        events: [word("events"), word("event")],
-        set,
-        repetitions: whole("repetitions"),
-        until_ci_percent: sampling.number("until_ci"),
-        most_repetitions: whole("most_repetitions"),
-        most_s: sampling.number("most_s"),
-        attempts: whole("attempts"),
-        seed: sampling.whole("seed"),
-        deadline_s: sampling.number("deadline"),
+        instruments: words(Factor::Instrument),
+        events: [words(Factor::CounterEvents), words(Factor::ProfileEvent)],
+        ..Typed::default()
+    }
+}
+
+/// `typed`, measured as often as the keys of `[sampling]` ask for.
+fn sampled<'v>(typed: Typed<'v>, sampling: &Values) -> Typed<'v> {
+    let whole = |factor: Factor| {
+        let number = sampling.whole(factor.key())?;
+        Some(u32::try_from(number).unwrap_or(u32::MAX))
     };
-    Request::parse(&typed, TouchCheck::Off)
+    Typed {
+        repetitions: whole(Factor::Repetitions),
+        until_ci_percent: sampling.number(Factor::UntilCi.key()),
+        most_repetitions: whole(Factor::MostRepetitions),
+        most_s: sampling.number(Factor::MostSeconds.key()),
+        attempts: whole(Factor::Attempts),
+        seed: sampling.whole(Factor::Seed.key()),
+        deadline_s: sampling.number(Factor::Deadline.key()),
+        ..typed
+    }
 }
 
 /// Whether `name` looks like a slip in a key, and not like a mechanism.
@@ -414,13 +363,8 @@ fn is_nearer_a_key(name: &str) -> bool {
         && nearest(name, &mut mechanisms).is_none()
 }
 
-/// How many levels `words` name, each range as many as are in it, without making them.
-fn count(words: &str) -> usize {
-    usize::try_from(count_sizes(words)).unwrap_or(usize::MAX)
-}
-
-/// What is wrong, in the words of `error`.
-fn tell(place: (usize, &str), error: &Error, mistakes: &mut Mistakes) {
-    let (what, remedy) = remedy::apart(&error.to_string());
-    mistakes.add(place, what, remedy);
+/// Number of levels that `written` names, each range as many as are in it, without making them.
+fn count(written: &[String]) -> usize {
+    let counts = written.iter().map(|level| count_sizes(level));
+    usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
 }

@@ -1,5 +1,7 @@
 //! What a section of a study file is.
 
+use ipcperf_plan::Factor;
+
 use super::key::{Key, Need, Takes};
 
 /// A table, or a list of tables, of the file.
@@ -50,4 +52,14 @@ pub(super) const fn optional(
     about: &'static str,
 ) -> Key {
     Key { name, takes, need: Need::Optional(usual), about, example }
+}
+
+/// A key that is a factor: its name and its default are the factor's.
+pub(super) const fn of_factor(
+    factor: Factor,
+    takes: Takes,
+    example: &'static str,
+    about: &'static str,
+) -> Key {
+    optional(factor.key(), takes, example, factor.default_text(), about)
 }

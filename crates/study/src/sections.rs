@@ -2,8 +2,9 @@
 //! has these.
 
 use super::key::{Key, Takes};
-use super::section::{Repeats, Section, optional, required};
+use super::section::{Repeats, Section, of_factor, optional, required};
 use crate::display_schema::{FIGURE, PICTURE, TABLE};
+use ipcperf_plan::Factor;
 
 /// The top of the file.
 pub(crate) const TOP: Section = Section {
@@ -40,11 +41,10 @@ pub(crate) const SAMPLING: Section = Section {
     repeats: Repeats::Once,
     about: "How often each case is measured.",
     keys: &[
-        optional(
-            "repetitions",
+        of_factor(
+            Factor::Repetitions,
             Takes::Whole(1, 100_000),
             "20",
-            "10",
             "kept repetitions of each case; one more comes first and is set aside",
         ),
         optional(
@@ -54,48 +54,37 @@ pub(crate) const SAMPLING: Section = Section {
             "10, or repetitions where these are fewer",
             "kept repetitions with --quick",
         ),
-        optional(
-            "until_ci",
+        of_factor(
+            Factor::UntilCi,
             Takes::Number(0.001, 99.0),
             "2",
-            "none",
             "repeat until the 95 % interval of the median is known to this many per cent, either way",
         ),
-        optional(
-            "most_repetitions",
+        of_factor(
+            Factor::MostRepetitions,
             Takes::Whole(10, 100_000),
             "200",
-            "500",
             "with until_ci: give a case up after so many",
         ),
-        optional(
-            "most_s",
+        of_factor(
+            Factor::MostSeconds,
             Takes::Number(0.001, 604_800.0),
             "120",
-            "60",
             "with until_ci: repeat no longer, s",
         ),
-        optional(
-            "attempts",
+        of_factor(
+            Factor::Attempts,
             Takes::Whole(1, 1_000),
-            "3",
             "3",
             "runs for one repetition at most, until one is undisturbed",
         ),
-        optional(
-            "deadline",
+        of_factor(
+            Factor::Deadline,
             Takes::Number(0.001, 86_400.0),
-            "10",
             "10",
             "the most a run may last, s",
         ),
-        optional(
-            "seed",
-            Takes::Whole(0, u64::MAX),
-            "1",
-            "from the clock",
-            "shuffles the cases of each block",
-        ),
+        of_factor(Factor::Seed, Takes::Whole(0, u64::MAX), "1", "shuffles the cases of each block"),
     ],
 };
 
@@ -116,10 +105,20 @@ const MATRIX_KEYS: &[Key] = &[
         "its number",
         "names it, so that hypotheses can mean its cases",
     ),
-    required("mechanism", Takes::Levels, "[\"pipe\", \"unix-stream\"]", "what carries the bytes"),
-    required("buffer", Takes::Levels, "\"512..16MiB\"", "bytes of one call, or of one message"),
-    optional("workload", Takes::Levels, "\"stream\"", "stream", "what the parties do"),
-    optional("total", Takes::Levels, "\"16MiB\"", "calibrated", "payload one way in a run"),
+    required(
+        Factor::Mechanism.key(),
+        Takes::Levels,
+        "[\"pipe\", \"unix-stream\"]",
+        "what carries the bytes",
+    ),
+    required(
+        Factor::Buffer.key(),
+        Takes::Levels,
+        "\"512..16MiB\"",
+        "bytes of one call, or of one message",
+    ),
+    of_factor(Factor::Workload, Takes::Levels, "\"stream\"", "what the parties do"),
+    of_factor(Factor::Total, Takes::Levels, "\"16MiB\"", "payload one way in a run"),
     optional(
         "messages",
         Takes::Whole(1, 1 << 40),
@@ -127,47 +126,37 @@ const MATRIX_KEYS: &[Key] = &[
         "none",
         "messages, or round trips, in a run: instead of total",
     ),
-    optional("mode", Takes::Levels, "\"2proc\"", "2proc", "which parties there are"),
-    optional("placement", Takes::Levels, "\"same\"", "same", "on which CPUs"),
-    optional(
-        "kernel_buffer",
+    of_factor(Factor::Mode, Takes::Levels, "\"2proc\"", "which parties there are"),
+    of_factor(Factor::Placement, Takes::Levels, "\"same\"", "on which CPUs"),
+    of_factor(
+        Factor::KernelBuffer,
         Takes::Levels,
         "[\"default\", \"match\"]",
-        "default",
         "what the kernel holds",
     ),
-    optional("touch", Takes::Levels, "\"both\"", "none", "who writes and reads every byte"),
-    optional("payload", Takes::Levels, "\"random\"", "constant", "what messages hold"),
-    optional(
-        "buffers",
+    of_factor(Factor::Touch, Takes::Levels, "\"both\"", "who writes and reads every byte"),
+    of_factor(Factor::Payload, Takes::Levels, "\"random\"", "what messages hold"),
+    of_factor(
+        Factor::Buffers,
         Takes::Levels,
         "\"rotate\"",
-        "hot",
         "whether messages lie where the one before lay",
     ),
-    optional(
-        "first_touch",
+    of_factor(
+        Factor::FirstTouch,
         Takes::Levels,
         "\"before-fork\"",
-        "after-fork",
         "when buffers are touched first",
     ),
-    optional("reply", Takes::Levels, "\"8\"", "echo", "what a request is answered with"),
-    optional(
-        "instrument",
-        Takes::Levels,
-        "[\"rusage\", \"syscalls\"]",
-        "none",
-        "what watches runs",
-    ),
-    optional(
-        "events",
+    of_factor(Factor::Reply, Takes::Levels, "\"8\"", "what a request is answered with"),
+    of_factor(Factor::Instrument, Takes::Levels, "[\"rusage\", \"syscalls\"]", "what watches runs"),
+    of_factor(
+        Factor::CounterEvents,
         Takes::Levels,
         "[\"instructions\", \"cycles\"]",
-        "usual",
         "what counters count",
     ),
-    optional("event", Takes::Levels, "\"cpu-clock\"", "usual", "by what the profile samples"),
+    of_factor(Factor::ProfileEvent, Takes::Levels, "\"cpu-clock\"", "by what the profile samples"),
     optional(
         "quick",
         Takes::Table(OTHER_LENGTH),

@@ -8,29 +8,29 @@ use ipcperf_model::size::parse_list as parse_sizes;
 use super::document::Entry;
 use super::mistake::Mistakes;
 use super::unknown_key::unknown_key;
-use ipcperf_plan::{custom_in, shortest_custom, takes_sizes};
+use ipcperf_plan::{Factor, custom_in, shortest_custom, takes_sizes};
 
 /// The factor that is the matrix of a case.
 const MATRIX: &str = "matrix";
 /// The factor that may name files.
-const MECHANISM: &str = "mechanism";
+const MECHANISM: &str = Factor::Mechanism.key();
 
 /// The factors by which cases differ, but for options, whose names begin with their mechanism's. The keys of
 /// a matrix that are factors have the same names.
 pub const FACTORS: [&str; 13] = [
     MATRIX,
     MECHANISM,
-    "workload",
-    "mode",
-    "placement",
-    "buffer",
-    "kernel_buffer",
-    "touch",
-    "payload",
-    "buffers",
-    "first_touch",
-    "reply",
-    "instrument",
+    Factor::Workload.key(),
+    Factor::Mode.key(),
+    Factor::Placement.key(),
+    Factor::Buffer.key(),
+    Factor::KernelBuffer.key(),
+    Factor::Touch.key(),
+    Factor::Payload.key(),
+    Factor::Buffers.key(),
+    Factor::FirstTouch.key(),
+    Factor::Reply.key(),
+    Factor::Instrument.key(),
 ];
 
 /// Whether levels of `factor` are numbers of bytes: sizes of messages and buffers, and options that set one.

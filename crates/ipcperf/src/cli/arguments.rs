@@ -91,34 +91,6 @@ pub(super) struct RunArguments {
     pub(super) output: OutputArguments,
 }
 
-/// What a study says itself.
-const MATRIX: [&str; 24] = [
-    "mechanism",
-    "workload",
-    "buffer",
-    "total",
-    "mode",
-    "placement",
-    "repetitions",
-    "until_ci",
-    "most_repetitions",
-    "most_seconds",
-    "attempts",
-    "set",
-    "kernel_buffer",
-    "touch",
-    "reply",
-    "payload",
-    "buffers",
-    "first_touch",
-    "verify",
-    "instrument",
-    "events",
-    "event",
-    "seed",
-    "deadline",
-];
-
 #[derive(Args, Debug)]
 #[command(mut_arg("mechanism", |mechanism| {
     mechanism.required(false).required_unless_present("study")
@@ -126,7 +98,7 @@ const MATRIX: [&str; 24] = [
 pub(super) struct PlanArguments {
     #[arg(value_name = "STUDY", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
-    #[arg(conflicts_with_all = MATRIX)]
+    #[arg(conflicts_with_all = MatrixArguments::ids())]
     pub(super) study: Option<String>,
     /// Of a study: every second level of long factors, at most ten repetitions, shorter counts
     #[arg(long, requires = "study")]

@@ -91,7 +91,7 @@ pub(super) fn resolve(
     adapt: impl FnOnce(&mut Request),
 ) -> Result<Plan, Error> {
     let check = if matrix.verify { TouchCheck::Verify } else { TouchCheck::Off };
-    let mut request = Request::parse(&matrix.typed(), check)?;
+    let mut request = Request::parse(&matrix.typed()?, check)?;
     adapt(&mut request);
     Ok(Plan::resolve(&request, &topology()?)?)
 }

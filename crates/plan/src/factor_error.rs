@@ -1,0 +1,379 @@
+//! Why a factor cannot be what was given: typed, so that the command line can speak of flags and a study file of
+//! keys.
+
+use std::fmt;
+
+use ipcperf_model::Unavailable;
+use ipcperf_model::size::SizeError;
+use ipcperf_model::suggestion::{shortened, suggestion};
+
+use crate::factor::Factor;
+
+/// What is wrong with one factor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactorError {
+    /// The factor.
+    pub factor: Factor,
+    /// The option that it is about, `MECHANISM.OPTION` as it was given; none where it is about no option.
+    pub option: Option<String>,
+    /// The value that cannot be; empty where no single one is to blame.
+    pub value: String,
+    /// Why it cannot be.
+    pub reason: Reason,
+}
+
+/// Why a value of a factor cannot be, with what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Nothing was given, and something must be.
+    Missing,
+    /// The value is no known word; a suggestion.
+    Unknown(String),
+    /// The value is no option of this mechanism; a suggestion.
+    UnknownOption(&'static str, String),
+    /// This mechanism has no options.
+    NoOptions(&'static str),
+    /// The factor takes something else.
+    Takes(String),
+    /// The value breaks this rule.
+    Rule(&'static str),
+    /// The number must be otherwise.
+    MustBe(String),
+    /// It is no size.
+    Size(SizeError),
+    /// So many values are more than these.
+    TooMany(u64, u64),
+    /// It cannot name a custom mechanism.
+    Path(String),
+    /// It only means something together with this level of another factor.
+    IsFor(Factor, &'static str),
+    /// It needs a total.
+    NeedsTotal,
+    /// It is an option of this mechanism, which is not among those that are measured.
+    NotMeasured(String),
+    /// It is an option of custom mechanisms of this kind, none of which is measured.
+    NoneMeasured(&'static str),
+    /// This option was set before.
+    SetTwice(String),
+    /// Custom mechanisms of this kind cannot have such an option.
+    CustomOption(&'static str),
+    /// This instrument has no such event.
+    Event(&'static str, Unavailable),
+}
+
+/// Where a factor is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// On the command line, by flags.
+    Flags,
+    /// In a study file, by keys.
+    Keys,
+}
+
+impl Names {
+    const fn of(self, factor: Factor) -> &'static str {
+        match (self, factor) {
+            // Shorter, and what people type.
+            (Self::Flags, Factor::Workload) => "-w",
+            (Self::Flags, Factor::Mechanism) => "-m",
+            (Self::Flags, factor) => factor.flag(),
+            (Self::Keys, factor) => factor.key(),
+        }
+    }
+}
+
+/// Why no total can be found where buffers are touched in the timed region.
+const SHORT_PHASES: &str =
+    "the short phases that find a total would take all the faults before the one that counts";
+/// What an option of a custom mechanism takes.
+const CUSTOM_OPTION: &str = "takes a name without spaces, and plain values";
+
+impl FactorError {
+    /// An error about `value` of `factor`.
+    pub(crate) fn new(factor: Factor, value: &str, reason: Reason) -> Self {
+        Self { factor, option: None, value: shortened(value), reason }
+    }
+
+    /// The error of a `word` that is none of those `known`.
+    pub(crate) fn unknown<'a>(
+        factor: Factor,
+        word: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        Self::new(factor, word, Reason::Unknown(suggestion(word, known)))
+    }
+
+    /// The same error, about `option`.
+    pub(crate) fn of_option(self, option: &str) -> Self {
+        Self { option: Some(option.to_owned()), ..self }
+    }
+
+    /// Returns what is wrong, in words that name factors by the keys of a study file.
+    #[must_use]
+    pub fn reason_by_keys(&self) -> String {
+        self.reason(Names::Keys)
+    }
+
+    /// Returns what would be right, in words that name factors by the keys of a study file.
+    #[must_use]
+    pub fn remedy_by_keys(&self) -> String {
+        match &self.reason {
+            Reason::Missing => "name at least one".to_owned(),
+            Reason::Unknown(remedy) | Reason::UnknownOption(_, remedy) => remedy.clone(),
+            Reason::NoOptions(_) => "leave it out".to_owned(),
+            Reason::Takes(what) => format!("{} takes {what}", self.subject(Names::Keys)),
+            Reason::Rule(rule) => (*rule).to_owned(),
+            Reason::MustBe(what) => format!("it must be {what}"),
+            Reason::Size(error) => format!("{}{}", self.alternatives(Names::Keys), error.remedy()),
+            Reason::TooMany(_, most) => format!("{most} are the most"),
+            Reason::Path(_) => "name a file by another path".to_owned(),
+            Reason::IsFor(other, level) => {
+                format!("write {} = \"{level}\", or leave it out", other.key())
+            }
+            Reason::NeedsTotal => format!("add total = \"16MiB\": {SHORT_PHASES}"),
+            Reason::NotMeasured(name) => {
+                format!("add {name} to mechanism, or leave the option out")
+            }
+            Reason::NoneMeasured(kind) => {
+                format!("add {kind}:FILE to mechanism, or leave the option out")
+            }
+            Reason::SetTwice(_) => "set it once".to_owned(),
+            Reason::CustomOption(kind) => format!("{kind}.NAME {CUSTOM_OPTION}"),
+            Reason::Event(_, why) => why.remedy.clone(),
+        }
+    }
+
+    /// What is wrong; not what would be right.
+    fn reason(&self, names: Names) -> String {
+        let (value, of) = (&self.value, |factor| names.of(factor));
+        match (&self.reason, names) {
+            (Reason::Missing, _) => format!("{} is missing", of(self.factor)),
+            (Reason::Unknown(_), _) => format!("unknown {} `{value}`", self.noun(names)),
+            (Reason::UnknownOption(mechanism, _), _) => {
+                format!("unknown option of {mechanism} `{value}`")
+            }
+            (Reason::NoOptions(mechanism), _) => format!("{mechanism} has no options"),
+            (
+                Reason::Takes(_) | Reason::Rule(_) | Reason::MustBe(_) | Reason::CustomOption(_),
+                _,
+            ) => {
+                format!("it cannot be `{value}`")
+            }
+            (Reason::Size(error), _) => error.reason(),
+            (Reason::TooMany(count, _), _) => format!("a list of {count} values"),
+            (Reason::Path(why), _) => format!("mechanism `{value}`: {why}"),
+            (Reason::IsFor(other, level), _) => {
+                format!("{} is for {} {level}", of(self.factor), of(*other))
+            }
+            (Reason::NeedsTotal, _) => {
+                format!("{} {value} needs {}", of(self.factor), of(Factor::Total))
+            }
+            (Reason::NotMeasured(name), Names::Flags) => {
+                format!("--set names {name}, which -m does not")
+            }
+            (Reason::NotMeasured(name), Names::Keys) => {
+                format!("{name} is not among the mechanisms")
+            }
+            (Reason::NoneMeasured(kind), Names::Flags) => {
+                format!("--set names {kind}, of which -m has none")
+            }
+            (Reason::NoneMeasured(kind), Names::Keys) => {
+                format!("there is no {kind}: among the mechanisms")
+            }
+            (Reason::SetTwice(option), _) => format!("{option} is set twice"),
+            (Reason::Event(_, why), _) => why.reason.clone(),
+        }
+    }
+
+    /// What a value of the factor is called.
+    fn noun(&self, names: Names) -> String {
+        match (&self.option, self.factor) {
+            (Some(option), Factor::MechanismOption) => format!("value of {option}"),
+            (_, factor @ (Factor::Touch | Factor::Buffers | Factor::FirstTouch)) => {
+                format!("value of {}", names.of(factor))
+            }
+            (_, factor) => factor.key().to_owned(),
+        }
+    }
+
+    /// What the error is about: the option, or the factor by its full name.
+    fn subject(&self, names: Names) -> &str {
+        match (&self.option, names) {
+            (Some(option), _) => option,
+            (None, Names::Flags) => self.factor.flag(),
+            (None, Names::Keys) => self.factor.key(),
+        }
+    }
+
+    /// What a factor takes that does not only take sizes, before what is said of sizes.
+    fn alternatives(&self, names: Names) -> String {
+        let others = match self.factor {
+            Factor::KernelBuffer => "default, match",
+            Factor::Reply => "echo",
+            _ => return String::new(),
+        };
+        format!("{} takes {others} or a size: ", self.subject(names))
+    }
+}
+
+/// As the command line shows it, with flags.
+impl fmt::Display for FactorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (subject, value) = (self.subject(Names::Flags), &self.value);
+        let reason = self.reason(Names::Flags);
+        match &self.reason {
+            Reason::Takes(what) => write!(f, "{subject} takes {what}, not `{value}`"),
+            Reason::Rule(rule) => write!(f, "{subject}: {rule}, not `{value}`"),
+            Reason::MustBe(what) => write!(f, "{subject} must be {what}"),
+            Reason::Size(error) => match &*self.alternatives(Names::Flags) {
+                "" => write!(f, "{subject}: {error}"),
+                alternatives => write!(f, "{alternatives}{error}"),
+            },
+            Reason::CustomOption(kind) => {
+                write!(f, "--set {kind}.NAME=VALUES {CUSTOM_OPTION}")
+            }
+            Reason::NeedsTotal => write!(f, "{reason}: {SHORT_PHASES}"),
+            Reason::TooMany(_, most) => write!(f, "{subject}: {reason}; {most} are the most"),
+            Reason::Event(instrument, why) => write!(f, "{instrument}: {why}"),
+            Reason::Unknown(remedy) | Reason::UnknownOption(_, remedy) => {
+                write!(f, "{reason}; {remedy}")
+            }
+            Reason::Missing
+            | Reason::NoOptions(_)
+            | Reason::Path(_)
+            | Reason::IsFor(..)
+            | Reason::NotMeasured(_)
+            | Reason::NoneMeasured(_)
+            | Reason::SetTwice(_) => f.write_str(&reason),
+        }
+    }
+}
+
+impl std::error::Error for FactorError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::typed::{OptionSetting, Typed, Words};
+    use crate::{CustomFiles, ParsedRequest, TypedHandling};
+
+    const fn text(text: &str) -> Option<Words<'_>> {
+        Some(Words::Text(text))
+    }
+
+    fn typed() -> Typed<'static> {
+        Typed { mechanisms: text("pipe"), custom_files: CustomFiles::Leave, ..Typed::default() }
+    }
+
+    /// Holds the one error of `typed` against its words on the command line, and in a study file.
+    #[track_caller]
+    fn assert_told(typed: &Typed<'_>, line: &str, wrong: &str, right: &str) {
+        let errors = ParsedRequest::parse(typed).errors();
+        let [error] = &errors[..] else { panic!("one error: {errors:?}") };
+        assert_eq!(error.to_string(), line);
+        assert_eq!((&*error.reason_by_keys(), &*error.remedy_by_keys()), (wrong, right));
+    }
+
+    #[test]
+    fn what_is_wrong_and_what_would_be_right_are_apart() {
+        assert_told(
+            &Typed { buffers: text("0"), ..typed() },
+            "--buffer: a size must be at least 1 byte, not `0`",
+            "it cannot be `0`",
+            "a size must be at least 1 byte",
+        );
+        assert_told(
+            &Typed { modes: text("2pro"), ..typed() },
+            "unknown mode `2pro`; did you mean `2proc`?",
+            "unknown mode `2pro`",
+            "did you mean `2proc`?",
+        );
+        assert_told(
+            &Typed { buffers: text("64..1"), ..typed() },
+            "--buffer: range `64..1` ends before it starts; write it as FROM..TO",
+            "range `64..1` ends before it starts",
+            "write it as FROM..TO",
+        );
+        assert_told(
+            &Typed { attempts: Some(0), ..typed() },
+            "--attempts must be at least 1",
+            "it cannot be `0`",
+            "it must be at least 1",
+        );
+    }
+
+    #[test]
+    fn options_are_named_as_they_were_given() {
+        let with = |set| Typed { options: vec![OptionSetting::parse(set).unwrap()], ..typed() };
+        assert_told(
+            &with("tcp.nodelay=on"),
+            "--set names tcp, which -m does not",
+            "tcp is not among the mechanisms",
+            "add tcp to mechanism, or leave the option out",
+        );
+        assert_told(
+            &with("pipe.capacity=0"),
+            "pipe.capacity: a size must be at least 1 byte, not `0`",
+            "it cannot be `0`",
+            "a size must be at least 1 byte",
+        );
+        let udp = Typed { mechanisms: text("udp"), ..with("udp.x=1") };
+        assert_told(&udp, "udp has no options", "udp has no options", "leave it out");
+        let errors = ParsedRequest::parse(&udp).errors();
+        assert_eq!(errors[0].option.as_deref(), Some("udp.x"));
+    }
+
+    #[test]
+    fn message_options_are_named_by_flag_or_key() {
+        let with = |handling| Typed { handling, ..typed() };
+        let usual = TypedHandling::default();
+        assert_told(
+            &with(TypedHandling { touch: text("boht"), ..usual }),
+            "unknown value of --touch `boht`; did you mean `both`?",
+            "unknown value of touch `boht`",
+            "did you mean `both`?",
+        );
+        assert_told(
+            &with(TypedHandling { reply: text("8"), ..usual }),
+            "--reply is for -w request-reply",
+            "reply is for workload request-reply",
+            "write workload = \"request-reply\", or leave it out",
+        );
+        assert_told(
+            &with(TypedHandling { payload: text("compressible:0"), ..usual }),
+            "--payload: compressible:R takes a factor of 1 to 100, such as compressible:4, not `0`",
+            "it cannot be `0`",
+            "compressible:R takes a factor of 1 to 100, such as compressible:4",
+        );
+    }
+
+    #[test]
+    fn a_factor_that_takes_more_than_sizes_says_so() {
+        let sizes = "use a whole number with B, KiB, MiB, GiB, kB, MB or GB";
+        assert_told(
+            &Typed { kernel_buffers: text("some"), ..typed() },
+            &format!("--kernel-buffer takes default, match or a size: `some` is no size; {sizes}"),
+            "`some` is no size",
+            &format!("kernel_buffer takes default, match or a size: {sizes}"),
+        );
+    }
+
+    /// A factor that could not be parsed forbids no other anything.
+    #[test]
+    fn all_that_is_wrong_is_told_at_once_and_each_once() {
+        let handling = TypedHandling {
+            first_touch: text("timed"),
+            reply: text("8"),
+            ..TypedHandling::default()
+        };
+        let (workloads, total) = (text("request-repyl"), text("lots"));
+        let both = Typed { workloads, total, handling, modes: text("x"), ..typed() };
+        let errors = ParsedRequest::parse(&both).errors();
+        let factors: Vec<Factor> = errors.iter().map(|error| error.factor).collect();
+        assert_eq!(factors, [Factor::Workload, Factor::Total, Factor::Mode]);
+        let typed = Typed { workloads: None, total: None, modes: None, ..both };
+        let errors = ParsedRequest::parse(&typed).errors();
+        let factors: Vec<Factor> = errors.iter().map(|error| error.factor).collect();
+        assert_eq!(factors, [Factor::Reply, Factor::FirstTouch]);
+    }
+}

@@ -1,0 +1,171 @@
+//! Options of mechanisms: looked up, and their values parsed.
+
+use std::collections::BTreeMap;
+
+use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::mechanism::{OwnKind, own_mechanism};
+use ipcperf_model::size;
+
+use crate::CustomFiles;
+use crate::factor::Factor;
+use crate::factor_error::{FactorError, Reason};
+use crate::spelling as words;
+use crate::typed::{OptionSetting, Words};
+
+/// Values by mechanism and option.
+pub(super) type Options = BTreeMap<(&'static str, String), Vec<String>>;
+
+/// A mechanism, its option, and the values it shall have.
+type Setting = (&'static str, String, Vec<String>);
+
+/// The options that are set, of those `mechanisms` that are measured; all that is wrong with them.
+pub(super) fn parse_options(
+    settings: &[OptionSetting<'_>],
+    mechanisms: &[&'static Mechanism],
+) -> Result<Options, Vec<FactorError>> {
+    let (mut options, mut errors) = (Options::new(), Vec::new());
+    for setting in settings {
+        let parsed = parse_setting(setting, mechanisms);
+        if let Err(error) = parsed.and_then(|parsed| insert(&mut options, parsed)) {
+            errors.push(error.of_option(&setting.name()));
+        }
+    }
+    if errors.is_empty() { Ok(options) } else { Err(errors) }
+}
+
+fn insert(options: &mut Options, parsed: Vec<Setting>) -> Result<(), FactorError> {
+    for (mechanism, option, values) in parsed {
+        let name = format!("{mechanism}.{option}");
+        if options.insert((mechanism, option), values).is_some() {
+            let reason = Reason::SetTwice(name);
+            return Err(FactorError::new(Factor::MechanismOption, "", reason));
+        }
+    }
+    Ok(())
+}
+
+fn parse_setting(
+    setting: &OptionSetting<'_>,
+    mechanisms: &[&'static Mechanism],
+) -> Result<Vec<Setting>, FactorError> {
+    let kind = OwnKind::ALL.into_iter().find(|kind| kind.word() == setting.mechanism);
+    if let Some(kind) = kind {
+        return own_settings(kind, setting, mechanisms);
+    }
+    // What is set here was named, and asked, before.
+    let mechanism = words::mechanism(setting.mechanism, CustomFiles::Leave)?;
+    if !mechanisms.iter().any(|asked| asked.name == mechanism.name) {
+        let reason = Reason::NotMeasured(mechanism.name.to_owned());
+        return Err(FactorError::new(Factor::MechanismOption, "", reason));
+    }
+    let spec = find_option(mechanism, setting.option)?;
+    let values = parse_values(mechanism, spec, setting.values)?;
+    Ok(vec![(mechanism.name, spec.name.to_owned(), values)])
+}
+
+/// An option of all own mechanisms of a kind: what it means, and whether it is one, is for them to say.
+fn own_settings(
+    kind: OwnKind,
+    setting: &OptionSetting<'_>,
+    mechanisms: &[&'static Mechanism],
+) -> Result<Vec<Setting>, FactorError> {
+    let option = setting.option;
+    let wrong = |value: &str, reason| FactorError::new(Factor::MechanismOption, value, reason);
+    let odd = setting.values.texts().into_iter().find(|text| !is_custom_option(option, text));
+    if let Some(odd) = odd {
+        return Err(wrong(&format!("{option}={odd}"), Reason::CustomOption(kind.word())));
+    }
+    let values =
+        words::list(Factor::MechanismOption, setting.values, |value| Ok(value.to_owned()))?;
+    let is_one = |name: &str| own_mechanism(name).is_some_and(|(its, _)| its == kind);
+    let names = mechanisms.iter().map(|asked| asked.name).filter(|name| is_one(name));
+    let settings: Vec<Setting> =
+        names.map(|name| (name, option.to_owned(), values.clone())).collect();
+    if settings.is_empty() {
+        return Err(wrong("", Reason::NoneMeasured(kind.word())));
+    }
+    Ok(settings)
+}
+
+/// Whether a custom mechanism can have `option` with `values`.
+pub(super) fn is_custom_option(option: &str, values: &str) -> bool {
+    let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
+    !option.is_empty() && !option.contains(is_odd) && !values.contains(char::is_control)
+}
+
+pub(super) fn find_option(
+    mechanism: &Mechanism,
+    option: &str,
+) -> Result<&'static OptionSpec, FactorError> {
+    let known = mechanism.options.iter().find(|spec| spec.name == option);
+    known.ok_or_else(|| {
+        let reason = if mechanism.options.is_empty() {
+            Reason::NoOptions(mechanism.name)
+        } else {
+            let names = mechanism.options.iter().map(|spec| spec.name);
+            Reason::UnknownOption(mechanism.name, words::suggestion(option, names))
+        };
+        FactorError::new(Factor::MechanismOption, option, reason)
+    })
+}
+
+/// The values of an option in canonical form: sizes as plain bytes.
+pub(super) fn parse_values(
+    mechanism: &Mechanism,
+    spec: &OptionSpec,
+    values: Words<'_>,
+) -> Result<Vec<String>, FactorError> {
+    let list = |value: &dyn Fn(&str) -> Result<String, FactorError>| {
+        words::list(Factor::MechanismOption, values, value)
+    };
+    let parsed = match &spec.values {
+        OptionValues::OneOf(known) => list(&|word| one_of(word, known)),
+        OptionValues::Choices(known) => {
+            let known: Vec<&str> = known.iter().map(|choice| choice.word).collect();
+            list(&|word| one_of(word, &known))
+        }
+        OptionValues::Bytes => byte_sizes(values, &[spec.default]),
+        OptionValues::BytesOr(known) => byte_sizes(values, known),
+        OptionValues::Number(range) => list(&|word| match word.parse::<u64>() {
+            Ok(number) if range.contains(&number) => Ok(number.to_string()),
+            Err(_) if word == spec.default => Ok(word.to_owned()),
+            _ => Err(takes(word, format!("a number of {} to {}", range.start(), range.end()))),
+        }),
+        OptionValues::Folder => list(&|word| {
+            if word == spec.default || word.starts_with('/') {
+                return Ok(word.to_owned());
+            }
+            Err(takes(word, "the whole path of a folder".to_owned()))
+        }),
+    };
+    parsed.map_err(|error| error.of_option(&format!("{}.{}", mechanism.name, spec.name)))
+}
+
+fn takes(word: &str, what: String) -> FactorError {
+    FactorError::new(Factor::MechanismOption, word, Reason::Takes(what))
+}
+
+fn one_of(word: &str, known: &[&str]) -> Result<String, FactorError> {
+    if known.contains(&word) {
+        return Ok(word.to_owned());
+    }
+    Err(FactorError::unknown(Factor::MechanismOption, word, known.iter().copied()))
+}
+
+/// Sizes as plain bytes, and `known` words as they are.
+fn byte_sizes(values: Words<'_>, known: &[&str]) -> Result<Vec<String>, FactorError> {
+    let refused = |error| FactorError::new(Factor::MechanismOption, "", Reason::Size(error));
+    let items = values.levels();
+    size::check_count(&items).map_err(refused)?;
+    let mut bytes = Vec::new();
+    for item in items {
+        if known.contains(&item) {
+            bytes.push(item.to_owned());
+            continue;
+        }
+        let sizes = size::parse_list(item).map_err(refused)?;
+        bytes.extend(sizes.iter().map(u64::to_string));
+    }
+    bytes.dedup();
+    Ok(bytes)
+}
