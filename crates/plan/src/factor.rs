@@ -1,10 +1,9 @@
-//! The factors and settings of a request: what each is called on the command line and in a study file, and its
-//! default.
+//! The factors and settings of a request: the flag, the key of a study file and the default of each.
 
 use ipcperf_model::Mode;
 use ipcperf_model::message_options::{FirstTouch, Reuse, Touch};
 
-/// A number that holds where none is given, and the same as text for docs.
+/// A default number, and the same as text for docs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DefaultNumber {
     /// The number.
@@ -19,7 +18,7 @@ macro_rules! default_number {
     };
 }
 
-/// Repetitions of each case, next to the one that is set aside.
+/// Repetitions of each case that count.
 pub(crate) const REPETITIONS: DefaultNumber = default_number!(10);
 /// With `--until-ci`: repetitions after which a case is given up.
 pub(crate) const MOST_REPETITIONS: DefaultNumber = default_number!(500);
@@ -27,43 +26,43 @@ pub(crate) const MOST_REPETITIONS: DefaultNumber = default_number!(500);
 pub(crate) const MOST_SECONDS: DefaultNumber = default_number!(60);
 /// Runs made for one repetition at most, until one is undisturbed.
 pub(crate) const ATTEMPTS: DefaultNumber = default_number!(3);
-/// The most a run may last, s.
+/// Time after which a run is ended, s.
 pub(crate) const DEADLINE_S: DefaultNumber = default_number!(10);
 
 /// A factor of the matrix, or a setting of how it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Factor {
-    /// What carries the bytes.
+    /// Mechanism of communication.
     Mechanism,
-    /// The traffic pattern.
+    /// Traffic pattern.
     Workload,
     /// Bytes of a message.
     Buffer,
     /// Payload one way in a run.
     Total,
-    /// Which peers there are.
+    /// Kind and number of peers.
     Mode,
-    /// On which CPUs.
+    /// CPUs of the peers.
     Placement,
     /// Size of the kernel's buffer.
     KernelBuffer,
-    /// Which peer accesses every payload byte.
+    /// Peers that access every payload byte.
     Touch,
     /// Content of messages.
     Payload,
     /// Memory that messages lie in.
     Buffers,
-    /// When buffers are touched first.
+    /// Time of the first access to buffers.
     FirstTouch,
-    /// What a request is answered with.
+    /// Answer to a request.
     Reply,
-    /// What observes runs.
+    /// Instruments that observe runs.
     Instrument,
-    /// What counters count.
+    /// Events that counters count.
     CounterEvents,
-    /// By what the profile samples.
+    /// Event that the profile samples by.
     ProfileEvent,
-    /// An option of a mechanism.
+    /// Option of a mechanism.
     MechanismOption,
     /// Repetitions of each case.
     Repetitions,
@@ -75,9 +74,9 @@ pub enum Factor {
     MostSeconds,
     /// Runs made for one repetition at most.
     Attempts,
-    /// The most a run may last.
+    /// Time after which a run is ended.
     Deadline,
-    /// What shuffles the blocks.
+    /// Seed of the order of cases.
     Seed,
 }
 
@@ -162,7 +161,7 @@ impl Factor {
         self.facts().key
     }
 
-    /// Returns the level that holds where none is given, or the words for it where it is no level.
+    /// Returns the default: a level, or a description where the default is not a level.
     #[must_use]
     pub const fn default_text(self) -> &'static str {
         self.facts().default

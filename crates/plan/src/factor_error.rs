@@ -1,5 +1,4 @@
-//! Why a factor cannot be what was given: typed, so that the command line can speak of flags and a study file of
-//! keys.
+//! Errors of factors: typed, so that the command line can name flags, and a study file its keys.
 
 use std::fmt;
 
@@ -9,49 +8,49 @@ use ipcperf_model::suggestion::{shortened, suggestion};
 
 use crate::factor::Factor;
 
-/// What is wrong with one factor.
+/// An error in one factor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactorError {
     /// The factor.
     pub factor: Factor,
-    /// The option that it is about, `MECHANISM.OPTION` as it was given; none where it is about no option.
+    /// The option with the error, `MECHANISM.OPTION` as it was given; none where it is in no option.
     pub option: Option<String>,
-    /// The value that cannot be; empty where no single one is to blame.
+    /// The wrong value; empty where no single value is wrong.
     pub value: String,
-    /// Why it cannot be.
+    /// Why it is wrong.
     pub reason: Reason,
 }
 
-/// Why a value of a factor cannot be, with what would be right.
+/// Why a value of a factor is wrong, with what the remedy depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Nothing was given, and something must be.
+    /// Nothing was given, and there is no default.
     Missing,
-    /// The value is no known word; a suggestion.
+    /// The value is not a known word; a suggestion.
     Unknown(String),
-    /// The value is no option of this mechanism; a suggestion.
+    /// The value is not an option of this mechanism; a suggestion.
     UnknownOption(&'static str, String),
     /// This mechanism has no options.
     NoOptions(&'static str),
-    /// The factor takes something else.
+    /// The factor only takes this.
     Takes(String),
     /// The value breaks this rule.
     Rule(&'static str),
-    /// The number must be otherwise.
+    /// The number is outside of this range.
     MustBe(String),
-    /// It is no size.
+    /// The value is not a size.
     Size(SizeError),
-    /// So many values are more than these.
+    /// The number of values is above this maximum.
     TooMany(u64, u64),
-    /// It cannot name a custom mechanism.
+    /// The path of a custom mechanism cannot be stored, for this reason.
     Path(String),
-    /// It only means something together with this level of another factor.
+    /// The factor only has an effect with this level of another factor.
     IsFor(Factor, &'static str),
-    /// It needs a total.
+    /// The value needs a total.
     NeedsTotal,
-    /// It is an option of this mechanism, which is not among those that are measured.
+    /// The option is of this mechanism, which is not measured.
     NotMeasured(String),
-    /// It is an option of custom mechanisms of this kind, none of which is measured.
+    /// The option is of custom mechanisms of this kind, none of which is measured.
     NoneMeasured(&'static str),
     /// This option was set before.
     SetTwice(String),
@@ -85,7 +84,7 @@ impl Names {
 /// Why no total can be found where buffers are touched in the timed region.
 const SHORT_PHASES: &str =
     "the short phases that find a total would take all the faults before the one that counts";
-/// What an option of a custom mechanism takes.
+/// The rule for options of custom mechanisms.
 const CUSTOM_OPTION: &str = "takes a name without spaces, and plain values";
 
 impl FactorError {
@@ -94,7 +93,7 @@ impl FactorError {
         Self { factor, option: None, value: shortened(value), reason }
     }
 
-    /// The error of a `word` that is none of those `known`.
+    /// An error about a `word` that is not among those `known`.
     pub(crate) fn unknown<'a>(
         factor: Factor,
         word: &str,
@@ -108,13 +107,13 @@ impl FactorError {
         Self { option: Some(option.to_owned()), ..self }
     }
 
-    /// Returns what is wrong, in words that name factors by the keys of a study file.
+    /// Returns what is wrong; factors are named by the keys of a study file.
     #[must_use]
     pub fn reason_by_keys(&self) -> String {
         self.reason(Names::Keys)
     }
 
-    /// Returns what would be right, in words that name factors by the keys of a study file.
+    /// Returns what would be right; factors are named by the keys of a study file.
     #[must_use]
     pub fn remedy_by_keys(&self) -> String {
         match &self.reason {
@@ -143,7 +142,7 @@ impl FactorError {
         }
     }
 
-    /// What is wrong; not what would be right.
+    /// Returns what is wrong, without what would be right.
     fn reason(&self, names: Names) -> String {
         let (value, of) = (&self.value, |factor| names.of(factor));
         match (&self.reason, names) {
@@ -185,7 +184,7 @@ impl FactorError {
         }
     }
 
-    /// What a value of the factor is called.
+    /// Returns the noun for a value of the factor.
     fn noun(&self, names: Names) -> String {
         match (&self.option, self.factor) {
             (Some(option), Factor::MechanismOption) => format!("value of {option}"),
@@ -196,7 +195,7 @@ impl FactorError {
         }
     }
 
-    /// What the error is about: the option, or the factor by its full name.
+    /// Returns the name of the option, or of the factor, that has the error.
     fn subject(&self, names: Names) -> &str {
         match (&self.option, names) {
             (Some(option), _) => option,
@@ -205,7 +204,7 @@ impl FactorError {
         }
     }
 
-    /// What a factor takes that does not only take sizes, before what is said of sizes.
+    /// Returns the words that a factor takes next to sizes, to stand before what is wrong with a size.
     fn alternatives(&self, names: Names) -> String {
         let others = match self.factor {
             Factor::KernelBuffer => "default, match",

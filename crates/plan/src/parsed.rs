@@ -1,4 +1,4 @@
-//! A request, parsed factor by factor: what is wrong with one keeps no other from being looked at.
+//! A request, parsed factor by factor, so that all errors are found at once.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use crate::factor::{ATTEMPTS, DEADLINE_S, Factor};
 use crate::factor_error::FactorError;
 use crate::spelling as words;
 
-/// Each factor of a request, or what is wrong with it.
+/// Each factor of a request, or its error.
 #[derive(Debug)]
 pub struct ParsedRequest {
     mechanisms: Result<Vec<&'static Mechanism>, FactorError>,
-    /// None where mechanisms could not be parsed: what is an option depends on them.
+    /// Empty where mechanisms could not be parsed: they decide which options there are.
     options: Result<Options, Vec<FactorError>>,
     workloads: Result<Vec<Kind>, FactorError>,
     buffers: Result<Vec<u64>, FactorError>,
@@ -73,7 +73,7 @@ impl ParsedRequest {
         }
     }
 
-    /// Returns all that is wrong: with each factor by itself, then with one beside another.
+    /// Returns all errors: of each factor by itself, then of factors that contradict each other.
     #[must_use]
     pub fn errors(&self) -> Vec<FactorError> {
         let each = [
@@ -94,7 +94,7 @@ impl ParsedRequest {
         each.chain(self.handling.errors()).cloned().chain(self.contradictions()).collect()
     }
 
-    /// What one factor forbids another. What reads a factor that could not be parsed is left out.
+    /// Errors of factors that contradict each other. A rule is skipped where a factor that it reads has an error.
     fn contradictions(&self) -> Vec<FactorError> {
         let workloads = self.workloads.as_deref().ok();
         let reply = workloads.and_then(|workloads| self.handling.check_reply(workloads).err());
@@ -107,7 +107,7 @@ impl ParsedRequest {
         reply.into_iter().chain(first_touch).chain(unused).collect()
     }
 
-    /// Returns which events are none: counters are opened to find out.
+    /// Returns the errors of events that do not exist: counters are opened to find out.
     #[must_use]
     pub fn unknown_events(&self) -> Vec<FactorError> {
         self.events.as_ref().map_or_else(|_| Vec::new(), unknown_events)

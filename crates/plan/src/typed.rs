@@ -43,7 +43,7 @@ impl<'a> OptionSetting<'a> {
     /// Parses `MECHANISM.OPTION=VALUES`.
     ///
     /// # Errors
-    /// That `text` has another shape.
+    /// `text` has another shape.
     pub fn parse(text: &'a str) -> Result<Self, FactorError> {
         let shape = || {
             let reason = Reason::Takes("MECHANISM.OPTION=VALUES".to_owned());

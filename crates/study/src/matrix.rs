@@ -32,7 +32,7 @@ pub struct Matrix {
 /// An option of a mechanism, as a matrix sets it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OptionKey {
-    /// The line it stands in.
+    /// Line of the file.
     line: usize,
     mechanism: String,
     option: String,
@@ -180,8 +180,8 @@ impl Matrix {
         }
     }
 
-    /// Adds `error` where the key that it is about is one of `values`, or an option. What is missing, or no level at
-    /// all, was told before.
+    /// Adds `error` at its option, or at its key where that is one of `values`. A key that is missing, or whose value
+    /// has the wrong type, has its mistake already.
     fn tell(&self, error: &FactorError, values: &Values, mistakes: &mut Mistakes) {
         let place = match &error.option {
             Some(name) => {
@@ -309,7 +309,7 @@ fn canonical_levels(factor: &str, written: &[String]) -> BTreeSet<String> {
     words.flat_map(|word| canonical(factor, word)).collect()
 }
 
-/// What the keys of a matrix ask for.
+/// The request of a matrix whose keys have `values`.
 fn typed(values: &Values, custom_files: CustomFiles) -> Typed<'_> {
     let words = |factor: Factor| values.levels(factor.key()).map(Words::Items);
     Typed {
@@ -335,7 +335,7 @@ fn typed(values: &Values, custom_files: CustomFiles) -> Typed<'_> {
     }
 }
 
-/// `typed`, measured as often as the keys of `[sampling]` ask for.
+/// `typed` with the repetitions and limits of `[sampling]`.
 fn sampled<'v>(typed: Typed<'v>, sampling: &Values) -> Typed<'v> {
     let whole = |factor: Factor| {
         let number = sampling.whole(factor.key())?;
