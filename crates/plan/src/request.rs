@@ -24,7 +24,7 @@ const SURVEY_REPETITIONS: u32 = 7;
 /// Buffer sizes of the survey.
 const SURVEY_BUFFERS: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
 /// A longer deadline than a day is a slip.
-const LONGEST_DEADLINE_S: f64 = 86_400.0;
+pub const LONGEST_DEADLINE_S: f64 = 86_400.0;
 
 /// The levels of each factor, and what is fixed. An option with several values is a factor.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::factor_error::{FactorError, Reason};
 /// With `--until-ci`: kept repetitions before the interval is looked at.
 const LEAST: u32 = 10;
 /// A cap longer than a week is a slip.
-const LONGEST_S: f64 = 604_800.0;
+pub const LONGEST_MOST_S: f64 = 604_800.0;
 
 /// When a case has been measured often enough.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,10 +82,10 @@ pub(super) fn at_least(least: u32, number: u32, factor: Factor) -> Result<u32, F
 }
 
 fn seconds(number: f64) -> Result<f64, FactorError> {
-    if number > 0.0 && number <= LONGEST_S {
+    if number > 0.0 && number <= LONGEST_MOST_S {
         return Ok(number);
     }
-    let what = format!("above 0 and at most {LONGEST_S}");
+    let what = format!("above 0 and at most {LONGEST_MOST_S}");
     Err(must_be(Factor::MostSeconds, number, &what))
 }
 

@@ -4,7 +4,7 @@
 use super::key::{Key, Takes};
 use super::section::{Repeats, Section, of_factor, optional, required};
 use crate::display_schema::{FIGURE, PICTURE, TABLE};
-use ipcperf_plan::Factor;
+use ipcperf_plan::{Factor, LONGEST_DEADLINE_S, LONGEST_MOST_S};
 
 /// The top of the file.
 pub(crate) const TOP: Section = Section {
@@ -68,7 +68,7 @@ pub(crate) const SAMPLING: Section = Section {
         ),
         of_factor(
             Factor::MostSeconds,
-            Takes::Number(0.001, 604_800.0),
+            Takes::Number(0.001, LONGEST_MOST_S),
             "120",
             "with until_ci: repeat no longer, s",
         ),
@@ -80,7 +80,7 @@ pub(crate) const SAMPLING: Section = Section {
         ),
         of_factor(
             Factor::Deadline,
-            Takes::Number(0.001, 86_400.0),
+            Takes::Number(0.001, LONGEST_DEADLINE_S),
             "10",
             "the most a run may last, s",
         ),
@@ -176,16 +176,28 @@ const MATRIX_KEYS: &[Key] = &[
 /// What `--quick` and `--as-published` may have instead.
 const OTHER_LENGTH: &[Key] = &[
     optional(
-        "buffer",
+        Factor::Buffer.key(),
         Takes::Levels,
         "\"512,64KiB,16MiB\"",
         "every second",
         "bytes of one call or message",
     ),
-    optional("total", Takes::Levels, "\"1MiB\"", "as in full", "payload one way in a run"),
+    optional(
+        Factor::Total.key(),
+        Takes::Levels,
+        "\"1MiB\"",
+        "as in full",
+        "payload one way in a run",
+    ),
     optional("messages", Takes::Whole(1, 1 << 40), "20000", "as in full", "messages in a run"),
-    optional("mechanism", Takes::Levels, "\"pipe\"", "as in full", "what carries the bytes"),
-    optional("placement", Takes::Levels, "\"same\"", "as in full", "on which CPUs"),
+    optional(
+        Factor::Mechanism.key(),
+        Takes::Levels,
+        "\"pipe\"",
+        "as in full",
+        "what carries the bytes",
+    ),
+    optional(Factor::Placement.key(), Takes::Levels, "\"same\"", "as in full", "on which CPUs"),
 ];
 
 /// Factor along which lines run.

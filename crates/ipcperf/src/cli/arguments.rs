@@ -262,3 +262,20 @@ pub(super) struct CompletionsArguments {
     /// The shell that reads them
     pub(super) shell: Shell,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+    use ipcperf_plan::Factor;
+
+    use super::*;
+
+    #[test]
+    fn each_factor_is_a_flag_that_a_study_leaves_no_room_for() {
+        for factor in Factor::ALL {
+            let line = ["ipcperf", "plan", "pipe-or-socket", factor.flag(), "1"];
+            let refused = Arguments::try_parse_from(line).expect_err(factor.flag());
+            assert_eq!(refused.kind(), ErrorKind::ArgumentConflict, "{refused}");
+        }
+    }
+}
