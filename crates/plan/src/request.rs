@@ -127,7 +127,7 @@ pub(super) fn attempts(number: u32) -> Result<u32, FactorError> {
 pub(super) fn deadline(seconds: f64) -> Result<Duration, FactorError> {
     if !(seconds > 0.0 && seconds <= LONGEST_DEADLINE_S) {
         let what = format!("above 0 and at most {LONGEST_DEADLINE_S} s");
-        return Err(must_be(Factor::Deadline, seconds, &what));
+        return Err(must_be(Factor::Deadline, &seconds, &what));
     }
     Ok(Duration::from_secs_f64(seconds))
 }

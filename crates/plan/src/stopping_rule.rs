@@ -38,7 +38,7 @@ impl Enough {
             return at_least(1, repetitions, Factor::Repetitions).map(Self::Repetitions);
         };
         if !(percent > 0.0 && percent < 100.0) {
-            return Err(must_be(Factor::UntilCi, percent, "above 0 and below 100 per cent"));
+            return Err(must_be(Factor::UntilCi, &percent, "above 0 and below 100 per cent"));
         }
         let most = most_repetitions.unwrap_or(MOST_REPETITIONS.value);
         Ok(Self::UntilCi(Precision {
@@ -69,14 +69,14 @@ impl Enough {
 }
 
 /// The error of a number that must be `what`.
-pub(super) fn must_be(factor: Factor, number: impl ToString, what: &str) -> FactorError {
+pub(super) fn must_be(factor: Factor, number: &impl ToString, what: &str) -> FactorError {
     FactorError::new(factor, &number.to_string(), Reason::MustBe(what.to_owned()))
 }
 
 /// `number`, where it is `least` or more.
 pub(super) fn at_least(least: u32, number: u32, factor: Factor) -> Result<u32, FactorError> {
     if number < least {
-        return Err(must_be(factor, number, &format!("at least {least}")));
+        return Err(must_be(factor, &number, &format!("at least {least}")));
     }
     Ok(number)
 }
@@ -86,7 +86,7 @@ fn seconds(number: f64) -> Result<f64, FactorError> {
         return Ok(number);
     }
     let what = format!("above 0 and at most {LONGEST_MOST_S}");
-    Err(must_be(Factor::MostSeconds, number, &what))
+    Err(must_be(Factor::MostSeconds, &number, &what))
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ pub(super) fn unused_events(
     let is_asked = |name: &str| instruments.iter().any(|one| one.facts.name == name);
     let unused = CHOOSERS.iter().filter(|(name, _)| events.contains_key(name) && !is_asked(name));
     let error = |(name, factor): &(&'static str, Factor)| {
-        FactorError::new(*factor, "", Reason::IsFor(Factor::Instrument, *name))
+        FactorError::new(*factor, "", Reason::IsFor(Factor::Instrument, name))
     };
     unused.map(error).collect()
 }
