@@ -8,7 +8,7 @@ use ipcperf_model::Observation;
 #[cfg(test)]
 use ipcperf_model::instrument::tool_calls::Calls;
 #[cfg(target_os = "linux")]
-pub(crate) use tally::{Tally, observations, returns_bytes};
+pub(crate) use tally::{Tally, observations};
 
 /// The rows of `role`.
 #[cfg(test)]

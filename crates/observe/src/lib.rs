@@ -47,7 +47,7 @@ pub mod rusage;
 pub mod sched;
 mod strace;
 #[cfg(target_os = "linux")]
-mod syscall_names;
+mod syscall_table;
 pub mod syscalls;
 
 pub use instrument::{Armed, Division, Instrument, Source, Watch};

@@ -7,8 +7,6 @@
 
 #[cfg(target_os = "linux")]
 mod kept;
-#[cfg(target_os = "linux")]
-pub(crate) mod table;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 #[cfg(target_os = "linux")]

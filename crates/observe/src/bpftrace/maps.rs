@@ -7,8 +7,8 @@ use ipcperf_model::log2_histogram as quantised;
 use serde_json::Value;
 
 use super::script::number;
-use crate::calls::returns_bytes;
-use crate::{Member, Parties, Scope, syscall_names};
+use crate::syscall_table::{by_number, name, returns_bytes};
+use crate::{Member, Parties, Scope};
 
 /// Who, in which phase, by which call.
 type Key = [i64; 3];
@@ -78,7 +78,7 @@ impl Maps {
     fn rows_of(&self, who: i64, phase: u64) -> Vec<Calls> {
         let is_theirs = |key: &Key| key[0] == who && u64::try_from(key[1]) == Ok(phase);
         let theirs = self.calls.iter().filter(|(key, counted)| is_theirs(key) && counted.count > 0);
-        theirs.map(|(key, counted)| counted.row(&syscall_names::name(key[2]))).collect()
+        theirs.map(|(key, counted)| counted.row(key[2])).collect()
     }
 
     fn marks_of(&self, member: &Member) -> u64 {
@@ -100,15 +100,15 @@ impl Counted {
         }
     }
 
-    fn row(&self, syscall: &str) -> Calls {
+    fn row(&self, number: i64) -> Calls {
         // A map that is full takes no more rows, and says nothing.
         let counted: u64 = self.quantised_ns.iter().map(|pair| pair.1).sum();
         let quantised_ns = (counted == self.count).then(|| self.quantised_ns.clone());
         Calls {
-            syscall: syscall.to_owned(),
+            syscall: name(number),
             count: self.count,
             errors: Some(self.errors),
-            returned_bytes: returns_bytes(syscall).then_some(self.returned),
+            returned_bytes: by_number(number).is_some_and(returns_bytes).then_some(self.returned),
             total_ns: Some(self.total_ns),
             mean_ns: self.total_ns.checked_div(self.count),
             median_ns: quantised_ns.as_deref().and_then(|pairs| quantised::percentile(pairs, 50.0)),

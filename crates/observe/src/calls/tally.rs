@@ -8,6 +8,7 @@ use ipcperf_model::log2_histogram::ROWS;
 use ipcperf_model::observation::Observation;
 
 use crate::Parties;
+use crate::syscall_table::returns_bytes;
 
 /// Calls of one kind as they are told one by one.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ impl Tally {
             syscall: syscall.to_owned(),
             count: self.count,
             errors: Some(self.errors),
-            returned_bytes: returns_bytes(syscall).then_some(self.returned),
+            returned_bytes: syscall.parse().is_ok_and(returns_bytes).then_some(self.returned),
             total_ns: (timed > 0).then_some(total_ns),
             mean_ns: u64::checked_div(total_ns, timed),
             median_ns: self.median_ns(timed),
@@ -75,25 +76,6 @@ impl Tally {
     }
 }
 
-/// Whether what `syscall` returns is a number of bytes that it moved.
-pub(crate) fn returns_bytes(syscall: &str) -> bool {
-    const MOVERS: &[&str] = &[
-        "copy_file_range",
-        "mq_timedreceive",
-        "msgrcv",
-        "process_vm_readv",
-        "process_vm_writev",
-        "sendfile",
-        "splice",
-        "tee",
-        "vmsplice",
-    ];
-    const STEMS: &[&str] =
-        &["pread", "pwrite", "read", "recvfrom", "recvmsg", "sendmsg", "sendto", "write"];
-    let stem = syscall.trim_end_matches(|last: char| last == 'v' || last.is_ascii_digit());
-    MOVERS.contains(&syscall) || STEMS.contains(&stem)
-}
-
 /// Rows in the order in which people look for them: the most frequent first.
 fn sorted(mut rows: Vec<Calls>) -> Vec<Calls> {
     rows.sort_by(|one, other| {
@@ -113,7 +95,10 @@ pub(crate) fn observations(parties: &Parties, rows: Vec<Vec<Calls>>) -> Vec<Obse
 
 #[cfg(test)]
 mod tests {
+    use syscalls::Sysno;
+
     use super::*;
+    use crate::syscall_table::by_number;
 
     #[test]
     fn single_times_become_a_row() {
@@ -138,13 +123,20 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_move_bytes_are_known() {
-        for call in ["read", "readv", "pread64", "preadv2", "recvfrom", "sendmsg", "splice"] {
-            assert!(returns_bytes(call), "{call}");
+    fn instruments_agree_on_which_calls_return_bytes() {
+        for call in Sysno::iter() {
+            let by_name = Tally::default().row(call.name()).returned_bytes.is_some();
+            let by_number = by_number(call.id().into()).is_some_and(returns_bytes);
+            assert_eq!(by_name, by_number, "{call}");
         }
-        // `sendmmsg` and `recvmmsg` return messages.
-        for call in ["sendmmsg", "recvmmsg", "epoll_wait", "futex", "mmap", "readlink", "msgsnd"] {
-            assert!(!returns_bytes(call), "{call}");
-        }
+    }
+
+    /// It and `getdents64` were missing where calls are known by name.
+    #[test]
+    fn what_getrandom_returns_is_bytes() {
+        let mut tally = Tally::default();
+        tally.add(Some(16), None);
+        assert_eq!(tally.row("getrandom").returned_bytes, Some(16));
+        assert_eq!(tally.row("getdents64").returned_bytes, Some(16));
     }
 }

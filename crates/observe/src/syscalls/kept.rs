@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use ipcperf_model::instrument::syscalls::{Percentiles, Row};
 use ipcperf_model::log2_histogram as quantised;
 
-use super::table::{asks_for_bytes, returns_bytes};
 use crate::bpf::MEMBERS;
-use crate::syscall_names::name;
+use crate::syscall_table::{by_number, name, requests_bytes, returns_bytes};
 
 /// System calls below this number have a row each; those beyond share one.
 pub(super) const NUMBERS: usize = 512;
@@ -113,14 +112,15 @@ impl KeptRow {
 
     fn told(&self, number: u32) -> Row {
         let known = usize::try_from(number).is_ok_and(|number| number < NUMBERS);
-        let asks = asks_for_bytes(number) && self.unknown_requests == 0;
+        let call = by_number(number.into());
+        let asks = call.is_some_and(requests_bytes) && self.unknown_requests == 0;
         let (quantised_ns, least_ns) = (quantised::pairs(&self.times), !self.complement_ns);
         Row {
             syscall: if known { name(number.into()) } else { format!("{NUMBERS} and above") },
             number: known.then_some(number),
             count: self.count,
             requested_bytes: asks.then_some(self.requested_bytes),
-            returned_bytes: returns_bytes(number).then_some(self.returned),
+            returned_bytes: call.is_some_and(returns_bytes).then_some(self.returned),
             errors: self.errors,
             percentiles_ns: Percentiles::of(&quantised_ns, least_ns, self.most_ns),
             quantised_ns,

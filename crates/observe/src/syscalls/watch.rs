@@ -6,8 +6,8 @@ use ipcperf_model::Unavailable;
 use ipcperf_model::observation::Observation;
 
 use super::kept::{Kept, KeptRow, NUMBERS, SharedKey, rows_of};
-use super::table::lengths;
 use crate::bpf::{Attached, MARK_CALL, Object, Watched};
+use crate::syscall_table::lengths;
 use crate::{Member, Parties, Scope, Watch};
 
 const OBJECT: Object = Object {

@@ -10,7 +10,8 @@ use ipcperf_model::observation::Observation;
 
 use super::timeline;
 use super::told::{IDLE, OTHER, Sleeps, Spent, Thread, Told, Window};
-use crate::{Parties, syscall_names};
+use crate::Parties;
+use crate::syscall_table::name;
 
 /// What is told of all roles of `parties` that marked a phase.
 pub(super) fn observations(parties: &Parties, told: &Told) -> Vec<Observation> {
@@ -109,7 +110,7 @@ fn sleeps(seen: &[Thread]) -> Vec<Sleep> {
     let mut sleeps: Vec<Sleep> = kinds
         .into_iter()
         .map(|((state, call), (count, asleep_ns))| {
-            let syscall = call.map(|number| syscall_names::name(number.into()));
+            let syscall = call.map(|number| name(number.into()));
             Sleep { state: word(state), syscall, count, asleep_ns }
         })
         .collect();

@@ -1,0 +1,128 @@
+//! Table of the system calls that move bytes, and the names of all: every instrument that reports system calls reads
+//! it, whether its tracer knows them by number or by name.
+
+use syscalls::Sysno;
+
+/// Argument in which a call gets the number of bytes that it is asked to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Length {
+    Second = 2,
+    Third = 3,
+    Fourth = 4,
+    Fifth = 5,
+    /// The second argument is an array of iovec, the third their number.
+    Vectors = 7,
+    /// The second argument points to a msghdr.
+    Message = 8,
+}
+
+/// Return value of a call that moves bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Returns {
+    Bytes,
+    Nothing,
+}
+
+/// Calls that move bytes.
+const MOVERS: &[(Sysno, Length, Returns)] = &[
+    (Sysno::read, Length::Third, Returns::Bytes),
+    (Sysno::write, Length::Third, Returns::Bytes),
+    (Sysno::pread64, Length::Third, Returns::Bytes),
+    (Sysno::pwrite64, Length::Third, Returns::Bytes),
+    (Sysno::sendto, Length::Third, Returns::Bytes),
+    (Sysno::recvfrom, Length::Third, Returns::Bytes),
+    (Sysno::tee, Length::Third, Returns::Bytes),
+    (Sysno::getdents64, Length::Third, Returns::Bytes),
+    (Sysno::getrandom, Length::Second, Returns::Bytes),
+    (Sysno::sendfile, Length::Fourth, Returns::Bytes),
+    (Sysno::splice, Length::Fifth, Returns::Bytes),
+    (Sysno::copy_file_range, Length::Fifth, Returns::Bytes),
+    (Sysno::readv, Length::Vectors, Returns::Bytes),
+    (Sysno::writev, Length::Vectors, Returns::Bytes),
+    (Sysno::preadv, Length::Vectors, Returns::Bytes),
+    (Sysno::pwritev, Length::Vectors, Returns::Bytes),
+    (Sysno::preadv2, Length::Vectors, Returns::Bytes),
+    (Sysno::pwritev2, Length::Vectors, Returns::Bytes),
+    (Sysno::vmsplice, Length::Vectors, Returns::Bytes),
+    (Sysno::process_vm_readv, Length::Vectors, Returns::Bytes),
+    (Sysno::process_vm_writev, Length::Vectors, Returns::Bytes),
+    (Sysno::sendmsg, Length::Message, Returns::Bytes),
+    (Sysno::recvmsg, Length::Message, Returns::Bytes),
+    (Sysno::mq_timedsend, Length::Third, Returns::Nothing),
+    (Sysno::mq_timedreceive, Length::Third, Returns::Bytes),
+    (Sysno::msgsnd, Length::Third, Returns::Nothing),
+    (Sysno::msgrcv, Length::Third, Returns::Bytes),
+];
+
+/// Returns the call with this number on this processor; `None` where it has none.
+pub(crate) fn by_number(number: i64) -> Option<Sysno> {
+    usize::try_from(number).ok().and_then(Sysno::new)
+}
+
+/// Returns the name of the call with this number, as strace prints it; the number where it has no name.
+pub(crate) fn name(number: i64) -> String {
+    match by_number(number).map(|call| call.name()) {
+        // On aarch64 the list has the kernel's internal name.
+        Some("fstatat") => "newfstatat".to_owned(),
+        Some(name) => name.to_owned(),
+        None => number.to_string(),
+    }
+}
+
+/// Returns for each call, by its number, the argument that holds its length, as the BPF program reads it.
+pub(crate) fn lengths<const NUMBERS: usize>() -> [u8; NUMBERS] {
+    let mut lengths = [0; NUMBERS];
+    for (call, length, _) in MOVERS {
+        if let Some(entry) = usize::try_from(call.id()).ok().and_then(|at| lengths.get_mut(at)) {
+            *entry = *length as u8;
+        }
+    }
+    lengths
+}
+
+/// Whether an argument of `call` is the number of bytes that it is asked to move.
+pub(crate) fn requests_bytes(call: Sysno) -> bool {
+    MOVERS.iter().any(|mover| mover.0 == call)
+}
+
+/// Whether `call` returns the number of bytes that it moved.
+pub(crate) fn returns_bytes(call: Sysno) -> bool {
+    MOVERS.iter().any(|mover| mover.0 == call && mover.2 == Returns::Bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mover_has_its_entry_in_the_table_of_the_bpf_program() {
+        let lengths = lengths::<512>();
+        for (call, length, _) in MOVERS {
+            assert_eq!(lengths[usize::try_from(call.id()).unwrap()], *length as u8);
+            assert!(requests_bytes(*call));
+        }
+        assert_eq!(lengths.iter().filter(|&&length| length > 0).count(), MOVERS.len());
+        assert!(!requests_bytes(Sysno::futex));
+    }
+
+    #[test]
+    fn calls_that_return_bytes_are_known() {
+        for call in [Sysno::read, Sysno::preadv2, Sysno::splice, Sysno::getrandom] {
+            assert!(returns_bytes(call), "{call}");
+        }
+        // `sendmmsg` and `recvmmsg` return messages.
+        for call in [Sysno::sendmmsg, Sysno::recvmmsg, Sysno::mmap, Sysno::mq_timedsend] {
+            assert!(!returns_bytes(call), "{call}");
+        }
+    }
+
+    #[test]
+    fn calls_have_the_names_that_strace_prints() {
+        assert_eq!(name(libc::SYS_getrusage), crate::MARK);
+        assert_eq!(name(libc::SYS_write), "write");
+        assert_eq!(name(libc::SYS_newfstatat), "newfstatat");
+        assert_eq!(name(1_000_000), "1000000");
+        assert_eq!(name(-1), "-1");
+    }
+}
