@@ -4,7 +4,7 @@ use super::quantity::Quantity;
 use super::scale::Scale;
 
 /// An axis that holds all values it was made for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub(super) quantity: Quantity,
     low: f64,

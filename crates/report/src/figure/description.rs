@@ -1,5 +1,7 @@
 //! What a figure is to show. A figure is one [`Description`] and no code of its own.
 
+use std::borrow::Cow;
+
 use ipcperf_model::workload::Kind;
 
 use super::quantity::Quantity;
@@ -7,12 +9,12 @@ use super::quantity::Quantity;
 /// What stands on which axis, of which cases, by which statistic, with what beside it. Series are
 /// mechanisms with their options; each mode, placement, distance of the CPUs and kernel buffer has a
 /// panel, and several results files stand side by side.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// Names the figure, in links and as a file.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it is.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// What to look for in it.
     pub see: &'static str,
     /// Cases of this workload only.
@@ -71,8 +73,8 @@ pub enum Reference {
 /// The figures of a report, in its order: each is one entry.
 pub const FIGURES: &[Description] = &[
     Description {
-        name: "bandwidth",
-        title: "Bandwidth",
+        name: Cow::Borrowed("bandwidth"),
+        title: Cow::Borrowed("Bandwidth"),
         see: "Where a line rises in proportion to the buffer, each message costs the same: calls \
               and wake-ups decide. Where it flattens, bytes decide. Where it falls, buffers have \
               outgrown a cache or the kernel's queue.",
@@ -84,8 +86,8 @@ pub const FIGURES: &[Description] = &[
         references: &[Reference::Limit, Reference::Caches],
     },
     Description {
-        name: "round-trip",
-        title: "Round trip",
+        name: Cow::Borrowed("round-trip"),
+        title: Cow::Borrowed("Round trip"),
         see: "A flat line is the cost of waking and switching; it bends up where copying the \
               message begins to count.",
         workload: Some(Kind::RoundTrip),
@@ -96,8 +98,8 @@ pub const FIGURES: &[Description] = &[
         references: &[Reference::Limit, Reference::Caches],
     },
     Description {
-        name: "round-trip-distribution",
-        title: "Single round trips: what share took at most how long",
+        name: Cow::Borrowed("round-trip-distribution"),
+        title: Cow::Borrowed("Single round trips: what share took at most how long"),
         see: "The further left and the steeper a line, the faster and the more even. A step is a \
               mode: some trips go another way, such as sleeping instead of spinning. The marks are \
               1, 10, 25, 50, 75, 90, 99 and 99.9 % of the trips.",
@@ -109,8 +111,8 @@ pub const FIGURES: &[Description] = &[
         references: &[],
     },
     Description {
-        name: "share-of-limit",
-        title: "Share of what this machine can do",
+        name: Cow::Borrowed("share-of-limit"),
+        title: Cow::Borrowed("Share of what this machine can do"),
         see: "What the machine needs at least (copying the message, entering the kernel, switching, \
               or carrying a cache line, whichever takes longest), over what it took. 100 % cannot be \
               beaten; far below it lies what the mechanism itself costs.",
@@ -122,8 +124,8 @@ pub const FIGURES: &[Description] = &[
         references: &[Reference::Whole, Reference::Caches],
     },
     Description {
-        name: "cpu-per-byte",
-        title: "CPU time for each byte, by role",
+        name: Cow::Borrowed("cpu-per-byte"),
+        title: Cow::Borrowed("CPU time for each byte, by role"),
         see: "What sender and receiver each spend to move a byte of a stream. Bandwidth that is \
               bought with two busy CPUs shows here.",
         workload: Some(Kind::Stream),
@@ -134,8 +136,8 @@ pub const FIGURES: &[Description] = &[
         references: &[Reference::Caches],
     },
     Description {
-        name: "cpu-per-message",
-        title: "CPU time for each message, by role",
+        name: Cow::Borrowed("cpu-per-message"),
+        title: Cow::Borrowed("CPU time for each message, by role"),
         see: "What sender and receiver each spend on a message of a stream, or on a round trip. A \
               party that spins pays for all of the time it waits.",
         workload: None,
@@ -146,8 +148,8 @@ pub const FIGURES: &[Description] = &[
         references: &[Reference::Caches],
     },
     Description {
-        name: "bandwidth-modes",
-        title: "Bandwidth in several modes",
+        name: Cow::Borrowed("bandwidth-modes"),
+        title: Cow::Borrowed("Bandwidth in several modes"),
         see: "Cases whose repetitions fall into groups. Each dot is a group, larger where it holds \
               more of the repetitions. No middle of them all would stand for any.",
         workload: Some(Kind::Stream),
@@ -158,8 +160,8 @@ pub const FIGURES: &[Description] = &[
         references: &[],
     },
     Description {
-        name: "round-trip-modes",
-        title: "Round trips in several modes",
+        name: Cow::Borrowed("round-trip-modes"),
+        title: Cow::Borrowed("Round trips in several modes"),
         see: "Cases whose single round trips fall into groups. Each dot is a group, larger where it \
               holds more of the trips.",
         workload: Some(Kind::RoundTrip),
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn names_are_different_and_fit_for_links_and_files() {
-        let names: BTreeSet<&str> = FIGURES.iter().map(|figure| figure.name).collect();
+        let names: BTreeSet<&str> = FIGURES.iter().map(|figure| &*figure.name).collect();
         assert_eq!(names.len(), FIGURES.len());
         let fits = |c: char| c.is_ascii_lowercase() || c == '-';
         assert!(names.iter().all(|name| name.chars().all(fits)), "{names:?}");

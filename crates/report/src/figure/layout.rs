@@ -73,10 +73,10 @@ impl Layout {
         }
     }
 
-    const fn quantities(self, description: &Description) -> (Quantity, Quantity) {
+    fn quantities(self, description: &Description) -> (Quantity, Quantity) {
         match (self, description.statistic) {
-            (Self::Rows, Statistic::Median(_)) => (description.y, Quantity::Case),
-            _ => (description.x, description.y),
+            (Self::Rows, Statistic::Median(_)) => (description.y.clone(), Quantity::Case),
+            _ => (description.x.clone(), description.y.clone()),
         }
     }
 }

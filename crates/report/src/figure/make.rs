@@ -24,7 +24,7 @@ pub fn chart(description: &Description, files: &[Summarised], names: &Names) -> 
     let panels: Vec<Panel> = panels.collect();
     let title = title(description, layout, drawn.first()?);
     let notes = notes(description, layout, files, left_out);
-    let (name, statistic) = (description.name.to_owned(), description.statistic);
+    let (name, statistic) = (description.name.to_string(), description.statistic);
     (!panels.is_empty()).then_some(Chart { name, statistic, title, panels, notes })
 }
 
@@ -34,7 +34,7 @@ fn title(description: &Description, layout: Layout, first: &Drawn) -> String {
         (Layout::Rows, Statistic::Median(_), Some(case)) => {
             format!("{} at {}", description.title, Bytes(case.case.buffer_bytes))
         }
-        _ => description.title.to_owned(),
+        _ => description.title.to_string(),
     }
 }
 
@@ -52,13 +52,13 @@ fn draw<'a>(
 fn content(description: &Description, layout: Layout, group: &Group, names: &Names) -> Content {
     match (description.statistic, layout) {
         (Statistic::Median(Band::Quartiles), Layout::Plane) => {
-            median::curves(description.y, group, names)
+            median::curves(&description.y, group, names)
         }
         (Statistic::Median(Band::Quartiles), Layout::Rows) => {
-            median::rows(description.y, group, names)
+            median::rows(&description.y, group, names)
         }
         (Statistic::Distribution, _) => distribution::curves(group, names),
-        (Statistic::Modes, _) => modes::rows(description.x, group, names),
+        (Statistic::Modes, _) => modes::rows(&description.x, group, names),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::wording::figure_text;
 const MOST_ROWS: usize = 60;
 
 /// A curve over the buffer size for each series.
-pub(super) fn curves(quantity: Quantity, group: &Group, names: &Names) -> Content {
+pub(super) fn curves(quantity: &Quantity, group: &Group, names: &Names) -> Content {
     let mut curves = by_series(group, names);
     curves.retain_mut(|(curve, cases)| {
         cases.sort_by_key(|case| case.case.buffer_bytes);
@@ -28,7 +28,7 @@ pub(super) fn curves(quantity: Quantity, group: &Group, names: &Names) -> Conten
 }
 
 /// A row for each series.
-pub(super) fn rows(quantity: Quantity, group: &Group, names: &Names) -> Content {
+pub(super) fn rows(quantity: &Quantity, group: &Group, names: &Names) -> Content {
     let mut content = Content::default();
     for (mut curve, cases) in by_series(group, names).into_iter().take(MOST_ROWS) {
         let Some(value) = cases.first().and_then(|case| Value::of(quantity, group, case)) else {
@@ -59,7 +59,7 @@ fn by_series<'a>(group: &Group<'a>, names: &Names) -> Vec<(Curve, Vec<&'a CaseSu
 }
 
 #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]
-fn add_to_line(curve: &mut Curve, quantity: Quantity, group: &Group, case: &CaseSummary) {
+fn add_to_line(curve: &mut Curve, quantity: &Quantity, group: &Group, case: &CaseSummary) {
     let Some(Value { middle, half, marks }) = Value::of(quantity, group, case) else { return };
     let x = case.case.buffer_bytes as f64;
     if let Some(middle) = middle {
@@ -88,7 +88,7 @@ struct Mark {
 }
 
 impl Value {
-    fn of(quantity: Quantity, group: &Group, case: &CaseSummary) -> Option<Self> {
+    fn of(quantity: &Quantity, group: &Group, case: &CaseSummary) -> Option<Self> {
         let name = format!("{}, {}", case.series(), Bytes(case.case.buffer_bytes));
         let Some(spread) = quantity.of(case, group.role.as_deref()) else {
             return Self::held_up(quantity, case, &name);
@@ -110,7 +110,7 @@ impl Value {
         Some(Self { middle: largest, half: None, marks: modes.iter().map(mark).collect() })
     }
 
-    fn of_one_mode(quantity: Quantity, spread: &Spread, name: &str, bound: &str) -> Self {
+    fn of_one_mode(quantity: &Quantity, spread: &Spread, name: &str, bound: &str) -> Self {
         let (median, half) = (spread.median, spread.middle_half());
         let middle = quantity.words(median);
         let n = figure_text::middle_half(spread, |value| quantity.words(value));
@@ -120,7 +120,7 @@ impl Value {
     }
 
     /// What was seen of a case that the machine held up each time: no line passes through it.
-    fn held_up(quantity: Quantity, case: &CaseSummary, name: &str) -> Option<Self> {
+    fn held_up(quantity: &Quantity, case: &CaseSummary, name: &str) -> Option<Self> {
         let is_main = matches!(quantity, Quantity::Bandwidth | Quantity::RoundTripMean);
         let value = case.disturbed_median.filter(|_| is_main && case.main().is_none())?;
         let (seen, times) = (quantity.words(value), case.disturbed);
@@ -131,7 +131,7 @@ impl Value {
 }
 
 /// The modes of a case in the units of `quantity`, the largest first, where it has several.
-fn modes_of(quantity: Quantity, case: &CaseSummary, spread: &Spread) -> Vec<Mode> {
+fn modes_of(quantity: &Quantity, case: &CaseSummary, spread: &Spread) -> Vec<Mode> {
     let Some(main) = case.main().map(|figure| figure.spread().median) else {
         return Vec::new();
     };

@@ -16,7 +16,6 @@ mod file;
 mod finding;
 mod frame;
 mod group;
-mod kept;
 mod layout;
 mod legend;
 mod make;

@@ -13,7 +13,7 @@ use super::quantity::Quantity;
 const MOST_ROWS: usize = 20;
 
 /// The cases of the group that have several modes.
-pub(super) fn rows(quantity: Quantity, group: &Group, names: &Names) -> Content {
+pub(super) fn rows(quantity: &Quantity, group: &Group, names: &Names) -> Content {
     let modes = |case: &CaseSummary| match quantity {
         Quantity::SingleRoundTrip => case.round_trip_modes.clone(),
         _ => case.modes.clone(),
@@ -44,7 +44,7 @@ fn label(case: &CaseSummary) -> String {
 }
 
 /// The case and its modes, for those who cannot point at them; where that is too long, the case.
-fn label_with(quantity: Quantity, case: &CaseSummary, modes: &[Mode]) -> String {
+fn label_with(quantity: &Quantity, case: &CaseSummary, modes: &[Mode]) -> String {
     let mode =
         |mode: &Mode| format!("{} {}", units::percent(mode.share), quantity.words(mode.median));
     let label = label(case);
@@ -54,7 +54,7 @@ fn label_with(quantity: Quantity, case: &CaseSummary, modes: &[Mode]) -> String 
 }
 
 #[allow(clippy::cast_precision_loss, reason = "rows are few")]
-fn row(quantity: Quantity, case: &CaseSummary, modes: &[Mode], at: (usize, usize)) -> Curve {
+fn row(quantity: &Quantity, case: &CaseSummary, modes: &[Mode], at: (usize, usize)) -> Curve {
     let (series, row) = (at.0, at.1 as f64);
     let what = match quantity {
         Quantity::SingleRoundTrip => "round trips",

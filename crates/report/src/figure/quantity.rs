@@ -1,17 +1,17 @@
 //! What can stand on an axis: its name, its unit, its scale, and where it is found.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, CountKind, Counted, RoleCost, Spread};
 
-use super::kept::kept;
 use super::scale::Scale;
 use crate::wording::amount;
 
 /// What can stand on an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Bytes handed to one call, or of one message.
     BufferBytes,
@@ -28,7 +28,7 @@ pub enum Quantity {
     /// CPU time a role spends for a message or a round trip.
     CpuPerMessage,
     /// What was counted of a role, by its name.
-    Counted(&'static str, CountKind),
+    Counted(Arc<str>, CountKind),
     /// Share of the values up to one.
     CumulatedShare,
     /// A row for each case.
@@ -38,12 +38,12 @@ pub enum Quantity {
 }
 
 /// What a study measures or varies: any metric, or any factor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Studied {
     /// What the axis says, with the unit.
-    title: &'static str,
+    title: Arc<str>,
     /// As metrics have it: `ns`, `bytes/s`; empty where there is none.
-    unit: &'static str,
+    unit: Arc<str>,
     scale: Scale,
 }
 
@@ -56,11 +56,11 @@ impl Quantity {
             "bytes/s" => format!("{name} (bytes per second)"),
             unit => format!("{name} ({unit})"),
         };
-        Self::Studied(Studied { title: kept(&said), unit: kept(unit), scale })
+        Self::Studied(Studied { title: said.into(), unit: unit.into(), scale })
     }
 
     /// What the axis says, with the unit.
-    pub(super) const fn title(self) -> &'static str {
+    pub(super) fn title(&self) -> &str {
         match self {
             Self::BufferBytes => "buffer size (bytes)",
             Self::Bandwidth => "bandwidth (bytes per second)",
@@ -75,12 +75,12 @@ impl Quantity {
             Self::Counted(_, CountKind::Share) => "share of the samples (per cent)",
             Self::CumulatedShare => "round trips that took at most as long (per cent)",
             Self::Case => "mechanism",
-            Self::Studied(studied) => studied.title,
+            Self::Studied(studied) => &studied.title,
         }
     }
 
     /// How its values lie along an axis.
-    pub const fn scale(self) -> Scale {
+    pub const fn scale(&self) -> Scale {
         match self {
             Self::BufferBytes => Scale::Binary,
             Self::CumulatedShare => Scale::Share,
@@ -102,7 +102,7 @@ impl Quantity {
         clippy::cast_sign_loss,
         reason = "buffer sizes are whole and not negative; beyond 2^53 for people"
     )]
-    pub(super) fn words(self, value: f64) -> String {
+    pub(super) fn words(&self, value: f64) -> String {
         match self {
             Self::BufferBytes => Bytes(value as u64).to_string(),
             Self::Bandwidth => units::bandwidth(value),
@@ -114,12 +114,12 @@ impl Quantity {
             Self::Counted(_, CountKind::NsPerMessage) => units::time(value),
             Self::Counted(..) => units::plain(value),
             Self::Case => String::new(),
-            Self::Studied(studied) => amount(value, studied.unit),
+            Self::Studied(studied) => amount(value, &studied.unit),
         }
     }
 
     /// A value as a tick has it: no zeros behind the point.
-    pub(super) fn tick(self, value: f64) -> String {
+    pub(super) fn tick(&self, value: f64) -> String {
         if self.scale() == Scale::Binary {
             return units::bytes_of(value);
         }
@@ -136,12 +136,12 @@ impl Quantity {
     }
 
     /// Whether each role of a case has its own value.
-    pub(super) const fn is_of_roles(self) -> bool {
+    pub(super) const fn is_of_roles(&self) -> bool {
         matches!(self, Self::CpuPerByte | Self::CpuPerMessage | Self::Counted(..))
     }
 
     /// The figure of a case (and of one of its roles), over its repetitions.
-    pub(super) fn of(self, case: &CaseSummary, role: Option<&str>) -> Option<Spread> {
+    pub(super) fn of(&self, case: &CaseSummary, role: Option<&str>) -> Option<Spread> {
         let cost = || costs(case, role?);
         match self {
             Self::Bandwidth => case.bandwidth_bytes_per_s,
@@ -149,7 +149,7 @@ impl Quantity {
             Self::ShareOfLimit => share_of_limit(case),
             Self::CpuPerByte => cost()?.cpu_ns_per_byte,
             Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
-            Self::Counted(name, kind) => counted(case, role?, name, kind),
+            Self::Counted(name, kind) => counted(case, role?, name, *kind),
             Self::BufferBytes
             | Self::SingleRoundTrip
             | Self::CumulatedShare

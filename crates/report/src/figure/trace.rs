@@ -160,7 +160,9 @@ impl Plot<'_> {
     where
         Self: 'p,
     {
-        let (across, up) = if self.has_rows() { (self.y, self.x) } else { (self.x, self.y) };
+        let (x, y) = (self.x.clone(), self.y.clone());
+        let (across, up) = if self.has_rows() { (y, x) } else { (x, y) };
+        let is_binary = across.scale() == Scale::Binary;
         let guides = limits_of(&self.limits_of);
         let heights = guides.iter().flat_map(|guide| guide.lines.iter().flatten()).map(|at| at[1]);
         let x = Axis::over(across, alike.clone().flat_map(|(_, one)| one.across()))?;
@@ -178,7 +180,7 @@ impl Plot<'_> {
             ..finding.clone()
         };
         let findings = self.found.iter().map(named).collect();
-        let caches = self.caches_of.filter(|_| across.scale() == Scale::Binary);
+        let caches = self.caches_of.filter(|_| is_binary);
         let caches = caches.map_or_else(Vec::new, |file| caches_on(file, &x));
         let guides: Vec<Guide> = if self.has_rows() { Vec::new() } else { guides };
         Some(Panel { title: self.title.clone(), x, y, content, guides, caches, findings })

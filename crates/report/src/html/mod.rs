@@ -48,7 +48,7 @@ impl<'a> Report<'a> {
         // What is claimed comes first, and has the looks that are easiest told apart.
         let study = asked.map(|asked| (asked, Exhibits::of(asked, files, &mut names)));
         names.add(files);
-        let figures = FIGURES.iter().copied().chain(counted(files));
+        let figures = FIGURES.iter().cloned().chain(counted(files));
         let charts = figures.filter_map(|figure| chart(&figure, files, &names));
         Self { files, study, charts: charts.collect(), names }
     }
