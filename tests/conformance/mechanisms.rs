@@ -8,7 +8,9 @@ use std::sync::{LazyLock, Mutex};
 use std::thread;
 
 use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
-use ipcperf_engine::mechanism::{LibraryFacts, MECHANISMS, OwnKind, learn_library, own_mechanism};
+use ipcperf_engine::mechanism::{
+    CustomMechanism, LibraryFacts, MECHANISMS, OwnKind, RequestedMechanism, own_mechanism,
+};
 use ipcperf_engine::placement::Topology;
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{Delivery, Helper};
@@ -19,21 +21,27 @@ use crate::skip::skip;
 
 /// The mechanisms under test: those that `IPCPERF_MECHANISMS` names (with commas between them), or all
 /// and the example of a library.
-pub(crate) fn under_test() -> Vec<&'static Mechanism> {
-    static UNDER_TEST: LazyLock<Vec<&'static Mechanism>> = LazyLock::new(|| {
+pub(crate) fn under_test() -> Vec<&'static Mechanism<'static>> {
+    static REQUESTED: LazyLock<Vec<RequestedMechanism>> = LazyLock::new(|| {
         let listed = |name: &str| MECHANISMS.iter().copied().find(|one| one.name == name);
+        let named = |name: &str| {
+            listed(name).map_or_else(|| library(name).into(), RequestedMechanism::from)
+        };
         match std::env::var("IPCPERF_MECHANISMS") {
-            Ok(names) => {
-                names.split(',').map(|name| listed(name).unwrap_or_else(|| library(name))).collect()
+            Ok(names) => names.split(',').map(named).collect(),
+            Err(_) => {
+                let example = example().map(RequestedMechanism::from);
+                MECHANISMS.iter().copied().map(Into::into).chain(example).collect()
             }
-            Err(_) => MECHANISMS.iter().copied().chain(example()).collect(),
         }
     });
-    UNDER_TEST.clone()
+    static UNDER_TEST: LazyLock<Vec<Mechanism<'static>>> =
+        LazyLock::new(|| REQUESTED.iter().map(RequestedMechanism::mechanism).collect());
+    UNDER_TEST.iter().collect()
 }
 
 /// The example of a library, where there is a compiler of C.
-fn example() -> Option<&'static Mechanism> {
+fn example() -> Option<CustomMechanism> {
     let path = own::pipes();
     if path.is_none() {
         skip("the example of a library", "there is no cc");
@@ -42,25 +50,25 @@ fn example() -> Option<&'static Mechanism> {
 }
 
 /// The library that `name` names, by what it tells the command.
-fn library(name: &str) -> &'static Mechanism {
+fn library(name: &str) -> CustomMechanism {
     let (kind, path) = own_mechanism(name).unwrap_or_else(|| panic!("no mechanism {name}"));
     assert_eq!(kind, OwnKind::Library, "{name}");
     let mut asked = Command::new(env!("CARGO_BIN_EXE_ipcperf"));
     let told = asked.arg("library").arg(path).output().expect("the command starts").stdout;
     let facts: Result<LibraryFacts, String> = serde_json::from_slice(&told).expect("its answer");
-    learn_library(name, Ok(facts.expect("a library")))
+    CustomMechanism::library(name, Ok(facts.expect("a library")))
 }
 
 /// Those under test that are available here; [`for_each`] says which are not.
-pub(crate) fn available() -> &'static [&'static Mechanism] {
-    static AVAILABLE: LazyLock<Vec<&'static Mechanism>> = LazyLock::new(|| {
+pub(crate) fn available() -> &'static [&'static Mechanism<'static>] {
+    static AVAILABLE: LazyLock<Vec<&'static Mechanism<'static>>> = LazyLock::new(|| {
         under_test().into_iter().filter(|mechanism| mechanism.available().is_ok()).collect()
     });
     &AVAILABLE
 }
 
 /// Holds `check` against each mechanism that is available here, and names all that fail.
-pub(crate) fn for_each(check: impl Fn(&'static Mechanism) + Sync) {
+pub(crate) fn for_each(check: impl Fn(&'static Mechanism<'static>) + Sync) {
     let (failed, mechanisms) = (Mutex::new(Vec::new()), under_test());
     in_parallel(mechanisms.len(), |index| {
         let mechanism = mechanisms[index];
@@ -87,7 +95,7 @@ pub(crate) fn processes(mechanism: &Mechanism, mode: Mode) -> usize {
 }
 
 /// As [`for_each`], but without those that move nothing.
-pub(crate) fn for_each_that_moves(check: impl Fn(&'static Mechanism) + Sync) {
+pub(crate) fn for_each_that_moves(check: impl Fn(&'static Mechanism<'static>) + Sync) {
     for_each(|mechanism| {
         if mechanism.delivery != Delivery::Nothing {
             check(mechanism);

@@ -99,11 +99,12 @@ impl Naming {
     }
 }
 
-/// Holds a cell, complete but for its CPUs, against mechanism, mode and machine; `amount` ends its name.
+/// Holds a cell of `mechanism`, complete but for its CPUs, against mechanism, mode and machine; `amount` ends its name.
 ///
 /// # Errors
 /// Usage where a CPU was named that is outside the cpuset: that is no limit but a slip.
 pub(super) fn resolve(
+    mechanism: &Mechanism<'_>,
     mut spec: RunSpec,
     placement: Placement,
     amount: Option<NamedAmount>,
@@ -120,7 +121,7 @@ pub(super) fn resolve(
         }
         Err(error) => return refused(spec, error.to_string(), Cause::Limit),
     }
-    match (refusal(&spec), missing(&spec)) {
+    match (refusal(mechanism, &spec), missing(mechanism, &spec)) {
         (Some(reason), _) => refused(spec, reason, Cause::Limit),
         (None, Some(reason)) => refused(spec, reason, Cause::Missing),
         (None, None) => {
@@ -132,19 +133,19 @@ pub(super) fn resolve(
 
 /// Why `spec`, complete with its CPUs, cannot run here; `None` where nothing is known to be against it.
 pub fn obstacle(spec: &RunSpec) -> Option<String> {
-    refusal(spec).or_else(|| missing(spec))
+    let mechanism = mechanism::find(&spec.mechanism)?;
+    refusal(mechanism, spec).or_else(|| missing(mechanism, spec))
 }
 
 /// What of mechanism, mode or machine `spec` is too much for.
-pub(super) fn refusal(spec: &RunSpec) -> Option<String> {
-    let mechanism = mechanism::find(&spec.mechanism)?;
+pub(super) fn refusal(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     refused_by_mode(mechanism, spec)
         .or_else(|| refused_by_place(mechanism, spec))
         .or_else(|| refused_by_memory(mechanism, spec))
         .or_else(|| refused_by_limit(mechanism, spec))
 }
 
-fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     if !mechanism.modes.contains(&spec.mode) {
         return Some(format!("{} cannot run in {}", mechanism.name, spec.mode.name()));
     }
@@ -170,15 +171,14 @@ fn refused_by_mode(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
 }
 
 /// What an option needs that is not here.
-fn missing(spec: &RunSpec) -> Option<String> {
-    let mechanism = mechanism::find(&spec.mechanism)?;
+fn missing(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let Lack { option, value, missing } = mechanism.lack(&spec.options)?;
     let (name, Unavailable { reason, remedy }) = (mechanism.name, missing);
     Some(format!("{name} with {option}={value}: {reason} ({remedy})"))
 }
 
 /// What is handed over in place lies in memory of the mechanism's own.
-fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+fn refused_by_place(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let Handling { content, buffers, first_touch, reply, .. } = spec.handling;
     let is_program = matches!(own_mechanism(mechanism.name), Some((OwnKind::Program, _)));
     if is_program && spec.handling != (Handling { reply, ..Handling::default() }) {
@@ -206,7 +206,7 @@ fn refused_by_place(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
 const BUFFERS: u64 = 4;
 
 /// The parties' buffers and what the mechanism holds, or as much again where that is more.
-fn refused_by_memory(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let available = machine::available_memory_bytes()?;
     let (bytes, held) = (spec.largest_bytes(), (mechanism.holds)(&Setup::new(spec)).max(BUFFERS));
     let most = available / (BUFFERS + held);
@@ -225,7 +225,7 @@ fn refused_by_memory(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
     })
 }
 
-fn refused_by_limit(mechanism: &Mechanism, spec: &RunSpec) -> Option<String> {
+fn refused_by_limit(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let limit = (mechanism.limit)(&Setup::new(spec))?;
     (spec.largest_bytes() > limit.bytes).then(|| {
         let (name, bytes, because) = (mechanism.name, limit.bytes, limit.because);

@@ -10,9 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Child, ExitCode, Stdio};
 use std::time::Duration;
 
-use ipcperf_engine::channel::Mechanism;
 use ipcperf_engine::mechanism::{
-    LibraryFacts, OwnKind, learn_library, learn_program, library_facts, name_unasked, own_mechanism,
+    CustomMechanism, LibraryFacts, OwnKind, library_facts, own_mechanism,
 };
 use ipcperf_model::Unavailable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -53,14 +52,14 @@ pub enum CustomFiles {
 pub(super) fn planned(
     word: &str,
     files: CustomFiles,
-) -> Result<Option<&'static Mechanism>, FactorError> {
+) -> Result<Option<CustomMechanism>, FactorError> {
     let Some((kind, path)) = own_mechanism(word) else { return Ok(None) };
     let path = whole(word, path)?;
     let name = format!("{}:{}", kind.word(), path.display());
     Ok(Some(match (files, kind) {
-        (CustomFiles::Leave, _) => name_unasked(kind, &name),
-        (CustomFiles::Ask, OwnKind::Program) => learn_program(&name, program(&path)),
-        (CustomFiles::Ask, OwnKind::Library) => learn_library(&name, library(&path)),
+        (CustomFiles::Leave, _) => CustomMechanism::unasked(kind, &name),
+        (CustomFiles::Ask, OwnKind::Program) => CustomMechanism::program(&name, program(&path)),
+        (CustomFiles::Ask, OwnKind::Library) => CustomMechanism::library(&name, library(&path)),
     }))
 }
 

@@ -29,9 +29,9 @@ pub enum Reason {
     /// The value is not a known word; a suggestion.
     Unknown(String),
     /// The value is not an option of this mechanism; a suggestion.
-    UnknownOption(&'static str, String),
+    UnknownOption(String, String),
     /// This mechanism has no options.
-    NoOptions(&'static str),
+    NoOptions(String),
     /// The factor only takes this.
     Takes(String),
     /// The value breaks this rule.

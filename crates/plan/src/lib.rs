@@ -12,7 +12,6 @@ pub mod machine;
 mod matrix;
 mod merge;
 mod message_options;
-mod option_units;
 mod options;
 mod parsed;
 pub mod program_file;
@@ -42,7 +41,7 @@ pub use factor_error::{FactorError, Reason};
 pub use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, own_mechanism};
 pub use ipcperf_engine::placement::Topology;
 pub use message_options::TypedHandling;
-pub use option_units::takes_sizes;
+pub use options::takes_sizes;
 pub use parsed::ParsedRequest;
 pub use request::{LONGEST_DEADLINE_S, Request, SurveyLength};
 pub use spelling::unknown;
@@ -59,6 +58,7 @@ use std::time::Duration;
 
 use cell::Naming;
 use ipcperf_engine::channel::{Mechanism, Nearness, nearness};
+use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_model::Gate;
 
 /// What a run costs beside its sample: starting processes, touching memory, calibration.
@@ -106,7 +106,7 @@ enum Unwatchable {
 #[derive(Clone, Debug)]
 pub struct Absent {
     /// Its name.
-    pub mechanism: &'static str,
+    pub mechanism: String,
     /// What is missing.
     pub reason: String,
     /// What would help.
@@ -244,13 +244,13 @@ fn estimate_run(case: &Case) -> Duration {
     OVERHEAD + probes + arming + sample
 }
 
-fn sort_out(asked: &[&'static Mechanism]) -> (Vec<&'static Mechanism>, Vec<Absent>) {
+fn sort_out(asked: &[RequestedMechanism]) -> (Vec<Mechanism<'_>>, Vec<Absent>) {
     let (mut available, mut unavailable) = (Vec::new(), Vec::new());
-    for mechanism in asked.iter().copied() {
+    for mechanism in asked.iter().map(RequestedMechanism::mechanism) {
         match mechanism.available() {
             Ok(()) => available.push(mechanism),
             Err(why) => unavailable.push(Absent {
-                mechanism: mechanism.name,
+                mechanism: mechanism.name.to_owned(),
                 reason: why.reason,
                 remedy: why.remedy,
             }),

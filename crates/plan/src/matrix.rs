@@ -17,21 +17,23 @@ type Options = BTreeMap<String, String>;
 /// Every cell of the matrix, mechanisms first, in the order of the request.
 pub(super) fn cells(
     request: &Request,
-    mechanisms: &[&'static Mechanism],
+    mechanisms: &[Mechanism<'_>],
     naming: Naming,
     topology: &Topology,
 ) -> Result<Vec<Result<Case, Refused>>, Error> {
-    check_count(count(request, mechanisms))?;
-    let variants: Vec<(&Mechanism, Options)> = mechanisms
+    check_count(count(request, mechanisms.iter().copied()))?;
+    let variants: Vec<(&Mechanism<'_>, Options)> = mechanisms
         .iter()
-        .flat_map(|mechanism| option_sets(mechanism, request).into_iter().map(|o| (*mechanism, o)))
+        .flat_map(|mechanism| {
+            option_sets(mechanism, request).into_iter().map(move |o| (mechanism, o))
+        })
         .collect();
     let amount = naming.amount(request.total);
     let mut cells = Vec::new();
     for (mechanism, options) in &variants {
         for outline in outlines(mechanism, options, request) {
             for &placement in &request.placements {
-                cells.push(cell::resolve(outline.clone(), placement, amount, topology)?);
+                cells.push(cell::resolve(mechanism, outline.clone(), placement, amount, topology)?);
             }
         }
     }
@@ -39,7 +41,10 @@ pub(super) fn cells(
 }
 
 /// Number of cells of `request`, without making them: what does not tell cells of a workload apart included.
-pub(super) fn count(request: &Request, mechanisms: &[&'static Mechanism]) -> usize {
+pub(super) fn count<'a>(
+    request: &Request,
+    mechanisms: impl Iterator<Item = Mechanism<'a>>,
+) -> usize {
     let factors = [
         request.workloads.len(),
         request.modes.len(),
@@ -48,16 +53,16 @@ pub(super) fn count(request: &Request, mechanisms: &[&'static Mechanism]) -> usi
         request.handlings.len(),
         request.placements.len(),
     ];
-    let sets = |mechanism: &&'static Mechanism| {
-        let values = options(mechanism, request).map(|(_, values)| values.len());
+    let sets = |mechanism: Mechanism<'a>| {
+        let values = options(&mechanism, request).map(|(_, values)| values.len());
         values.fold(1, usize::saturating_mul)
     };
-    let variants = mechanisms.iter().map(sets).fold(0, usize::saturating_add);
+    let variants = mechanisms.map(sets).fold(0, usize::saturating_add);
     factors.into_iter().fold(variants, usize::saturating_mul)
 }
 
 /// The cells of one mechanism with one set of options, but for their placement.
-fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<RunSpec> {
+fn outlines(mechanism: &Mechanism<'_>, options: &Options, request: &Request) -> Vec<RunSpec> {
     let mut outlines = Vec::new();
     for &workload in &request.workloads {
         let handlings = fitting(&request.handlings, workload);
@@ -85,7 +90,7 @@ fn outlines(mechanism: &Mechanism, options: &Options, request: &Request) -> Vec<
 
 /// The options of `mechanism` that were set, with their values.
 fn options<'a>(
-    mechanism: &'static Mechanism,
+    mechanism: &'a Mechanism<'a>,
     request: &'a Request,
 ) -> impl Iterator<Item = (&'a str, &'a [String])> {
     let listed = mechanism.options.iter().map(|option| option.name);
@@ -93,13 +98,13 @@ fn options<'a>(
     let others = request.options.keys().filter(|(name, _)| *name == mechanism.name);
     let others = others.map(|(_, option)| option.as_str()).filter(|_| mechanism.options.is_empty());
     listed.chain(others).filter_map(|option| {
-        let values = request.options.get(&(mechanism.name, option.to_owned()))?;
+        let values = request.options.get(&(mechanism.name.to_owned(), option.to_owned()))?;
         Some((option, values.as_slice()))
     })
 }
 
 /// Every combination of the values that were set for the mechanism's options.
-fn option_sets(mechanism: &'static Mechanism, request: &Request) -> Vec<Options> {
+fn option_sets(mechanism: &Mechanism<'_>, request: &Request) -> Vec<Options> {
     let mut sets = vec![Options::new()];
     for (option, values) in options(mechanism, request) {
         let with = |set: &Options, value: &String| {

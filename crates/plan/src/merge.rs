@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_engine::placement::Topology;
 
 use super::cell::Naming;
@@ -16,7 +17,10 @@ impl Plan {
     /// Usage where there is none, for a CPU outside the cpuset, or where every cell is refused; nothing-runs
     /// where no mechanism that was asked for is available.
     pub fn resolve_all(requests: &[(String, Request)], topology: &Topology) -> Result<Self, Error> {
-        let cells = requests.iter().map(|(_, request)| matrix::count(request, &request.mechanisms));
+        let cells = requests.iter().map(|(_, request)| {
+            let mechanisms = request.mechanisms.iter().map(RequestedMechanism::mechanism);
+            matrix::count(request, mechanisms)
+        });
         crate::cell_count::check_count(cells.fold(0, usize::saturating_add))?;
         let parts = |naming| -> Result<Vec<(&str, Self)>, Error> {
             let mut parts = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
-use ipcperf_engine::mechanism::{OwnKind, own_mechanism};
+use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, RequestedMechanism, own_mechanism};
 use ipcperf_model::size;
 
 use crate::CustomFiles;
@@ -13,15 +13,15 @@ use crate::spelling as words;
 use crate::typed::{OptionSetting, Words};
 
 /// Values by mechanism and option.
-pub(super) type Options = BTreeMap<(&'static str, String), Vec<String>>;
+pub(super) type Options = BTreeMap<(String, String), Vec<String>>;
 
 /// A mechanism, its option, and the values it shall have.
-type Setting = (&'static str, String, Vec<String>);
+type Setting = (String, String, Vec<String>);
 
 /// The options that are set, of those `mechanisms` that are measured; all that is wrong with them.
 pub(super) fn parse_options(
     settings: &[OptionSetting<'_>],
-    mechanisms: &[&'static Mechanism],
+    mechanisms: &[RequestedMechanism],
 ) -> Result<Options, Vec<FactorError>> {
     let (mut options, mut errors) = (Options::new(), Vec::new());
     for setting in settings {
@@ -46,28 +46,29 @@ fn insert(options: &mut Options, parsed: Vec<Setting>) -> Result<(), FactorError
 
 fn parse_setting(
     setting: &OptionSetting<'_>,
-    mechanisms: &[&'static Mechanism],
+    mechanisms: &[RequestedMechanism],
 ) -> Result<Vec<Setting>, FactorError> {
     let kind = OwnKind::ALL.into_iter().find(|kind| kind.word() == setting.mechanism);
     if let Some(kind) = kind {
         return own_settings(kind, setting, mechanisms);
     }
     // What is set here was named, and asked, before.
-    let mechanism = words::mechanism(setting.mechanism, CustomFiles::Leave)?;
-    if !mechanisms.iter().any(|asked| asked.name == mechanism.name) {
-        let reason = Reason::NotMeasured(mechanism.name.to_owned());
+    let named = words::mechanism(setting.mechanism, CustomFiles::Leave)?;
+    let Some(asked) = mechanisms.iter().find(|asked| asked.name() == named.name()) else {
+        let reason = Reason::NotMeasured(named.name().to_owned());
         return Err(FactorError::new(Factor::MechanismOption, "", reason));
-    }
+    };
+    let mechanism = &asked.mechanism();
     let spec = find_option(mechanism, setting.option)?;
     let values = parse_values(mechanism, spec, setting.values)?;
-    Ok(vec![(mechanism.name, spec.name.to_owned(), values)])
+    Ok(vec![(mechanism.name.to_owned(), spec.name.to_owned(), values)])
 }
 
 /// An option of all own mechanisms of a kind: what it means, and whether it is one, is for them to say.
 fn own_settings(
     kind: OwnKind,
     setting: &OptionSetting<'_>,
-    mechanisms: &[&'static Mechanism],
+    mechanisms: &[RequestedMechanism],
 ) -> Result<Vec<Setting>, FactorError> {
     let option = setting.option;
     let wrong = |value: &str, reason| FactorError::new(Factor::MechanismOption, value, reason);
@@ -78,13 +79,21 @@ fn own_settings(
     let values =
         words::list(Factor::MechanismOption, setting.values, |value| Ok(value.to_owned()))?;
     let is_one = |name: &str| own_mechanism(name).is_some_and(|(its, _)| its == kind);
-    let names = mechanisms.iter().map(|asked| asked.name).filter(|name| is_one(name));
+    let names = mechanisms.iter().map(RequestedMechanism::name).filter(|name| is_one(name));
     let settings: Vec<Setting> =
-        names.map(|name| (name, option.to_owned(), values.clone())).collect();
+        names.map(|name| (name.to_owned(), option.to_owned(), values.clone())).collect();
     if settings.is_empty() {
         return Err(wrong("", Reason::NoneMeasured(kind.word())));
     }
     Ok(settings)
+}
+
+/// Whether `option` of the mechanism `name` takes sizes. Options of custom mechanisms are taken as they are typed.
+pub fn takes_sizes(name: &str, option: &str) -> bool {
+    let mechanism = MECHANISMS.iter().find(|known| known.name == name);
+    let options = mechanism.map_or(&[][..], |known| known.options);
+    let spec = options.iter().find(|spec| spec.name == option);
+    spec.is_some_and(|spec| matches!(spec.values, OptionValues::Bytes | OptionValues::BytesOr(_)))
 }
 
 /// Whether a custom mechanism can have `option` with `values`.
@@ -94,16 +103,16 @@ pub(super) fn is_custom_option(option: &str, values: &str) -> bool {
 }
 
 pub(super) fn find_option(
-    mechanism: &Mechanism,
+    mechanism: &Mechanism<'_>,
     option: &str,
 ) -> Result<&'static OptionSpec, FactorError> {
     let known = mechanism.options.iter().find(|spec| spec.name == option);
     known.ok_or_else(|| {
         let reason = if mechanism.options.is_empty() {
-            Reason::NoOptions(mechanism.name)
+            Reason::NoOptions(mechanism.name.to_owned())
         } else {
             let names = mechanism.options.iter().map(|spec| spec.name);
-            Reason::UnknownOption(mechanism.name, words::suggestion(option, names))
+            Reason::UnknownOption(mechanism.name.to_owned(), words::suggestion(option, names))
         };
         FactorError::new(Factor::MechanismOption, option, reason)
     })
@@ -111,7 +120,7 @@ pub(super) fn find_option(
 
 /// The values of an option in canonical form: sizes as plain bytes.
 pub(super) fn parse_values(
-    mechanism: &Mechanism,
+    mechanism: &Mechanism<'_>,
     spec: &OptionSpec,
     values: Words<'_>,
 ) -> Result<Vec<String>, FactorError> {
@@ -168,4 +177,16 @@ fn byte_sizes(values: Words<'_>, known: &[&str]) -> Result<Vec<String>, FactorEr
     }
     bytes.dedup();
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_from_numbers_by_what_the_option_takes() {
+        assert!(takes_sizes("pipe", "capacity"));
+        assert!(!takes_sizes("dgram-fds", "fds"));
+        assert!(!takes_sizes("exec", "capacity"), "only the program knows what it takes");
+    }
 }

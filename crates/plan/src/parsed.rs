@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ipcperf_engine::channel::Mechanism;
+use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::workload::Kind;
 use ipcperf_model::{KernelBuffer, Mode, TouchCheck, size};
@@ -21,7 +21,7 @@ use crate::spelling as words;
 /// Each factor of a request, or its error.
 #[derive(Debug)]
 pub struct ParsedRequest {
-    mechanisms: Result<Vec<&'static Mechanism>, FactorError>,
+    mechanisms: Result<Vec<RequestedMechanism>, FactorError>,
     /// Empty where mechanisms could not be parsed: they decide which options there are.
     options: Result<Options, Vec<FactorError>>,
     workloads: Result<Vec<Kind>, FactorError>,

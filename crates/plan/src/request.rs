@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ipcperf_engine::channel::Mechanism;
-use ipcperf_engine::mechanism::SURVEYED;
+use ipcperf_engine::mechanism::{RequestedMechanism, SURVEYED};
 use ipcperf_model::message_options::Handling;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::workload::{self, Kind};
@@ -29,8 +28,8 @@ pub const LONGEST_DEADLINE_S: f64 = 86_400.0;
 /// The levels of each factor, and what is fixed. An option with several values is a factor.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Mechanisms, in the order in which they were named.
-    pub mechanisms: Vec<&'static Mechanism>,
+    /// Mechanisms, in the order in which they were named; custom ones with what their files said.
+    pub mechanisms: Vec<RequestedMechanism>,
     /// Values by mechanism and option.
     pub options: Options,
     /// Workloads.
@@ -90,7 +89,7 @@ impl Request {
             SurveyLength::Quick => 2,
         };
         Self {
-            mechanisms: SURVEYED.to_vec(),
+            mechanisms: SURVEYED.iter().copied().map(Into::into).collect(),
             options: BTreeMap::new(),
             workloads: workload::SURVEYED.to_vec(),
             buffers: SURVEY_BUFFERS.into_iter().step_by(step).collect(),

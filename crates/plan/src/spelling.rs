@@ -1,8 +1,6 @@
 //! Words that name something known: looked up, or refused with the nearest one.
 
-use ipcperf_engine::channel::Mechanism;
-use ipcperf_engine::mechanism;
-use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_engine::mechanism::{self, MECHANISMS, RequestedMechanism};
 use ipcperf_model::placement::{self, Placement};
 use ipcperf_model::suggestion::unknown_word;
 use ipcperf_model::workload::{self, WORKLOADS};
@@ -65,32 +63,33 @@ pub(super) fn no_size(factor: Factor, error: size::SizeError) -> FactorError {
 pub(super) fn mechanisms(
     words: Option<Words<'_>>,
     files: CustomFiles,
-) -> Result<Vec<&'static Mechanism>, FactorError> {
+) -> Result<Vec<RequestedMechanism>, FactorError> {
     let missing = || FactorError::new(Factor::Mechanism, "", Reason::Missing);
     let words = words.ok_or_else(missing)?;
     if words.levels() == ["all"] {
-        return Ok(MECHANISMS.to_vec());
+        return Ok(MECHANISMS.iter().copied().map(Into::into).collect());
     }
     let named = list(Factor::Mechanism, words, |word| mechanism(word, files).map(Named))?;
     Ok(named.into_iter().map(|Named(mechanism)| mechanism).collect())
 }
 
 /// A mechanism that is the same as another of its name.
-struct Named(&'static Mechanism);
+struct Named(RequestedMechanism);
 
 impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
-        self.0.name == other.0.name
+        self.0.name() == other.0.name()
     }
 }
 
 /// The mechanism called `word`.
-pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<&'static Mechanism, FactorError> {
+pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<RequestedMechanism, FactorError> {
     if let Some(own) = own::planned(word, files)? {
-        return Ok(own);
+        return Ok(own.into());
     }
     let names = MECHANISMS.iter().map(|known| known.name);
-    mechanism::find(word).ok_or_else(|| FactorError::unknown(Factor::Mechanism, word, names))
+    let found = mechanism::find(word).map(RequestedMechanism::from);
+    found.ok_or_else(|| FactorError::unknown(Factor::Mechanism, word, names))
 }
 
 pub(super) fn workload(word: &str) -> Result<workload::Kind, FactorError> {

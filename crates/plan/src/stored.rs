@@ -1,9 +1,11 @@
 //! A plan that a results file has stored, held against what can be asked for on the command line: the file may
 //! have been changed by hand, or made to do harm.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use ipcperf_engine::channel::Mechanism;
+use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_model::case_id::NamedAmount;
 use ipcperf_model::message_options::FirstTouch;
 use ipcperf_model::placement::Placement;
@@ -58,8 +60,10 @@ impl Plan {
         attempts(self.attempts)?;
         deadline(self.deadline.as_secs_f64())?;
         self.enough.check()?;
+        let mut asked = Asked::new();
         for case in &self.cases {
-            check(case).map_err(|error| Error::usage(format!("case `{}`: {error}", case.id)))?;
+            check(case, &mut asked)
+                .map_err(|error| Error::usage(format!("case `{}`: {error}", case.id)))?;
         }
         Ok(())
     }
@@ -69,9 +73,20 @@ fn changed(what: &str) -> Error {
     Error::usage(format!("{what}: the file was changed; measure anew"))
 }
 
-fn check(case: &Case) -> Result<(), Error> {
+/// The mechanisms of a plan by name: the file of a custom one is asked once, however many cases it has.
+type Asked = BTreeMap<String, RequestedMechanism>;
+
+fn mechanism<'a>(name: &str, asked: &'a mut Asked) -> Result<Mechanism<'a>, Error> {
+    let requested = match asked.entry(name.to_owned()) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(new) => new.insert(words::mechanism(name, CustomFiles::Ask)?),
+    };
+    Ok(requested.mechanism())
+}
+
+fn check(case: &Case, asked: &mut Asked) -> Result<(), Error> {
     let spec = &case.spec;
-    let mechanism = words::mechanism(&spec.mechanism, CustomFiles::Ask)?;
+    let mechanism = &mechanism(&spec.mechanism, asked)?;
     if mechanism.name != spec.mechanism {
         return Err(Error::usage(format!("`{}` is no whole path", spec.mechanism)));
     }
@@ -84,10 +99,10 @@ fn check(case: &Case) -> Result<(), Error> {
     if !run_by_run || spec.gate != gate || spec.objects != objects {
         return Err(Error::usage("a plan does not say how its runs warm up, repeat or wait"));
     }
-    cell::refusal(spec).map_or(Ok(()), |reason| Err(Error::usage(reason)))
+    cell::refusal(mechanism, spec).map_or(Ok(()), |reason| Err(Error::usage(reason)))
 }
 
-fn check_options(mechanism: &'static Mechanism, spec: &RunSpec) -> Result<(), Error> {
+fn check_options(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Result<(), Error> {
     let is_custom = custom_name(mechanism.name).is_some();
     for (name, value) in &spec.options {
         if is_custom && is_custom_option(name, value) && !value.contains(',') {

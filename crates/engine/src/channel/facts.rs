@@ -12,12 +12,15 @@ use ipcperf_model::{Failure, FailureKind, Mode, Report, RunSpec, Unavailable};
 use crate::channel::Setup;
 
 /// One mechanism: its facts, its limits, and how to run it.
-#[derive(Debug)]
-pub struct Mechanism {
+///
+/// Those of the list live as long as the program (`Mechanism<'static>`). What is known of a custom one belongs to
+/// whoever asked its file, and is lent from there.
+#[derive(Clone, Copy, Debug)]
+pub struct Mechanism<'a> {
     /// Canonical name.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub about: &'static str,
+    pub name: &'a str,
+    /// Description in one line.
+    pub about: &'a str,
     /// Whether messages keep their boundaries.
     pub boundaries: Boundaries,
     /// What happens to the payload.
@@ -50,9 +53,9 @@ pub struct Mechanism {
     /// The library that does the work, where one does.
     pub library: Option<Library>,
     /// Why it cannot be used here, where that is known beforehand, as of a file that cannot be loaded.
-    pub missing: Option<&'static Unavailable>,
+    pub missing: Option<&'a Unavailable>,
     /// Runs one case of it in this process, which must be a fresh worker.
-    pub execute: fn(&RunSpec, &'static Mechanism) -> Report,
+    pub execute: fn(&RunSpec, &Mechanism<'_>) -> Report,
 }
 
 /// One option of a mechanism, set with `--set MECHANISM.NAME=VALUE`.
@@ -136,15 +139,15 @@ impl OptionSpec {
 }
 
 /// What a mechanism that says nothing of itself does: it fails.
-fn cannot_run(_: &RunSpec, mechanism: &'static Mechanism) -> Report {
+fn cannot_run(_: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let place = format!("{} has no way to run", mechanism.name);
     Report::Failed(Failure::new(FailureKind::Worker, place))
 }
 
-impl Mechanism {
+impl Mechanism<'_> {
     /// What most mechanisms have in common: no library, no limit, nothing held, nothing missing. All else is for each
     /// to say.
-    pub const BASE: Self = Self {
+    pub const BASE: Mechanism<'static> = Mechanism {
         name: "",
         about: "",
         boundaries: Boundaries::None,
@@ -242,7 +245,7 @@ pub struct Limit {
 }
 
 /// The longer text of a mechanism's page; every mechanism has the same headings.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Documentation {
     /// *How it works*.
     pub how_it_works: &'static str,

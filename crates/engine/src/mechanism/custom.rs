@@ -1,9 +1,10 @@
 //! Mechanisms of one's own: `exec:PROGRAM`, two processes of a program that speaks a small protocol,
 //! and `lib:FILE`, a shared library made with `include/ipcperf.h`.
 //!
-//! They are on no list: a name says what it is and where its file lies. What is known of one is learnt
-//! when it is planned. Results name it too, where the file may be gone or another's: whoever only reads
-//! results gets what is true of each, and nothing is loaded or started.
+//! They are on no list: a name says what it is and where its file lies. The file is asked when a request is parsed,
+//! and the answer ([`CustomMechanism`]) is a value that the request holds. Results name custom mechanisms too, where
+//! the file may be gone or another's: whoever only reads results gets what is true of all of a kind ([`find`]), and
+//! nothing is loaded or started.
 
 mod abi;
 mod end;
@@ -11,9 +12,7 @@ mod library;
 mod program;
 mod silence_stdout;
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use library::plain;
 pub use library::{LibraryFacts, library_facts};
@@ -48,7 +47,7 @@ impl OwnKind {
     }
 
     /// What is true of all of a kind.
-    const fn any(self) -> &'static Mechanism {
+    const fn any(self) -> &'static Mechanism<'static> {
         match self {
             Self::Program => &PROGRAM,
             Self::Library => &LIBRARY,
@@ -103,78 +102,59 @@ const TWO_PROCESSES: [Mode; 1] = [Mode::TwoProcesses];
 const AND_THREADS: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 const AND_ONE_THREAD: [Mode; 2] = [Mode::OneThread, Mode::TwoProcesses];
 
-/// Those of which nothing was asked, by name.
-static UNASKED: Mutex<BTreeMap<&'static str, &'static Mechanism>> = Mutex::new(BTreeMap::new());
-
-/// Each name once: what is in it is never taken out.
-static KNOWN: Mutex<BTreeMap<&'static str, &'static Mechanism>> = Mutex::new(BTreeMap::new());
-
-fn known() -> MutexGuard<'static, BTreeMap<&'static str, &'static Mechanism>> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+/// A custom mechanism: its name, and what its file said of itself, if it was asked.
+///
+/// Whoever asks the file owns the answer: another request of this process may find another file there.
+#[derive(Clone, Debug)]
+pub struct CustomMechanism {
+    kind: OwnKind,
+    name: String,
+    facts: Option<LibraryFacts>,
+    missing: Option<Unavailable>,
 }
 
-/// The own mechanism called `name`: what was learnt of it, or what is true of all of its kind.
-pub(super) fn find(name: &str) -> Option<&'static Mechanism> {
-    let (kind, _) = own_mechanism(name)?;
-    Some(known().get(name).copied().unwrap_or_else(|| kind.any()))
-}
-
-/// The custom mechanism `name`, of whose file nothing is asked: what was learnt of it, or what is true of all of
-/// its kind.
-#[must_use]
-pub fn name_unasked(kind: OwnKind, name: &str) -> &'static Mechanism {
-    if let Some(&mechanism) = known().get(name) {
-        return mechanism;
+impl CustomMechanism {
+    /// The custom mechanism `name`, of whose file nothing is asked: what is true of all of its kind.
+    #[must_use]
+    pub fn unasked(kind: OwnKind, name: &str) -> Self {
+        Self { kind, name: name.to_owned(), facts: None, missing: None }
     }
-    let mut unasked = UNASKED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(mechanism) = unasked.get(name) {
-        return mechanism;
+
+    /// The program `name`, which can be started, or cannot for the reason `found`.
+    #[must_use]
+    pub fn program(name: &str, found: Result<(), Unavailable>) -> Self {
+        Self { missing: found.err(), ..Self::unasked(OwnKind::Program, name) }
     }
-    let name: &'static str = name.to_owned().leak();
-    let mechanism: &'static Mechanism = Box::leak(Box::new(match kind {
-        OwnKind::Program => Mechanism { name, ..PROGRAM },
-        OwnKind::Library => Mechanism { name, ..LIBRARY },
-    }));
-    unasked.insert(name, mechanism);
-    mechanism
-}
 
-/// Keeps what was found out about the program `name`: that it can be started, or why not.
-pub fn learn_program(name: &str, found: Result<(), Unavailable>) -> &'static Mechanism {
-    learn(name, |name| Mechanism { name, missing: found.err().map(leaked), ..PROGRAM })
-}
+    /// The library `name` with what it says of itself, or the reason why it cannot be loaded.
+    #[must_use]
+    pub fn library(name: &str, found: Result<LibraryFacts, Unavailable>) -> Self {
+        let (facts, missing) = match found {
+            Ok(facts) => (Some(facts), None),
+            Err(missing) => (None, Some(missing)),
+        };
+        Self { facts, missing, ..Self::unasked(OwnKind::Library, name) }
+    }
 
-/// Keeps what was found out about the library `name`: what it says of itself, or why it cannot be
-/// loaded.
-pub fn learn_library(name: &str, found: Result<LibraryFacts, Unavailable>) -> &'static Mechanism {
-    match found {
-        Ok(facts) => learn(name, |name| facts.mechanism(name)),
-        Err(missing) => {
-            learn(name, |name| Mechanism { name, missing: Some(leaked(missing)), ..LIBRARY })
-        }
+    /// Returns its facts.
+    #[must_use]
+    pub fn mechanism(&self) -> Mechanism<'_> {
+        let (name, missing) = (self.name.as_str(), self.missing.as_ref());
+        let unasked = Mechanism { name, missing, ..*self.kind.any() };
+        self.facts.as_ref().map_or(unasked, |facts| facts.added_to(unasked))
     }
 }
 
-fn leaked(missing: Unavailable) -> &'static Unavailable {
-    Box::leak(Box::new(missing))
-}
-
-fn learn(name: &str, make: impl FnOnce(&'static str) -> Mechanism) -> &'static Mechanism {
-    let mut all = known();
-    if let Some(&mechanism) = all.get(name) {
-        return mechanism;
-    }
-    let name: &'static str = name.to_owned().leak();
-    let mechanism: &'static Mechanism = Box::leak(Box::new(make(name)));
-    all.insert(name, mechanism);
-    mechanism
+/// Returns what is true of all custom mechanisms of the kind that `name` names.
+pub(super) fn find(name: &str) -> Option<&'static Mechanism<'static>> {
+    own_mechanism(name).map(|(kind, _)| kind.any())
 }
 
 impl LibraryFacts {
-    fn mechanism(self, name: &'static str) -> Mechanism {
+    /// Replaces in `mechanism` what the library says of itself.
+    fn added_to<'a>(&'a self, mechanism: Mechanism<'a>) -> Mechanism<'a> {
         Mechanism {
-            name,
-            about: self.about.leak(),
+            about: &self.about,
             boundaries: if self.keeps_boundaries { Boundaries::Kept } else { Boundaries::None },
             modes: match (self.one_thread, self.two_threads) {
                 (true, true) => &Mode::ALL,
@@ -182,7 +162,7 @@ impl LibraryFacts {
                 (false, true) => &AND_THREADS,
                 (false, false) => &TWO_PROCESSES,
             },
-            ..LIBRARY
+            ..mechanism
         }
     }
 }
@@ -191,6 +171,10 @@ impl LibraryFacts {
 mod tests {
     use super::*;
     use crate::mechanism;
+
+    fn gone() -> Unavailable {
+        Unavailable { reason: "gone".to_owned(), remedy: "bring it back".to_owned() }
+    }
 
     #[test]
     fn a_name_says_the_kind_and_the_file() {
@@ -203,32 +187,29 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_was_learnt_of_is_taken_to_copy_and_can_be_found() {
+    fn what_nothing_was_asked_of_is_taken_to_copy_and_can_be_found() {
         let found = mechanism::find("lib:/not/there.so").unwrap();
         assert_eq!(found.payload, PayloadFate::Copied);
         assert_eq!(found.available(), Ok(()));
     }
 
     #[test]
-    fn what_is_only_named_has_its_name_and_can_be_learnt_later() {
+    fn what_is_only_named_has_its_name_and_can_be_asked_later() {
         let name = "lib:/only/named.so";
-        let named = name_unasked(OwnKind::Library, name);
-        assert_eq!((named.name, named.available()), (name, Ok(())));
-        assert!(std::ptr::eq(named, name_unasked(OwnKind::Library, name)));
-        let why = Unavailable { reason: "gone".to_owned(), remedy: "bring it back".to_owned() };
-        assert_eq!(learn_library(name, Err(why.clone())).available(), Err(why));
-        assert!(name_unasked(OwnKind::Library, name).available().is_err());
+        let named = CustomMechanism::unasked(OwnKind::Library, name);
+        assert_eq!((named.mechanism().name, named.mechanism().available()), (name, Ok(())));
+        let asked = CustomMechanism::library(name, Err(gone()));
+        assert_eq!((asked.mechanism().name, asked.mechanism().available()), (name, Err(gone())));
     }
 
     #[test]
-    fn what_was_learnt_stands_under_its_name_for_good() {
-        let why = Unavailable { reason: "gone".to_owned(), remedy: "bring it back".to_owned() };
-        let learnt = learn_program("exec:/learnt", Err(why.clone()));
-        assert_eq!(learnt.available(), Err(why));
-        let again = learn_program("exec:/learnt", Ok(()));
-        assert!(std::ptr::eq(learnt, again));
-        assert!(std::ptr::eq(learnt, mechanism::find("exec:/learnt").unwrap()));
-        assert_eq!(learnt.name, "exec:/learnt");
+    fn an_answer_belongs_to_whoever_asked() {
+        let name = "exec:/asked";
+        let missing = CustomMechanism::program(name, Err(gone()));
+        let there = CustomMechanism::program(name, Ok(()));
+        assert_eq!(missing.mechanism().available(), Err(gone()));
+        assert_eq!(there.mechanism().available(), Ok(()));
+        assert_eq!(mechanism::find(name).unwrap().available(), Ok(()));
     }
 
     #[test]
@@ -239,8 +220,9 @@ mod tests {
             two_threads: true,
             one_thread: false,
         };
-        let learnt = learn_library("lib:/modes", Ok(facts));
-        assert_eq!(learnt.modes, AND_THREADS);
-        assert_eq!(learnt.boundaries, Boundaries::Kept);
+        let asked = CustomMechanism::library("lib:/modes", Ok(facts));
+        assert_eq!(asked.mechanism().modes, AND_THREADS);
+        assert_eq!(asked.mechanism().boundaries, Boundaries::Kept);
+        assert_eq!(asked.mechanism().about, "x");
     }
 }

@@ -78,7 +78,7 @@ pub(super) trait Carrier: Sized + Send + 'static {
 }
 
 /// Carries out `spec`, and ends the daemon it started.
-pub(super) fn execute<C: Carrier>(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+pub(super) fn execute<C: Carrier>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     process::end(worker::execute::<Dbus<C>>(spec, mechanism))
 }
 

@@ -64,7 +64,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 /// Chooses the codec, once for the run.
-fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     match spec.options.get("codec").map_or("deflate", String::as_str) {
         "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec, mechanism),
         "zstd" => worker::execute::<DgramCompressed<Zstd>>(spec, mechanism),

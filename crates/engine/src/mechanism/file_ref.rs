@@ -58,7 +58,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let report = readiness::execute::<FileRef, Select>(spec, mechanism);
     run_dir::remove();
     report

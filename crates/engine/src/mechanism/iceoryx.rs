@@ -173,7 +173,7 @@ pub(super) trait Ports: Sized + 'static {
 }
 
 /// Carries out `spec`, and removes the room.
-pub(super) fn execute<P: Ports>(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+pub(super) fn execute<P: Ports>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let report = match spec.options.get(API.name).map_or(API.default, String::as_str) {
         IN_PLACE => worker::execute::<Iceoryx<P, true>>(spec, mechanism),
         _ => worker::execute::<Iceoryx<P, false>>(spec, mechanism),

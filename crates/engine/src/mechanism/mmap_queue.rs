@@ -89,7 +89,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 /// Chooses the wait, once for the run.
-fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     match spec.options.get("wait").map_or("futex", String::as_str) {
         "fcntl-each" => worker::execute::<MmapQueue<fcntl::Each>>(spec, mechanism),
         "fcntl-needed" => worker::execute::<MmapQueue<fcntl::Needed>>(spec, mechanism),

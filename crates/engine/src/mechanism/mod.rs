@@ -14,6 +14,7 @@ mod memfd;
 mod pipe_end;
 mod pool_socket;
 mod readiness;
+mod requested;
 mod run_dir;
 mod scm_rights;
 mod slot;
@@ -72,9 +73,8 @@ use crate::channel::{Mechanism, OptionValues};
 use crate::leftovers::{RunNames, not_drawn};
 
 pub(crate) use custom::plain;
-pub use custom::{
-    LibraryFacts, OwnKind, learn_library, learn_program, library_facts, name_unasked, own_mechanism,
-};
+pub use custom::{CustomMechanism, LibraryFacts, OwnKind, library_facts, own_mechanism};
+pub use requested::RequestedMechanism;
 pub use temp_dir::Scratch;
 
 /// Every mechanism, in the order in which tables show them.
@@ -150,9 +150,10 @@ pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
     RunNames::draw(set.map(Path::new)).map_err(|error| not_drawn(&error))
 }
 
-/// The mechanism called `name`, if there is one: of the list, or of one's own.
+/// Returns the mechanism of the list called `name`, or what is true of all custom mechanisms of the kind that it
+/// names. What the file of a custom one said is in the [`RequestedMechanism`] for which it was asked.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Mechanism> {
+pub fn find(name: &str) -> Option<&'static Mechanism<'static>> {
     MECHANISMS
         .iter()
         .copied()

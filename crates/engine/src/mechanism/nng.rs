@@ -59,7 +59,7 @@ fn built_in() -> Result<(), Unavailable> {
 }
 
 #[cfg(feature = "nng")]
-fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let report = crate::worker::execute::<endpoint::Nng>(spec, mechanism);
     crate::mechanism::run_dir::remove();
     report
@@ -74,7 +74,7 @@ fn built_in() -> Result<(), Unavailable> {
 }
 
 #[cfg(not(feature = "nng"))]
-fn execute(_: &RunSpec, _: &'static Mechanism) -> Report {
+fn execute(_: &RunSpec, _: &Mechanism<'_>) -> Report {
     let failure = ipcperf_model::Failure::new(
         ipcperf_model::FailureKind::SetUp,
         "ipcperf was built without nng",

@@ -32,7 +32,7 @@ pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
 
 /// Runs one case of `C` that waits as its option says: with `A`, where it is not `block`. In one thread
 /// the calls of `C` do not wait whatever is asked.
-pub(super) fn execute<C: Channel, A: Ask>(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+pub(super) fn execute<C: Channel, A: Ask>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     match spec.options.get(WAIT.name).map_or(WAIT.default, String::as_str) {
         "block" => worker::execute::<C>(spec, mechanism),
         _ if spec.mode == Mode::OneThread => worker::execute::<C>(spec, mechanism),

@@ -220,7 +220,7 @@ impl Channel for Loaning {
     }
 }
 
-fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     match Api::of(&Setup::new(spec)) {
         Api::Copy => worker::execute::<Copying>(spec, mechanism),
         Api::Loan => worker::execute::<Loaning>(spec, mechanism),

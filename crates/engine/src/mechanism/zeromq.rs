@@ -84,7 +84,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let report = worker::execute::<ZeroMq>(spec, mechanism);
     run_dir::remove();
     report

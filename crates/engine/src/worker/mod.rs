@@ -41,7 +41,7 @@ use crate::shared_state::Control;
 
 /// Carries out one run of mechanism `M`. From here on everything is generic over its ends; workload
 /// and payload are chosen at the start of each phase.
-pub(crate) fn execute<M: Channel>(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+pub(crate) fn execute<M: Channel>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let measured =
         M::open(&Setup::new(spec)).and_then(|opened| measure(spec, mechanism.helper, opened));
     match measured {

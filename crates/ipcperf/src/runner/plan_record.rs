@@ -107,7 +107,7 @@ fn refused_record(refused: &Refused) -> RefusedRecord {
 
 fn unavailable_record(absent: &Absent) -> UnavailableRecord {
     UnavailableRecord {
-        mechanism: absent.mechanism.to_owned(),
+        mechanism: absent.mechanism.clone(),
         reason: absent.reason.clone(),
         remedy: absent.remedy.clone(),
     }

@@ -25,7 +25,7 @@ const ERROR_BYTES: usize = 256;
 static LOADED: OnceLock<Loaded> = OnceLock::new();
 
 /// Carries out `spec` with the library it names.
-pub(super) fn execute(spec: &RunSpec, mechanism: &'static Mechanism) -> Report {
+pub(super) fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let path = own_mechanism(&spec.mechanism).map_or(Path::new(""), |(_, path)| path);
     match loaded(path) {
         Ok((_muted, loaded)) if loaded.keeps_boundaries() => {

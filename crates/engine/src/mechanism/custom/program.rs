@@ -39,7 +39,7 @@ const PROBE: Duration = Duration::from_millis(5);
 const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Carries out `spec` with the program it names.
-pub(crate) fn execute(spec: &RunSpec, _: &'static Mechanism) -> Report {
+pub(crate) fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> Report {
     match measured(spec) {
         Ok(measurement) => Report::Measured(Box::new(measurement)),
         Err(failure) => Report::Failed(failure),
