@@ -23,8 +23,6 @@ pub(super) const TEST: Test = Test {
     find,
 };
 
-/// How far apart is still alike.
-
 fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     let mut all = match comparisons(claim, cells) {
         Ok(all) => all,
