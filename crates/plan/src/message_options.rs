@@ -13,22 +13,7 @@ use crate::error::Error;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::spelling as words;
-use crate::typed::Words;
-
-/// Message options as they were typed. What is left out has its default.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TypedHandling<'a> {
-    /// `--touch`.
-    pub touch: Option<Words<'a>>,
-    /// `--payload`.
-    pub payload: Option<Words<'a>>,
-    /// `--buffers`.
-    pub buffers: Option<Words<'a>>,
-    /// `--first-touch`.
-    pub first_touch: Option<Words<'a>>,
-    /// `--reply`.
-    pub reply: Option<Words<'a>>,
-}
+use crate::typed::{TypedHandling, Words};
 
 /// Message options, each parsed by itself.
 #[derive(Debug)]

@@ -39,6 +39,16 @@ pub struct ParsedRequest {
     seed: u64,
 }
 
+impl Request {
+    /// Parses what was typed.
+    ///
+    /// # Errors
+    /// The first factor that cannot be what was typed; usage where message options make too many cells.
+    pub fn parse(typed: &Typed<'_>, check: TouchCheck) -> Result<Self, Error> {
+        ParsedRequest::parse(typed).into_request(check)
+    }
+}
+
 impl ParsedRequest {
     /// Parses each factor by itself.
     #[must_use]

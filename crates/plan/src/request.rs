@@ -11,9 +11,8 @@ use ipcperf_model::{KernelBuffer, Mode, TouchCheck};
 use ipcperf_observe::Instrument;
 
 use super::options::Options;
-use super::parsed::ParsedRequest;
 use super::stopping_rule::{at_least, must_be};
-use super::{Enough, Events, Grouping, Total, Typed};
+use super::{Enough, Events, Grouping, Total};
 use crate::error::Error;
 use crate::factor::{ATTEMPTS, DEADLINE_S, Factor};
 use crate::factor_error::FactorError;
@@ -65,14 +64,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// Parses what was typed.
-    ///
-    /// # Errors
-    /// The first factor that cannot be what was typed; usage where message options make too many cells.
-    pub fn parse(typed: &Typed<'_>, check: TouchCheck) -> Result<Self, Error> {
-        ParsedRequest::parse(typed).into_request(check)
-    }
-
     /// Repeats each case at most `repetitions` times.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A request as it was typed: levels as words, numbers as numbers.
 
-use super::{CustomFiles, TypedHandling};
+use super::CustomFiles;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 
@@ -104,4 +104,19 @@ pub struct Typed<'a> {
     pub seed: Option<u64>,
     /// `--deadline`, s.
     pub deadline_s: Option<f64>,
+}
+
+/// Message options as they were typed. What is left out has its default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypedHandling<'a> {
+    /// `--touch`.
+    pub touch: Option<Words<'a>>,
+    /// `--payload`.
+    pub payload: Option<Words<'a>>,
+    /// `--buffers`.
+    pub buffers: Option<Words<'a>>,
+    /// `--first-touch`.
+    pub first_touch: Option<Words<'a>>,
+    /// `--reply`.
+    pub reply: Option<Words<'a>>,
 }
