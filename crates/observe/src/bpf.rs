@@ -175,7 +175,7 @@ mod tests {
     use aya::programs::{loaded_links, loaded_programs};
 
     use super::*;
-    use crate::rehearsal::skipped;
+    use crate::testing::forked_pair::skipped;
 
     const OBJECT: Object = Object {
         bytes: aya::include_bytes_aligned!("bpf/syscalls.bpf.o"),

@@ -10,30 +10,30 @@
 //! each phase, and what counts is the difference. Where the processor has not counted all the time, for
 //! others have to be counted as well, what it has is extrapolated, and the share is told.
 
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
+#[cfg(target_os = "linux")]
+mod aliases;
 #[cfg(target_os = "linux")]
 mod event;
+mod event_sets;
 #[cfg(target_os = "linux")]
 mod perf;
 #[cfg(target_os = "linux")]
 mod ratios;
-#[cfg(target_os = "linux")]
-mod table;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
-mod words;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{known, pmu};
+pub use crate::unsupported::{known, pmu};
 #[cfg(target_os = "linux")]
 pub(crate) use event::{Code, Failed, Machine};
+pub use event_sets::{SETS, Set, set, split};
 #[cfg(target_os = "linux")]
 pub use perf::{known, pmu};
-pub use words::{SETS, Set, set, split};
 
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{arm, available, divide};
+use crate::unsupported::{
+    arm_events as arm, divide_events as divide, events_available as available,
+};
 #[cfg(target_os = "linux")]
 use perf::{arm, available, divide};
 

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use ipcperf_model::instrument::InstrumentFacts;
 use ipcperf_model::{Measurement, Observation, Unavailable};
 
-use crate::parties::Parties;
-use crate::played::{Dial, Played};
+use crate::run_result::{Dial, Played};
+use crate::targets::Parties;
 
 /// Something that watches a run.
 #[derive(Debug)]

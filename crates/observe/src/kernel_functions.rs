@@ -9,7 +9,7 @@
 //! kernel has not, or lets nobody trace, is left out and said to be; the rest goes on.
 
 #[cfg(target_os = "linux")]
-mod kept;
+mod bpf_layout;
 #[cfg(target_os = "linux")]
 mod table;
 #[cfg(all(test, target_os = "linux"))]
@@ -18,7 +18,7 @@ mod tests;
 mod watch;
 
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{arm, available};
+use crate::unsupported::{arm, available};
 use crate::{Instrument, Source};
 use ipcperf_model::instrument::kernel_functions as facts;
 

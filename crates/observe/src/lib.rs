@@ -12,45 +12,35 @@
 //! back [`Observation`]s.
 
 #[cfg(target_os = "linux")]
-mod attached;
-#[cfg(target_os = "linux")]
 mod bpf;
 mod bpftrace;
-mod calls;
-#[cfg(all(test, target_os = "linux"))]
-mod capabilities;
-#[cfg(test)]
-mod conformance;
 pub mod counters;
-#[cfg(test)]
-mod duet;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 #[cfg(target_os = "linux")]
 mod grant;
 #[cfg(target_os = "linux")]
-mod guard;
-#[cfg(test)]
-mod household;
+mod group_reaper;
 mod instrument;
 pub mod kernel_functions;
 pub mod kernel_objects;
-#[cfg(test)]
-mod lacking;
 mod list;
-mod parties;
-mod played;
 pub mod profile;
-#[cfg(test)]
-mod rehearsal;
+mod run_result;
 pub mod rusage;
 pub mod sched;
 mod strace;
 #[cfg(target_os = "linux")]
 mod syscall_table;
 pub mod syscalls;
+mod targets;
+#[cfg(test)]
+mod testing;
+#[cfg(target_os = "linux")]
+mod tool_process;
+mod tool_syscalls;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 
 pub use instrument::{Armed, Division, Instrument, Source, Watch};
 pub use list::{INSTRUMENTS, find};
-pub use parties::{MARK, Member, Parties, Scope};
-pub use played::{Dial, Played, Reading};
+pub use run_result::{Dial, Played, Reading};
+pub use targets::{MARK, Member, Parties, Scope};

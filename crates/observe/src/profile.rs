@@ -27,26 +27,22 @@
 //! Callers outside the kernel are followed by frame pointers, which many programs and libraries are built
 //! without: a stack may lack its outer part.
 
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
+#[cfg(target_os = "linux")]
+mod aggregate;
+#[cfg(target_os = "linux")]
+mod copy_detection;
 #[cfg(target_os = "linux")]
 mod event;
 #[cfg(target_os = "linux")]
 mod folded_line;
 #[cfg(target_os = "linux")]
-mod interval;
+mod kallsyms;
 #[cfg(target_os = "linux")]
-mod kernel;
-#[cfg(target_os = "linux")]
-mod learned;
-#[cfg(target_os = "linux")]
-mod library;
+mod libc_copy;
 #[cfg(target_os = "linux")]
 mod mappings;
 #[cfg(target_os = "linux")]
-mod names;
-#[cfg(target_os = "linux")]
-mod opening;
+mod perf_event;
 #[cfg(target_os = "linux")]
 mod refusal;
 #[cfg(target_os = "linux")]
@@ -55,17 +51,21 @@ mod ring;
 mod sample;
 #[cfg(target_os = "linux")]
 mod sampling;
+#[cfg(target_os = "linux")]
+mod symbolize;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 #[cfg(target_os = "linux")]
 mod threads;
 #[cfg(target_os = "linux")]
-mod told;
-#[cfg(target_os = "linux")]
 mod watch;
+#[cfg(target_os = "linux")]
+mod wilson;
 
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{arm, available, divide};
+use crate::unsupported::{
+    arm_events as arm, divide_events as divide, events_available as available,
+};
 #[cfg(target_os = "linux")]
 use watch::{arm, available, divide};
 

@@ -17,7 +17,7 @@ mod tests;
 mod watch;
 
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{arm, available};
+use crate::unsupported::{arm, available};
 use crate::{Instrument, Source};
 use ipcperf_model::instrument::sched as facts;
 

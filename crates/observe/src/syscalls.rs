@@ -6,14 +6,14 @@
 //! it, is none of its calls; nor are the marks.
 
 #[cfg(target_os = "linux")]
-mod kept;
+mod bpf_layout;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 #[cfg(target_os = "linux")]
 mod watch;
 
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{arm, available};
+use crate::unsupported::{arm, available};
 use crate::{Instrument, Source};
 use ipcperf_model::instrument::syscalls as facts;
 

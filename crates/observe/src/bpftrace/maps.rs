@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_model::instrument::tool_calls::Calls;
-use ipcperf_model::log2_histogram as quantised;
+use ipcperf_model::log2_histogram;
 use serde_json::Value;
 
 use super::script::number;
@@ -111,7 +111,9 @@ impl Counted {
             returned_bytes: by_number(number).is_some_and(returns_bytes).then_some(self.returned),
             total_ns: Some(self.total_ns),
             mean_ns: self.total_ns.checked_div(self.count),
-            median_ns: quantised_ns.as_deref().and_then(|pairs| quantised::percentile(pairs, 50.0)),
+            median_ns: quantised_ns
+                .as_deref()
+                .and_then(|pairs| log2_histogram::percentile(pairs, 50.0)),
             quantised_ns,
         }
     }

@@ -9,9 +9,9 @@ mod script;
 #[cfg(target_os = "linux")]
 mod watch;
 
-#[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{arm, available};
 use crate::instrument::{Instrument, Source};
+#[cfg(not(target_os = "linux"))]
+use crate::unsupported::{arm, available};
 use ipcperf_model::instrument::bpftrace as facts;
 
 /// The line in the list.

@@ -11,8 +11,8 @@ use ipcperf_model::observation::Observation;
 
 use super::maps::Maps;
 use super::script;
-use crate::attached::{Attached, Said, Tool};
-use crate::{Parties, Watch, calls};
+use crate::tool_process::{Attached, Said, Tool};
+use crate::{Parties, Watch, tool_syscalls};
 
 const TOOL: Tool = Tool {
     program: "bpftrace",
@@ -97,7 +97,7 @@ impl Watch for Probes {
             let reason = format!("bpftrace did not see the {role} from its first call to its last");
             return Err(Unavailable { reason, remedy: "run it again".to_owned() });
         }
-        Ok(calls::observations(&parties, maps.rows(&parties)))
+        Ok(tool_syscalls::observations(&parties, maps.rows(&parties)))
     }
 }
 
@@ -118,10 +118,10 @@ mod tests {
     use rustix::process::{Pid, Signal, kill_process};
 
     use super::*;
-    use crate::attached::is_gone;
-    use crate::conformance;
-    use crate::lacking::lacks;
-    use crate::rehearsal::{Rehearsal, Script};
+    use crate::testing::conformance;
+    use crate::testing::forked_pair::{Rehearsal, Script};
+    use crate::testing::skip::lacks;
+    use crate::tool_process::is_gone;
 
     fn watch(parties: &Parties) -> (Box<Probes>, Pid) {
         let watch = Box::new(attach(parties).unwrap());

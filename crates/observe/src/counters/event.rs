@@ -2,7 +2,7 @@
 
 mod device;
 mod generic;
-mod known;
+mod lookup;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use ipcperf_model::Unavailable;
 use ipcperf_model::instrument::counters::{Known, Space};
 use perf_event_open_sys::bindings;
 
-use super::table::Core;
+use crate::counters::aliases::Core;
 
 /// An event as the kernel is asked for it: the fields of its `perf_event_attr` of the same names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Machine {
 
     /// Every word for an event, and what it is: not all of them can be had.
     pub(super) fn known(&self) -> impl Iterator<Item = Known> {
-        known::known(self)
+        lookup::known(self)
     }
 
     /// The processor's counters, as the kernel names them.
@@ -182,7 +182,7 @@ impl Machine {
         }
         let device = self.devices.iter().find(|device| device.event(name).is_some());
         let code = device
-            .map_or_else(|| Err(known::no_word(name, self)), |device| device.code(name, name));
+            .map_or_else(|| Err(lookup::no_word(name, self)), |device| device.code(name, name));
         code.map_err(Failed::NoEvent)
     }
 
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn every_line_of_every_table_means_something() {
-        for core in super::super::table::CORES {
+        for core in crate::counters::aliases::CORES {
             for line in core.lines().filter(|line| line.word.is_some()) {
                 assert!(machine(core).event(line.name).is_ok(), "{core:?} {line:?}");
             }
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_by_default_is_a_word_on_every_core() {
-        for core in super::super::table::CORES {
+        for core in crate::counters::aliases::CORES {
             for word in super::super::perf::DEFAULT {
                 let event = machine(core).event(word);
                 assert!(!matches!(event, Err(Failed::NoEvent(_))), "{core:?} {event:?}");

@@ -2,12 +2,12 @@
 //! ([perf_event_open(2)](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)): tried on ourselves,
 //! divided into groups that the processor holds at once, and opened on the parties.
 
-mod divide;
+mod availability;
+mod event_groups;
 mod group;
-mod present;
+mod pmu;
 mod refusal;
 mod scale;
-mod trial;
 mod watch;
 
 use std::fs;
@@ -15,9 +15,9 @@ use std::fs;
 use ipcperf_model::Unavailable;
 
 use super::event::{Event, Failed, Machine};
-use super::words;
 use crate::Division;
-pub use present::{known, pmu};
+use crate::counters::event_sets;
+pub use pmu::{known, pmu};
 pub(super) use watch::arm;
 
 /// What is counted where nothing is asked for: what there is of it here.
@@ -62,7 +62,7 @@ fn tried(asked: &[String]) -> Result<Tried, Unavailable> {
     let machine = Machine::here();
     let mut tried = Tried::default();
     for word in words(asked) {
-        match trial::try_event(&word, machine) {
+        match availability::try_event(&word, machine) {
             Ok(trial) => {
                 tried.events.push(trial.event);
                 trial.without.into_iter().for_each(|why| tried.add(why));
@@ -94,7 +94,7 @@ pub(super) fn available(asked: &[String]) -> Result<Vec<Unavailable>, Unavailabl
 
 /// The events that can be had, as many at a time as the processor holds; no part where none can.
 pub(super) fn divide(asked: &[String]) -> Division {
-    Ok(divide::parts(&tried(asked)?.events, trial::fits))
+    Ok(event_groups::parts(&tried(asked)?.events, availability::fits))
 }
 
 /// `/proc/sys/kernel/perf_event_paranoid`.
@@ -106,7 +106,7 @@ fn paranoid() -> Option<i64> {
 fn expanded(words: &[String]) -> Vec<String> {
     let mut events: Vec<String> = Vec::new();
     for word in words {
-        let set = words::set(word);
+        let set = event_sets::set(word);
         let named = set.map_or_else(Vec::new, |set| set.events.to_vec());
         let named = if named.is_empty() { vec![word.as_str()] } else { named };
         for event in named {

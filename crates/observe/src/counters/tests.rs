@@ -2,16 +2,15 @@
 
 mod processor;
 mod refused;
-mod solo;
 mod threads;
 
+use crate::testing::forked_one::{Act, Own, Solo};
 use ipcperf_model::Unavailable;
 use ipcperf_model::instrument::counters::{Count, Ratio, Space};
 use ipcperf_model::observation::Observation;
-use solo::{Act, Solo};
 
 use super::{arm, available, divide, known, pmu};
-use crate::rehearsal::skipped;
+use crate::testing::forked_pair::skipped;
 use crate::{Parties, Played, Reading, Watch};
 
 /// The words, as they are handed to an instrument.
@@ -32,7 +31,7 @@ fn can_count(events: &[&str]) -> bool {
 
 /// Counts `events` of a child that does `act`; what was told, and what it says itself. `None` where they
 /// cannot be counted.
-fn counted(events: &[&str], act: Act) -> Option<(Vec<Observation>, solo::Own)> {
+fn counted(events: &[&str], act: Act) -> Option<(Vec<Observation>, Own)> {
     if !can_count(events) {
         return None;
     }

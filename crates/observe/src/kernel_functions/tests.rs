@@ -16,8 +16,8 @@ use rustix::io::{read, write};
 use super::INSTRUMENT;
 use super::table::{CARRIERS, Candidates};
 use super::watch::FunctionWatch;
-use crate::capabilities::{ENOUGH, with_capabilities};
-use crate::rehearsal::{Rehearsal, Script, mark, skipped};
+use crate::testing::forked_pair::{Rehearsal, Script, mark, skipped};
+use crate::testing::unprivileged::{ENOUGH, with_capabilities};
 use crate::{Member, Parties, Scope, Source, Watch};
 
 fn armed(members: &[Member], carriers: &[Candidates]) -> Option<Box<FunctionWatch>> {

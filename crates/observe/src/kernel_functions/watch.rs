@@ -6,9 +6,9 @@ use aya::Btf;
 use ipcperf_model::Unavailable;
 use ipcperf_model::observation::Observation;
 
-use super::kept::{Kept, KeptRow, SharedKey};
 use super::table::{CARRIERS, Candidates, FUNCTIONS, MARK};
 use crate::bpf::{Attached, Object, Watched};
+use crate::kernel_functions::bpf_layout::{Kept, KeptRow, SharedKey};
 use crate::{Member, Parties, Scope, Watch};
 
 const OBJECT: Object =

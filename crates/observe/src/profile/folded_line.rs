@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ipcperf_model::instrument::profile::{IN_KERNEL, Space};
 
-use super::names::Function;
+use crate::profile::symbolize::Function;
 
 /// A stack of `functions`, the innermost first. What a name has of the separator is written otherwise.
 pub(super) fn folded_line(role: &str, functions: &[Rc<Function>]) -> String {

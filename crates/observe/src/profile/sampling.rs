@@ -9,11 +9,11 @@ use perf_event_open_sys::ioctls;
 use rustix::io::Errno;
 use rustix::param::page_size;
 
-use super::opening::{Manner, open, said};
 use super::refusal;
 use super::ring::{Content, Ring};
 use super::sample::Sample;
 use super::threads::{EVERYONE, Thread};
+use crate::profile::perf_event::{Manner, open, said};
 
 /// Bytes of all rings together, where memory is not counted, unless there are many CPUs.
 const MOST_BYTES: usize = 64 << 20;

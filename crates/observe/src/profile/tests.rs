@@ -14,17 +14,19 @@ use ipcperf_model::instrument::profile::{
 use ipcperf_model::observation::Observation;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::kernel::{self, Functions};
-use super::learned::Copies;
-use super::names::Kernel;
-use super::opening::Manner;
 use super::sampling::Sampling;
-use super::told::{self, Circumstances, Role};
 use super::watch::{Profile, arm, available, divide};
 use super::{mappings, threads};
-use crate::capabilities::{CAP_PERFMON, with_capabilities};
-use crate::duet::Duet;
-use crate::rehearsal::{Rehearsal, Script, skipped};
+use crate::profile::aggregate;
+use crate::profile::aggregate::{Circumstances, Role};
+use crate::profile::copy_detection::Copies;
+use crate::profile::kallsyms;
+use crate::profile::kallsyms::Functions;
+use crate::profile::perf_event::Manner;
+use crate::profile::symbolize::Kernel;
+use crate::testing::forked_pair::{Rehearsal, Script, skipped};
+use crate::testing::thread_pair::Duet;
+use crate::testing::unprivileged::{CAP_PERFMON, with_capabilities};
 use crate::{Member, Parties, Played, Scope, Watch};
 
 /// 1 GiB in blocks of 1 MiB.
@@ -157,13 +159,13 @@ fn told_twice(script: Script) -> [Vec<Observation>; 2] {
         let phase_ns = phase_ns.clone();
         let kernel = Some(&kernel);
         let how = Circumstances { manner: &manner, kernel, phase_ns, cpu_ns: &[] };
-        told::observations(&roles, &taken, &how)
+        aggregate::observations(&roles, &taken, &how)
     })
 }
 
 #[test]
 fn what_is_learned_of_copying_is_what_names_say() {
-    let names_are_told = kernel::symbols() == KernelSymbols::Read;
+    let names_are_told = kallsyms::symbols() == KernelSymbols::Read;
     if !names_are_told || !available(&[]).is_ok_and(|lacking| lacking.is_empty()) {
         return skipped("learned copying", "the kernel's names or its samples are kept back");
     }

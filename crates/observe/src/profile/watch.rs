@@ -6,16 +6,18 @@ use ipcperf_model::observation::Observation;
 use rustix::io::Errno;
 
 use super::event::{DEFAULT, resolve};
-use super::kernel::{self, Functions};
-use super::learned::Copies;
 use super::mappings::Mappings;
-use super::names::Kernel;
-use super::opening::{Manner, Side, try_out};
 use super::refusal;
 use super::sampling::Sampling;
 use super::threads::{self, Thread};
-use super::told::{self, Circumstances, Role};
 use crate::counters::Failed;
+use crate::profile::aggregate;
+use crate::profile::aggregate::{Circumstances, Role};
+use crate::profile::copy_detection::Copies;
+use crate::profile::kallsyms;
+use crate::profile::kallsyms::Functions;
+use crate::profile::perf_event::{Manner, Side, try_out};
+use crate::profile::symbolize::Kernel;
 use crate::{Member, Parties, Played, Watch};
 
 /// How often: in a virtual machine each interrupt of a timer can cost tens of us, so no oftener; and no multiple
@@ -61,7 +63,7 @@ pub(super) fn divide(events: &[String]) -> Result<Vec<Vec<String>>, Unavailable>
 /// Begins to sample `parties`, by the one event of a part.
 pub(super) fn arm(parties: &Parties, events: &[String]) -> Result<Box<dyn Watch>, Unavailable> {
     let event = chosen(events).swap_remove(0);
-    Ok(Box::new(Profile::of(parties, manner(&event)?, kernel::symbols())?))
+    Ok(Box::new(Profile::of(parties, manner(&event)?, kallsyms::symbols())?))
 }
 
 fn chosen(events: &[String]) -> Vec<String> {
@@ -129,7 +131,7 @@ impl Watch for Profile {
         let phase_ns = played.began_ns..=end_ns;
         let cpu_ns = &played.cpu_ns;
         let how = Circumstances { manner: &manner, kernel: kernel.as_ref(), phase_ns, cpu_ns };
-        Ok(told::observations(&roles, &taken, &how))
+        Ok(aggregate::observations(&roles, &taken, &how))
     }
 }
 

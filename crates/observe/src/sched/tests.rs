@@ -7,7 +7,7 @@ use ipcperf_model::instrument::sched::Row;
 use ipcperf_model::instrument_view::State;
 
 use super::watch::arm;
-use crate::rehearsal::{Rehearsal, Script, Switches, mark, skipped};
+use crate::testing::forked_pair::{Rehearsal, Script, Switches, mark, skipped};
 use crate::{Member, Parties, Scope, Watch};
 
 /// The watch, or `None` where it cannot be had.

@@ -1,9 +1,9 @@
 //! The watch: three events of the scheduler and the entry into system calls, and what is made of what they
 //! kept.
 
+mod bpf_layout;
 mod roles;
 mod timeline;
-mod told;
 
 use std::sync::OnceLock;
 
@@ -51,8 +51,8 @@ fn attached(parties: &Parties) -> Result<Attached, Unavailable> {
 }
 
 /// What `members` in the C source is. A daemon has no thread that is known by its number.
-fn constants(parties: &Parties) -> [u32; 3 * told::ROLES] {
-    let mut constants = [NOBODY; 3 * told::ROLES];
+fn constants(parties: &Parties) -> [u32; 3 * bpf_layout::ROLES] {
+    let mut constants = [NOBODY; 3 * bpf_layout::ROLES];
     for (constant, member) in constants.chunks_exact_mut(3).zip(&parties.members) {
         let tid = if member.scope == Scope::Daemon { NOBODY } else { member.tid };
         constant.copy_from_slice(&[member.pid, tid, scope(member)]);
@@ -76,8 +76,8 @@ struct Sched {
 
 impl Watch for Sched {
     fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable> {
-        let kept = self.attached.stop().section::<[u64; told::WORDS]>(".bss")?;
-        let observations = roles::observations(&self.parties, &told::Told::of(&kept[..]));
+        let kept = self.attached.stop().section::<[u64; bpf_layout::WORDS]>(".bss")?;
+        let observations = roles::observations(&self.parties, &bpf_layout::Told::of(&kept[..]));
         if observations.is_empty() {
             return Err(Unavailable {
                 reason: format!("no party has called {MARK} twice"),

@@ -12,9 +12,9 @@ mod phases;
 #[cfg(target_os = "linux")]
 mod watch;
 
-#[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{arm, available};
 use crate::instrument::{Instrument, Source};
+#[cfg(not(target_os = "linux"))]
+use crate::unsupported::{arm, available};
 use ipcperf_model::instrument::strace as facts;
 
 /// The line in the list.

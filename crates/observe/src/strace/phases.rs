@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ipcperf_model::instrument::tool_calls::Calls;
 
 use super::line::{self, Event, Line, Outcome};
-use crate::calls::Tally;
+use crate::tool_syscalls::Tally;
 use crate::{MARK, Parties, Scope};
 
 /// Follows parties from mark to mark. What an earlier phase had is forgotten when the next begins.

@@ -11,8 +11,8 @@ use ipcperf_model::instrument::strace::Unread;
 use ipcperf_model::observation::Observation;
 
 use super::phases::Phases;
-use crate::attached::{Attached, Said, Tool};
-use crate::{Member, Parties, Scope, Watch, calls};
+use crate::tool_process::{Attached, Said, Tool};
+use crate::{Member, Parties, Scope, Watch, tool_syscalls};
 
 const TOOL: Tool = Tool {
     program: "strace",
@@ -148,7 +148,7 @@ fn told(parties: &Parties, phases: &Phases<'_>) -> Result<Vec<Observation>, Unav
         let reason = format!("strace did not see the {role} from its first call to its last");
         return Err(Unavailable { reason, remedy: "run it again".to_owned() });
     }
-    let mut told = calls::observations(parties, phases.rows());
+    let mut told = tool_syscalls::observations(parties, phases.rows());
     if phases.unread() > 0 {
         told.push(Observation::of(None, &Unread { unread_lines: phases.unread() }));
     }
@@ -188,10 +188,10 @@ mod tests {
     use rustix::process::{Pid, Signal, kill_process};
 
     use super::*;
-    use crate::attached::is_gone;
-    use crate::conformance;
-    use crate::lacking::lacks;
-    use crate::rehearsal::{Rehearsal, Script};
+    use crate::testing::conformance;
+    use crate::testing::forked_pair::{Rehearsal, Script};
+    use crate::testing::skip::lacks;
+    use crate::tool_process::is_gone;
 
     fn watch(rehearsal: &Rehearsal) -> (Box<Trace>, Pid) {
         let watch = Box::new(attach(&rehearsal.parties).unwrap());

@@ -11,8 +11,8 @@ use ipcperf_model::observation::Observation;
 use rustix::pipe::pipe;
 
 use super::INSTRUMENT;
-use crate::capabilities::{ENOUGH, with_capabilities};
-use crate::rehearsal::{Rehearsal, Script, mark, skipped};
+use crate::testing::forked_pair::{Rehearsal, Script, mark, skipped};
+use crate::testing::unprivileged::{ENOUGH, with_capabilities};
 use crate::{Member, Parties, Scope, Source, Watch};
 
 fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use ipcperf_model::Unavailable;
 use ipcperf_model::observation::Observation;
 
-use super::kept::{Kept, KeptRow, NUMBERS, SharedKey, rows_of};
 use crate::bpf::{Attached, MARK_CALL, Object, Watched};
 use crate::syscall_table::lengths;
+use crate::syscalls::bpf_layout::{Kept, KeptRow, NUMBERS, SharedKey, rows_of};
 use crate::{Member, Parties, Scope, Watch};
 
 const OBJECT: Object = Object {

@@ -9,8 +9,9 @@ use rustix::io::Errno;
 
 use super::group::{Group, Whose};
 use super::scale::Told;
-use super::{divide, refusal, trial, words};
+use super::{refusal, words};
 use crate::counters::event::{Event, Machine};
+use crate::counters::perf::{availability, divide};
 use crate::counters::ratios;
 use crate::{Armed, Dial, Member, Parties, Played, Reading, Scope, Watch};
 
@@ -27,7 +28,7 @@ pub(in crate::counters) fn arm(parties: &Parties, asked: &[String]) -> Armed {
 /// The events, in the spaces in which this user may count; of the instrument's own choice the first part.
 fn permitted(asked: &[String]) -> Result<Vec<Event>, Unavailable> {
     let own = if asked.is_empty() { divide(asked)?.into_iter().next() } else { None };
-    let tried = |word: &String| match trial::try_kernel(word, Machine::here()) {
+    let tried = |word: &String| match availability::try_kernel(word, Machine::here()) {
         Ok(trial) => Ok(trial.event),
         Err(failed) => Err(failed.why()),
     };

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, spawn};
 
 use super::*;
-use crate::household::{Household, MESSAGES};
+use crate::testing::process_and_daemon::{Household, MESSAGES};
 use crate::{Dial, Member, Scope};
 
 /// Touches so many pages for the first time.

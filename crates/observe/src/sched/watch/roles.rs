@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use ipcperf_model::instrument::sched::{Percentiles, Row, Sleep};
 use ipcperf_model::instrument_view::{Span, State};
-use ipcperf_model::log2_histogram as quantised;
+use ipcperf_model::log2_histogram;
 use ipcperf_model::observation::Observation;
 
 use super::timeline;
-use super::told::{IDLE, OTHER, Sleeps, Spent, Thread, Told, Window};
 use crate::Parties;
+use crate::sched::watch::bpf_layout::{IDLE, OTHER, Sleeps, Spent, Thread, Told, Window};
 use crate::syscall_table::name;
 
 /// What is told of all roles of `parties` that marked a phase.
@@ -32,7 +32,7 @@ fn row(names: &[&str], window: &Window, threads: &[Thread], origin_ns: u64) -> R
     let sum = |of: fn(&Thread) -> u64| seen.iter().map(of).sum::<u64>();
     let lines: Vec<Vec<Span>> = seen.iter().map(|thread| timeline::spans(thread, window)).collect();
     let line = timeline::since(origin_ns, timeline::merged(&lines));
-    let latency = quantised::pairs(&summed(seen.iter().map(|thread| &thread.latency)));
+    let latency = log2_histogram::pairs(&summed(seen.iter().map(|thread| &thread.latency)));
     Row {
         interval_ns: window.interval_ns(),
         threads: seen.len() as u64,
@@ -147,7 +147,7 @@ fn woken_by(names: &[&str], counts: &[u64]) -> BTreeMap<String, u64> {
 }
 
 fn percentiles(latency: &[(u64, u64)]) -> Option<Percentiles> {
-    let at = |percent| quantised::percentile(latency, percent);
+    let at = |percent| log2_histogram::percentile(latency, percent);
     Some(Percentiles { p50: at(50.0)?, p90: at(90.0)?, p99: at(99.0)? })
 }
 

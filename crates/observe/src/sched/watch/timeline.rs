@@ -2,7 +2,7 @@
 
 use ipcperf_model::instrument_view::{Span, State};
 
-use super::told::{CHANGES, Thread, Window};
+use crate::sched::watch::bpf_layout::{CHANGES, Thread, Window};
 
 /// What `thread` did in `window`, as far as its changes were kept; times are the kernel's.
 pub(super) fn spans(thread: &Thread, window: &Window) -> Vec<Span> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ipcperf_model::instrument::syscalls::{Percentiles, Row};
-use ipcperf_model::log2_histogram as quantised;
+use ipcperf_model::log2_histogram;
 
 use crate::bpf::MEMBERS;
 use crate::syscall_table::{by_number, name, requests_bytes, returns_bytes};
@@ -24,8 +24,8 @@ pub(super) struct KeptRow {
     pub(super) total_ns: u64,
     pub(super) most_ns: u64,
     pub(super) complement_ns: u64,
-    pub(super) times: [u64; quantised::ROWS],
-    pub(super) results: [u64; quantised::ROWS],
+    pub(super) times: [u64; log2_histogram::ROWS],
+    pub(super) results: [u64; log2_histogram::ROWS],
 }
 
 /// A call under way.
@@ -104,7 +104,7 @@ impl KeptRow {
         self.total_ns += other.total_ns;
         self.most_ns = self.most_ns.max(other.most_ns);
         self.complement_ns = self.complement_ns.max(other.complement_ns);
-        for row in 0..quantised::ROWS {
+        for row in 0..log2_histogram::ROWS {
             self.times[row] += other.times[row];
             self.results[row] += other.results[row];
         }
@@ -114,7 +114,7 @@ impl KeptRow {
         let known = usize::try_from(number).is_ok_and(|number| number < NUMBERS);
         let call = by_number(number.into());
         let asks = call.is_some_and(requests_bytes) && self.unknown_requests == 0;
-        let (quantised_ns, least_ns) = (quantised::pairs(&self.times), !self.complement_ns);
+        let (quantised_ns, least_ns) = (log2_histogram::pairs(&self.times), !self.complement_ns);
         Row {
             syscall: if known { name(number.into()) } else { format!("{NUMBERS} and above") },
             number: known.then_some(number),
@@ -126,7 +126,7 @@ impl KeptRow {
             quantised_ns,
             total_ns: self.total_ns,
             least_ns,
-            quantised_returned: quantised::pairs(&self.results),
+            quantised_returned: log2_histogram::pairs(&self.results),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ipcperf_model::instrument::tool_calls::Calls;
-use ipcperf_model::log2_histogram as quantised;
+use ipcperf_model::log2_histogram;
 use ipcperf_model::log2_histogram::ROWS;
 use ipcperf_model::observation::Observation;
 
@@ -70,9 +70,9 @@ impl Tally {
     fn quantised_ns(&self) -> Vec<(u64, u64)> {
         let mut counts = [0; ROWS];
         for (&ns, &count) in &self.times {
-            counts[quantised::row(ns)] += count;
+            counts[log2_histogram::row(ns)] += count;
         }
-        quantised::pairs(&counts)
+        log2_histogram::pairs(&counts)
     }
 }
 

@@ -12,31 +12,31 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use crate::rehearsal::mark;
+use crate::testing::forked_pair::mark;
 use crate::{Member, Parties, Reading, Scope};
 
 /// What it does.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Act {
+pub(crate) struct Act {
     /// Pages that it touches for the first time.
-    pub(super) pages: usize,
+    pub(crate) pages: usize,
     /// Pages that it has the kernel touch for the first time.
-    pub(super) pages_by_kernel: usize,
+    pub(crate) pages_by_kernel: usize,
     /// Times that it sleeps.
-    pub(super) naps: u64,
+    pub(crate) naps: u64,
     /// Rounds of a loop of two instructions.
-    pub(super) loops: u64,
+    pub(crate) loops: u64,
     /// System calls that do nothing.
-    pub(super) calls: u64,
+    pub(crate) calls: u64,
 }
 
 /// What it says itself.
 #[derive(Clone, Debug)]
-pub(super) struct Own {
-    pub(super) reading: Reading,
-    pub(super) switches: u64,
-    pub(super) cpu_ns: u64,
-    pub(super) elapsed_ns: u64,
+pub(crate) struct Own {
+    pub(crate) reading: Reading,
+    pub(crate) switches: u64,
+    pub(crate) cpu_ns: u64,
+    pub(crate) elapsed_ns: u64,
 }
 
 /// Words of a dial, at most.
@@ -59,15 +59,15 @@ struct Said {
 
 /// A process at its gate. Dropped, it is killed.
 #[derive(Debug)]
-pub(super) struct Solo {
-    pub(super) parties: Parties,
+pub(crate) struct Solo {
+    pub(crate) parties: Parties,
     child: libc::pid_t,
     gate: OwnedFd,
     said: *mut Said,
 }
 
 impl Solo {
-    pub(super) fn of(act: Act) -> Self {
+    pub(crate) fn of(act: Act) -> Self {
         let flags = SocketFlags::CLOEXEC;
         let (gate, other) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
@@ -85,7 +85,7 @@ impl Solo {
     }
 
     /// Opens the gate, and waits for it to end.
-    pub(super) fn play(&mut self, dial: BorrowedFd<'_>) -> Own {
+    pub(crate) fn play(&mut self, dial: BorrowedFd<'_>) -> Own {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let dials = [dial];

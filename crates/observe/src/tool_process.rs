@@ -19,7 +19,7 @@ use rustix::process::{
     setrlimit,
 };
 
-use crate::guard::Guard;
+use crate::group_reaper::Guard;
 
 /// How often a tool is looked at while it attaches or ends. No run is under way then.
 const STEP: Duration = Duration::from_millis(2);

@@ -1,6 +1,6 @@
 //! For tests of what not every machine has.
 
-use crate::rehearsal::skipped;
+use crate::testing::forked_pair::skipped;
 use crate::{Source, find};
 
 /// Whether the instrument `name` cannot be armed here: what is tested of it is skipped, then.

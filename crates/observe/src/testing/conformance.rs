@@ -2,11 +2,11 @@
 
 use ipcperf_model::observation::Observation;
 
-use crate::calls::{only_row, rows};
-use crate::duet::{BYTES, Duet};
-use crate::household::{Household, MESSAGES};
-use crate::lacking::lacks;
-use crate::rehearsal::Done;
+use crate::testing::forked_pair::Done;
+use crate::testing::process_and_daemon::{Household, MESSAGES};
+use crate::testing::skip::lacks;
+use crate::testing::thread_pair::{BYTES, Duet};
+use crate::tool_syscalls::{only_row, rows};
 use crate::{Parties, Source, Watch, find};
 
 fn armed(tool: &str, parties: &Parties) -> Box<dyn Watch> {

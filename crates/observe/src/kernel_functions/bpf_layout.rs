@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ipcperf_model::instrument::kernel_functions::Row;
 use ipcperf_model::instrument::syscalls::Percentiles;
-use ipcperf_model::log2_histogram as quantised;
+use ipcperf_model::log2_histogram;
 
 use super::table::FUNCTIONS;
 use crate::bpf::MEMBERS;
@@ -22,7 +22,7 @@ pub(super) struct KeptRow {
     total_ns: u64,
     most_ns: u64,
     complement_ns: u64,
-    times: [u64; quantised::ROWS],
+    times: [u64; log2_histogram::ROWS],
 }
 
 /// A member's own thread.
@@ -109,7 +109,7 @@ impl KeptRow {
     }
 
     pub(super) fn told(&self, function: &str) -> Row {
-        let quantised_ns = quantised::pairs(&self.times);
+        let quantised_ns = log2_histogram::pairs(&self.times);
         let least_ns = (self.count > 0).then_some(!self.complement_ns);
         let percentiles = |least_ns| Percentiles::of(&quantised_ns, least_ns, self.most_ns);
         Row {

@@ -3,8 +3,9 @@
 use ipcperf_model::instrument::counters::{Known, Pmu, Space};
 use perf_event_open_sys::bindings;
 
-use super::{DEFAULT, paranoid, trial};
+use super::{DEFAULT, paranoid};
 use crate::counters::event::{Code, Event, Failed, Machine};
+use crate::counters::perf::availability;
 
 /// Every word for an event that is known here, and the sets, whether or not they can be had.
 #[must_use]
@@ -16,7 +17,7 @@ pub fn known() -> Vec<Known> {
 #[must_use]
 pub fn pmu() -> Pmu {
     let machine = Machine::here();
-    let tried = |word: &str| trial::try_event(word, machine).map(drop).map_err(Failed::why);
+    let tried = |word: &str| availability::try_event(word, machine).map(drop).map_err(Failed::why);
     Pmu {
         names: machine.pmus(),
         core: machine.core.name().to_owned(),
@@ -35,7 +36,7 @@ fn counters() -> Option<u64> {
         spaces: vec![Space::User],
     };
     let mut group = vec![event(bindings::PERF_COUNT_HW_CPU_CYCLES)];
-    while trial::fits(&group) {
+    while availability::fits(&group) {
         group.push(event(bindings::PERF_COUNT_HW_INSTRUCTIONS));
     }
     u64::try_from(group.len() - 1).ok().filter(|&counters| counters > 0)

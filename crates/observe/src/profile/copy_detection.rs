@@ -15,10 +15,10 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::event::DEFAULT;
-use super::opening::Manner;
 use super::sample::Sample;
 use super::sampling::Sampling;
 use super::threads;
+use crate::profile::perf_event::Manner;
 
 /// Bytes that are copied at once.
 const BLOCK_BYTES: usize = 256 << 10;

@@ -11,12 +11,12 @@ use ipcperf_model::instrument::profile::{
 use ipcperf_model::observation::Observation;
 
 use super::folded_line::folded_line;
-use super::interval::wilson;
 use super::mappings::Mappings;
-use super::names::{Function, Kernel, Names};
-use super::opening::Manner;
 use super::sample::Sample;
 use super::sampling::Taken;
+use crate::profile::perf_event::Manner;
+use crate::profile::symbolize::{Function, Kernel, Names};
+use crate::profile::wilson::wilson;
 use crate::{Member, Scope};
 
 /// So many stacks of a role are told one by one, the most frequent.
@@ -83,7 +83,7 @@ pub(super) fn observations(
     taken: &Taken,
     how: &Circumstances<'_>,
 ) -> Vec<Observation> {
-    let unnamed = Kernel::Learned(super::learned::Copies::default());
+    let unnamed = Kernel::Learned(crate::profile::copy_detection::Copies::default());
     let mut names = Names::of(how.kernel.unwrap_or(&unnamed));
     let mut told = Vec::new();
     for (index, role) in roles.iter().enumerate() {
@@ -220,8 +220,8 @@ fn stacks(role: &str, hits: &[Hit]) -> Vec<Stack> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::learned::Copies;
     use super::*;
+    use crate::profile::copy_detection::Copies;
 
     const COPIES: u64 = 0x1000;
     const ELSEWHERE: u64 = 0x9000;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::io::{read, write};
 
-use crate::rehearsal::mark;
+use crate::testing::forked_pair::mark;
 use crate::{Member, Parties, Scope};
 
 /// What tells this program to be a household.

@@ -5,7 +5,7 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use crate::rehearsal::mark;
+use crate::testing::forked_pair::mark;
 use crate::{Member, Parties, Scope};
 
 /// Bytes of each message.

@@ -10,10 +10,10 @@ use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Symbolizer};
 use ipcperf_model::instrument::profile::{Group, KernelSymbols, LEARNED_COPIES, Space, group_of};
 
-use super::kernel::Functions;
-use super::learned::Copies;
-use super::library::Library;
 use super::mappings::{Mappings, Place};
+use crate::profile::copy_detection::Copies;
+use crate::profile::kallsyms::Functions;
+use crate::profile::libc_copy::Library;
 
 /// What is known of a place in the kernel of which it does not tell the name.
 const KERNEL: &str = "[kernel]";

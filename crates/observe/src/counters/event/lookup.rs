@@ -63,7 +63,7 @@ fn near(word: &str, known: impl Iterator<Item = String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::table::Core;
+    use crate::counters::aliases::Core;
 
     #[test]
     fn a_slip_is_understood_and_nonsense_is_told_what_there_is() {

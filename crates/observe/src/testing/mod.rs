@@ -1,0 +1,11 @@
+//! Parties for tests of instruments, and what these tests have in common.
+
+pub(crate) mod conformance;
+#[cfg(target_os = "linux")]
+pub(crate) mod forked_one;
+pub(crate) mod forked_pair;
+pub(crate) mod process_and_daemon;
+pub(crate) mod skip;
+pub(crate) mod thread_pair;
+#[cfg(target_os = "linux")]
+pub(crate) mod unprivileged;
