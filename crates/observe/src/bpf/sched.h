@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * What `sched.bpf.c` is told and what it keeps, in the order in which `sched/watch/told.rs` reads it. */
+ * What `sched.bpf.c` is told and what it keeps, in the order in which `sched/watch/bpf_layout.rs` reads it. */
 
 enum { ROLES = 4, THREADS = 32, CHANGES = 256, SLEEPS = 16, CPU_WORDS = 16, ROWS = 64 };
 enum { SLOTS = ROLES * THREADS, NO_SLOT = SLOTS };

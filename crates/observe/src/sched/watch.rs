@@ -76,8 +76,8 @@ struct Sched {
 
 impl Watch for Sched {
     fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable> {
-        let kept = self.attached.stop().section::<[u64; bpf_layout::WORDS]>(".bss")?;
-        let observations = roles::observations(&self.parties, &bpf_layout::Told::of(&kept[..]));
+        let kept = self.attached.stop().section::<bpf_layout::Kept>(".bss")?;
+        let observations = roles::observations(&self.parties, &bpf_layout::Told::of(&kept));
         if observations.is_empty() {
             return Err(Unavailable {
                 reason: format!("no party has called {MARK} twice"),

@@ -17,12 +17,63 @@ const WAKERS: usize = 8;
 const STATES: usize = 4;
 const SLEEPS: usize = 16;
 const CPU_WORDS: usize = 16;
-const WINDOW_WORDS: usize = 6;
-const SLEEP_WORDS: usize = 3;
-const THREAD_WORDS: usize =
-    6 + STATES + 4 + WAKERS + ROWS + SLEEPS * SLEEP_WORDS + CPU_WORDS + 1 + CHANGES;
-/// The length of all, in words.
-pub(super) const WORDS: usize = ROLES * (WINDOW_WORDS + THREADS * THREAD_WORDS);
+
+/// All that lies in `.bss`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Kept {
+    windows: [KeptWindow; ROLES],
+    threads: [[KeptThread; THREADS]; ROLES],
+}
+
+/// The interval of a role.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct KeptWindow {
+    phase: u64,
+    begin_ns: u64,
+    end_ns: u64,
+    begun: u64,
+    closings: u64,
+    untold: u64,
+}
+
+/// One thread.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct KeptThread {
+    waking_ns: u64,
+    waker: u64,
+    tid: u32,
+    state: u32,
+    cpu: u32,
+    sleep: u32,
+    phase: u64,
+    since_ns: u64,
+    spent_ns: [u64; STATES],
+    voluntary: u64,
+    involuntary: u64,
+    migrations: u64,
+    missed: u64,
+    woken_by: [u64; WAKERS],
+    latency: [u64; ROWS],
+    sleeps: [KeptSleeps; SLEEPS],
+    cpus: [u64; CPU_WORDS],
+    changes: u64,
+    change: [u64; CHANGES],
+}
+
+/// Sleeps of one kind.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct KeptSleeps {
+    why: u64,
+    count: u64,
+    asleep_ns: u64,
+}
+
+// SAFETY: laid out as C does, without padding, of integers alone: any bytes are a value.
+unsafe impl aya::Pod for Kept {}
 
 /// Everything.
 #[derive(Debug)]
@@ -84,18 +135,18 @@ pub(super) struct Sleeps {
 
 impl Told {
     /// Reads it from the kernel's memory.
-    pub(super) fn of(words: &[u64]) -> Self {
-        let words = &mut words.iter().copied();
-        let windows = (0..ROLES).map(|_| Window::next(words)).collect();
-        let threads =
-            (0..ROLES).map(|_| (0..THREADS).map(|_| Thread::next(words)).collect()).collect();
-        Self { windows, threads }
+    pub(super) fn of(kept: &Kept) -> Self {
+        let threads = |role: &[KeptThread; THREADS]| role.iter().map(Thread::of).collect();
+        Self {
+            windows: kept.windows.iter().map(Window::of).collect(),
+            threads: kept.threads.iter().map(threads).collect(),
+        }
     }
 }
 
 impl Window {
-    fn next(words: &mut impl Iterator<Item = u64>) -> Self {
-        let [phase, begin_ns, end_ns, _begun, _closings, untold] = array(words);
+    const fn of(kept: &KeptWindow) -> Self {
+        let KeptWindow { phase, begin_ns, end_ns, untold, .. } = *kept;
         Self { phase, begin_ns, end_ns, untold }
     }
 
@@ -111,52 +162,35 @@ impl Window {
 }
 
 impl Thread {
-    fn next(words: &mut impl Iterator<Item = u64>) -> Self {
-        let [waking_ns, _waker, tid_and_state, _cpu_and_sleep, phase, since_ns] = array(words);
-        let [_unknown, on_cpu_ns, runnable_ns, asleep_ns] = array::<STATES>(words);
-        let [voluntary, involuntary, migrations, missed] = array(words);
-        let woken_by = array::<WAKERS>(words).to_vec();
-        let latency = array::<ROWS>(words).to_vec();
-        let sleeps = (0..SLEEPS).map(|_| Sleeps::next(words)).filter(|kind| kind.count > 0);
-        let sleeps = sleeps.collect();
-        let cpus = cpus(&array::<CPU_WORDS>(words));
-        let kept = word(words);
-        let changes = array::<CHANGES>(words);
-        let changes = changes.iter().zip(0..kept);
+    fn of(kept: &KeptThread) -> Self {
+        let [_unknown, on_cpu_ns, runnable_ns, asleep_ns] = kept.spent_ns;
+        let sleeps = kept.sleeps.iter().map(Sleeps::of).filter(|kind| kind.count > 0);
+        let changes = kept.change.iter().zip(0..kept.changes);
         Self {
-            waking_ns,
-            state: state(tid_and_state >> 32),
-            phase,
-            since_ns,
+            waking_ns: kept.waking_ns,
+            state: state(kept.state.into()),
+            phase: kept.phase,
+            since_ns: kept.since_ns,
             spent: Spent { on_cpu_ns, runnable_ns, asleep_ns },
-            voluntary,
-            involuntary,
-            migrations,
-            missed,
-            woken_by,
-            latency,
-            sleeps,
-            cpus,
+            voluntary: kept.voluntary,
+            involuntary: kept.involuntary,
+            migrations: kept.migrations,
+            missed: kept.missed,
+            woken_by: kept.woken_by.to_vec(),
+            latency: kept.latency.to_vec(),
+            sleeps: sleeps.collect(),
+            cpus: cpus(&kept.cpus),
             changes: changes.filter_map(|(&at, _)| Some((at >> 2, state(at & 3)?))).collect(),
         }
     }
 }
 
 impl Sleeps {
-    fn next(words: &mut impl Iterator<Item = u64>) -> Self {
-        let [why, count, asleep_ns] = array(words);
+    fn of(kept: &KeptSleeps) -> Self {
         // One more than the number, which is minus one outside of system calls.
-        let call = u32::try_from(why >> 8).ok().and_then(|more| more.checked_sub(1));
-        Self { state: why & 0xff, call, count, asleep_ns }
+        let call = u32::try_from(kept.why >> 8).ok().and_then(|more| more.checked_sub(1));
+        Self { state: kept.why & 0xff, call, count: kept.count, asleep_ns: kept.asleep_ns }
     }
-}
-
-fn word(words: &mut impl Iterator<Item = u64>) -> u64 {
-    words.next().unwrap_or_default()
-}
-
-fn array<const N: usize>(words: &mut impl Iterator<Item = u64>) -> [u64; N] {
-    std::array::from_fn(|_| word(words))
 }
 
 fn state(number: u64) -> Option<State> {
@@ -178,35 +212,60 @@ fn cpus(words: &[u64]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// Each word is its own index, so that what is read says from where.
+    const NO_SLEEPS: KeptSleeps = KeptSleeps { why: 0, count: 0, asleep_ns: 0 };
+
+    fn thread() -> KeptThread {
+        let (mut cpus, mut change, mut sleeps) =
+            ([0; CPU_WORDS], [0; CHANGES], [NO_SLEEPS; SLEEPS]);
+        cpus[1] = 0b101;
+        (change[0], change[1], change[2]) = (9 << 2 | 1, 10 << 2 | 2, 11 << 2 | 3);
+        sleeps[3].count = 5;
+        KeptThread {
+            waking_ns: 1,
+            waker: 2,
+            tid: 77,
+            state: 3,
+            cpu: 4,
+            sleep: 5,
+            phase: 6,
+            since_ns: 7,
+            spent_ns: [8, 9, 10, 11],
+            voluntary: 12,
+            involuntary: 13,
+            migrations: 14,
+            missed: 15,
+            woken_by: [16; WAKERS],
+            latency: [17; ROWS],
+            sleeps,
+            cpus,
+            changes: 2,
+            change,
+        }
+    }
+
     #[test]
-    fn every_word_is_read_from_its_place() {
-        let mut words: Vec<u64> = (0..WORDS as u64).collect();
-        let second = ROLES * WINDOW_WORDS + THREAD_WORDS;
-        let at = |offset: usize| (second + offset) as u64;
-        let after_sleeps = 14 + WAKERS + ROWS + SLEEPS * SLEEP_WORDS;
-        words[second + 2] = 3 << 32 | 77;
-        words[second + after_sleeps..][..CPU_WORDS].fill(0);
-        words[second + after_sleeps + 1] = 0b101;
-        words[second + THREAD_WORDS - CHANGES - 1] = 2;
-        words[second + THREAD_WORDS - CHANGES..][..2].copy_from_slice(&[9 << 2 | 1, 10 << 2 | 2]);
-        let told = Told::of(&words);
-        assert_eq!(told.windows[1], Window { phase: 6, begin_ns: 7, end_ns: 8, untold: 11 });
-        let thread = &told.threads[0][1];
-        assert_eq!((thread.waking_ns, thread.state), (at(0), Some(State::Asleep)));
-        assert_eq!((thread.phase, thread.since_ns, thread.spent.on_cpu_ns), (at(4), at(5), at(7)));
-        assert_eq!((thread.voluntary, thread.missed), (at(10), at(13)));
-        assert_eq!((thread.woken_by[0], thread.latency[0]), (at(14), at(14 + WAKERS)));
-        assert_eq!(thread.sleeps[0].count, at(14 + WAKERS + ROWS + 1));
-        assert_eq!(thread.cpus, [64, 66]);
-        assert_eq!(thread.changes, [(9, State::Running), (10, State::Runnable)]);
-        let last = told.threads[ROLES - 1].last().unwrap();
-        assert_eq!(last.waking_ns, (WORDS - THREAD_WORDS) as u64);
+    fn what_is_kept_of_a_thread_is_read() {
+        let seen = Thread::of(&thread());
+        assert_eq!((seen.waking_ns, seen.state), (1, Some(State::Asleep)));
+        let spent = Spent { on_cpu_ns: 9, runnable_ns: 10, asleep_ns: 11 };
+        assert_eq!((seen.phase, seen.since_ns, seen.spent), (6, 7, spent));
+        assert_eq!((seen.sleeps.len(), seen.sleeps[0].count), (1, 5));
+        assert_eq!(seen.cpus, [64, 66]);
+        assert_eq!(seen.changes, [(9, State::Running), (10, State::Runnable)], "two were kept");
+    }
+
+    /// As `sched.h` declares it, without padding: whole words, and four halves of a word in each thread.
+    #[test]
+    fn the_layout_is_that_of_the_program() {
+        let thread = 6 + STATES + 4 + WAKERS + ROWS + 3 * SLEEPS + CPU_WORDS + 1 + CHANGES;
+        assert_eq!(size_of::<KeptThread>(), 8 * thread);
+        assert_eq!(size_of::<Kept>(), 8 * ROLES * (6 + THREADS * thread));
+        assert_eq!(std::mem::offset_of!(KeptThread, state), 20);
     }
 
     #[test]
     fn a_sleep_outside_of_system_calls_has_none() {
-        let of = |why: u64| Sleeps::next(&mut [why, 1, 2].into_iter());
+        let of = |why: u64| Sleeps::of(&KeptSleeps { why, count: 1, asleep_ns: 2 });
         assert_eq!((of(1 | 233 << 8).state, of(1 | 233 << 8).call), (1, Some(232)));
         assert_eq!(of(2 | 1 << 8).call, Some(0));
         assert_eq!((of(2).state, of(2).call), (2, None));
