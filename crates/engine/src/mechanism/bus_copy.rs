@@ -8,9 +8,9 @@ use rustix::io::Errno;
 
 use super::mapping::{Access, Mapping};
 use super::memfd;
-use super::pipe_end::refused;
 use super::pool_socket;
 use super::pool_socket::{Line, METADATA, News, PLACES, Places, lines, place_bytes};
+use super::refusal::refused;
 use super::shm_ring::available;
 use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::worker;

@@ -10,7 +10,7 @@ use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;

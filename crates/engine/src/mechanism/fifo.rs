@@ -8,7 +8,8 @@ use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 
 use super::Scratch;
 use super::pipe::CAPACITY;
-use super::pipe_end::{Direction, PipeEnd, join, refused};
+use super::pipe_end::{Direction, PipeEnd, join};
+use super::refusal::refused;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 

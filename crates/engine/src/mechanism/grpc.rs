@@ -22,7 +22,7 @@ use tokio::runtime;
 use tonic::codegen::Bytes;
 use tonic::{Code, Status};
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::uds_path::listen_at;
 use super::{Scratch, meeting};
 use crate::channel::{

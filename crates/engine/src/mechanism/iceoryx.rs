@@ -23,7 +23,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{
     Channel, Endpoint, Granted, Limit, Mechanism, Nearness, Opened, OptionSpec, OptionValues, Setup,
 };

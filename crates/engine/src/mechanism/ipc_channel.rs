@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::worker;
 

@@ -15,7 +15,7 @@ use rustix::net::addr::SocketAddrArg;
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{SocketFlags, accept_with, connect, getpeername, getsockname, listen};
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::sysv::outcome;
 use crate::channel::{Blocking, Setup};
 

@@ -7,7 +7,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create
 use rustix::io::{Errno, write};
 
 use super::mapping::{Access, Mapping};
-use super::pipe_end::refused;
+use super::refusal::refused;
 
 fn empty() -> Result<OwnedFd, Errno> {
     memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)

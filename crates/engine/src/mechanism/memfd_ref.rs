@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, SocketType, socketpair};
 
 use super::mapping::{Access, Mapping};
 use super::memfd::{self, Filled};
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::scm_rights::{close, datagram_pair, recv_with, send_with};
 use super::shm_ring::available;
 use super::socket::flags;

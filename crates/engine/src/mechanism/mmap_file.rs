@@ -8,7 +8,7 @@ use rustix::fs::{CWD, Mode as Access, OFlags, openat};
 
 use super::Scratch;
 use super::futex::FutexBell;
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::slot::{Shared, SlotEnd, ends, memory_bytes};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;

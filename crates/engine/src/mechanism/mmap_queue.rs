@@ -18,7 +18,7 @@ use ipcperf_model::{Failure, Mode, Report, RunSpec};
 use rustix::io::Errno;
 use shared::{Geometry, Shared, Side, View};
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::shm_ring::available;
 use crate::channel::{
     Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec,

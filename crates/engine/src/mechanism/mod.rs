@@ -8,12 +8,14 @@
 mod custom;
 mod dbus;
 mod iceoryx;
+mod kernel_setting;
 mod mapping;
 mod meeting;
 mod memfd;
 mod pipe_end;
 mod pool_socket;
 mod readiness;
+mod refusal;
 mod requested;
 mod run_dir;
 mod scm_rights;

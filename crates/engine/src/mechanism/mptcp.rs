@@ -6,8 +6,8 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with};
 
+use super::kernel_setting::kernel_setting;
 use super::socket::{SocketEnd, joined};
-use super::sysv::setting;
 use super::tcp::connected;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
@@ -53,7 +53,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 const LEAST_BYTES: u64 = 131_072;
 
 fn available() -> Result<(), Unavailable> {
-    if setting("net/mptcp/enabled", 1) == 0 {
+    if kernel_setting("net/mptcp/enabled", 1) == 0 {
         return Err(Unavailable {
             reason: "net.mptcp.enabled is 0".to_owned(),
             remedy: "sysctl net.mptcp.enabled=1".to_owned(),

@@ -6,9 +6,10 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::pipe_end::{Direction, PipeEnd, join, refused};
+use super::pipe_end::{Direction, PipeEnd, join};
 use super::readiness;
 use super::readiness::{Poll, WAIT};
+use super::refusal::refused;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 
 /// What `pipe` is.

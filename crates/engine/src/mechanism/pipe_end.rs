@@ -6,6 +6,7 @@ use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
+use super::refusal::refused;
 use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Opened, Setup};
 
 /// A byte stream in either direction, each through a descriptor of its own.
@@ -98,9 +99,4 @@ fn set_largest(pipe: &OwnedFd) -> Result<(), Failure> {
 fn set_blocking(descriptor: &OwnedFd, blocking: Blocking) -> Result<(), Failure> {
     rustix::io::ioctl_fionbio(descriptor, blocking == Blocking::Try)
         .map_err(|errno| refused("ioctl(FIONBIO)", errno))
-}
-
-/// A set-up call that the system refused.
-pub(super) fn refused(call: &str, errno: Errno) -> Failure {
-    Failure::from_errno(FailureKind::SetUp, call, errno.raw_os_error())
 }

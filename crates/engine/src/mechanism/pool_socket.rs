@@ -15,7 +15,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 use crate::clock::now_ns;
 

@@ -10,8 +10,9 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
-use super::sysv::{outcome, setting};
+use super::kernel_setting::kernel_setting;
+use super::refusal::refused;
+use super::sysv::outcome;
 use crate::buffer::Buffer;
 use crate::channel::{
     Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened,
@@ -59,7 +60,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 const QUEUE_BYTES: u64 = 512;
 
 fn limit() -> Limit {
-    let most = setting("fs/mqueue/msgsize_max", 8192);
+    let most = kernel_setting("fs/mqueue/msgsize_max", 8192);
     // SAFETY: all zero is a valid limit, and the pointer is to a whole one.
     let allowed = unsafe {
         let mut limit: libc::rlimit = std::mem::zeroed();
@@ -114,9 +115,11 @@ fn queue(
     names: &RunNames,
     direction: Direction,
 ) -> Result<(OwnedFd, u64), Failure> {
-    let usual = setting("fs/mqueue/msg_default", 10).min(setting("fs/mqueue/msg_max", 10));
+    let usual =
+        kernel_setting("fs/mqueue/msg_default", 10).min(kernel_setting("fs/mqueue/msg_max", 10));
     let asked = setup.kernel_buffer_asked_bytes.map(|bytes| bytes / setup.buffer_bytes.max(1));
-    let mut messages = asked.map_or(usual, |asked| asked.min(setting("fs/mqueue/msg_max", 10)));
+    let mut messages =
+        asked.map_or(usual, |asked| asked.min(kernel_setting("fs/mqueue/msg_max", 10)));
     messages = messages.max(1);
     loop {
         match open(setup, &name(names, direction), messages) {

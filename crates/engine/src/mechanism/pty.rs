@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{
     Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };

@@ -12,7 +12,7 @@ use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::temp_dir::make_folder;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 use crate::leftovers::{as_c, of_run, remove_own};

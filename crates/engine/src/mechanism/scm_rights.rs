@@ -13,7 +13,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::socket::flags;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 

@@ -12,7 +12,7 @@ use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{
     Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Nearness, Opened, OptionSpec,
     OptionValues, Setup,

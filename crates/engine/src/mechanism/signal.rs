@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getpid, getrlimit};
 use rustix::thread::futex;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::slot::Shared;
 use super::sysv::outcome;
 use crate::channel::{

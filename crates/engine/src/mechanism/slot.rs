@@ -27,7 +27,7 @@ pub(super) use shared::{Shared, memory_available};
 use ipcperf_model::Failure;
 use ipcperf_model::workload::Kind;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 
 /// A count of rings: ringing adds one, taking waits for one and takes it off.

@@ -10,7 +10,7 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
 
 /// One end of a connected socket; `KEEPS_BOUNDARIES` for datagrams and sequenced packets.

@@ -13,7 +13,7 @@ use rustix::pipe::{
     IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, pipe_with, splice, vmsplice,
 };
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use crate::channel::{
     Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };

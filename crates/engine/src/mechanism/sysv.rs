@@ -73,9 +73,3 @@ pub(super) fn available(
         }),
     }
 }
-
-/// A number below `/proc/sys`, or what it usually is.
-pub(super) fn setting(name: &str, usually: u64) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/sys/{name}"));
-    text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(usually)
-}

@@ -6,8 +6,9 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
-use super::sysv::{self, outcome, outcome_of_object, setting};
+use super::kernel_setting::kernel_setting;
+use super::refusal::refused;
+use super::sysv::{self, outcome, outcome_of_object};
 use crate::buffer::Buffer;
 use crate::channel::{
     Blocking, Channel, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
@@ -48,14 +49,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 fn limit(setup: &Setup<'_>) -> Limit {
-    let (most, queue) = (setting("kernel/msgmax", 8192), queue_bytes(setup));
+    let (most, queue) = (kernel_setting("kernel/msgmax", 8192), queue_bytes(setup));
     let (bytes, name) = if most <= queue { (most, "kernel.msgmax") } else { (queue, "msg_qbytes") };
     Limit { bytes, because: format!("{name} is {bytes}") }
 }
 
 /// What the queue may hold.
 fn queue_bytes(setup: &Setup<'_>) -> u64 {
-    let most = setting("kernel/msgmnb", 16_384);
+    let most = kernel_setting("kernel/msgmnb", 16_384);
     setup.kernel_buffer_asked_bytes.map_or(most, |asked| asked.min(most))
 }
 

@@ -6,7 +6,7 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
 use super::sysv;
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};

@@ -14,7 +14,7 @@ use rustix::net::{
 };
 
 use super::meeting::{has_address_of, meet};
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::socket::{SocketEnd, joined, set_buffers};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 use crate::worker;

@@ -9,7 +9,7 @@ use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SocketType, connect, getsockname, recv};
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::socket::{flags, set_buffers};
 use super::tcp::{ANY_PORT, available, loopback};
 use crate::channel::{

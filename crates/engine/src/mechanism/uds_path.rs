@@ -6,7 +6,7 @@ use std::path::Path;
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::run_dir;
 use crate::channel::Setup;
 

@@ -8,7 +8,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, socket_with};
 
 use super::Scratch;
 use super::meeting::{self, is_of_this_process};
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::socket::{SocketEnd, flags, joined};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 use crate::leftovers::of_run;

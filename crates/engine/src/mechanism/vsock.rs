@@ -13,7 +13,7 @@ use rustix::net::{
 };
 
 use super::meeting::meet;
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::socket::SocketEnd;
 use super::sysv::outcome;
 use crate::channel::{Channel, Documentation, Granted, Mechanism, Opened, Setup};

@@ -15,7 +15,7 @@ use ipcperf_model::{Failure, Mode, Report, RunSpec};
 use ipcperf_zmq::Pair;
 use rustix::io::Errno;
 
-use super::pipe_end::refused;
+use super::refusal::refused;
 use super::run_dir;
 use super::sysv::outcome;
 use super::uds_path::{listen_at, path_in_folder};

@@ -24,6 +24,7 @@ use self::talk::{Answer, Done, Marks, Ready, Verifies};
 use crate::channel::{Mechanism, Nearness, nearness};
 use crate::clock::now_ns;
 use crate::limits::cacheline::round_trip_between_ns;
+use crate::mechanism::refusal::refused;
 use crate::mechanism::{Scratch, own_mechanism};
 use crate::privilege::Unprivileged;
 use crate::worker::calibration::Calibration;
@@ -82,10 +83,6 @@ fn command() -> Result<OwnedFd, Failure> {
     let command =
         pidfd_open(parent, PidfdFlags::empty()).map_err(|errno| refused("pidfd_open", errno))?;
     if getppid() == Some(parent) { Ok(command) } else { Err(gone()) }
-}
-
-fn refused(call: &str, errno: Errno) -> Failure {
-    Failure::from_errno(FailureKind::SetUp, call, errno.raw_os_error())
 }
 
 /// The distance of the CPUs, from two threads of the worker while the programs wait.

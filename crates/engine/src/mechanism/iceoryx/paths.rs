@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{getpgrp, getpid};
 
 use crate::leftovers::{as_c, of_run, remove_own, remove_shared_memory};
-use crate::mechanism::pipe_end::refused;
+use crate::mechanism::refusal::refused;
 use crate::mechanism::run_dir::when_orphaned;
 use crate::mechanism::temp_dir::make_folder;
 

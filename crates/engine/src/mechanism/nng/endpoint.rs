@@ -12,7 +12,7 @@ use nng_sys::{
 use rustix::io::Errno;
 
 use crate::channel::{Channel, Endpoint, Granted, Opened, Setup};
-use crate::mechanism::pipe_end::refused;
+use crate::mechanism::refusal::refused;
 use crate::mechanism::uds_path::path_in_folder;
 
 /// How long a sender waits that found nobody listening, before it tries again, ms.

@@ -1,0 +1,9 @@
+//! The failure of a system call by which a mechanism is set up.
+
+use ipcperf_model::{Failure, FailureKind};
+use rustix::io::Errno;
+
+/// Returns the failure of `call`, which the system refused with `errno`.
+pub(super) fn refused(call: &str, errno: Errno) -> Failure {
+    Failure::from_errno(FailureKind::SetUp, call, errno.raw_os_error())
+}
