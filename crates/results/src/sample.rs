@@ -33,6 +33,16 @@ impl SetAside {
         }
     }
 
+    /// Words for one run.
+    #[must_use]
+    pub const fn of_one(self) -> &'static str {
+        match self {
+            Self::First => "the first block",
+            Self::Disturbed => "held up",
+            Self::ProbeDisagrees => "the CPUs moved",
+        }
+    }
+
     /// In words, as of many.
     pub const fn words(self) -> &'static str {
         match self {

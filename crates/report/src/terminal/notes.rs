@@ -100,13 +100,11 @@ pub fn set_aside_in_words(sample: &Sample) -> String {
     let probes = [sample.cacheline_round_trip_before_ns, sample.cacheline_round_trip_after_ns];
     match (sample.set_aside, probes) {
         (None, _) => String::new(),
-        (Some(SetAside::First), _) => "the first block".to_owned(),
-        (Some(SetAside::Disturbed), _) => "held up".to_owned(),
-        (Some(SetAside::ProbeDisagrees), [Some(before), Some(after)]) => {
+        (Some(cause @ SetAside::ProbeDisagrees), [Some(before), Some(after)]) => {
             let [before, after] = [before, after].map(units::time);
-            format!("the CPUs moved: {before} apart before, {after} after")
+            format!("{}: {before} apart before, {after} after", cause.of_one())
         }
-        (Some(SetAside::ProbeDisagrees), _) => "the CPUs moved".to_owned(),
+        (Some(cause), _) => cause.of_one().to_owned(),
     }
 }
 
