@@ -128,8 +128,8 @@ PAGE = """# Hostile tests
 
 Made by `scripts/hostile --write-page docs/hostile.md`; seed {seed}. Random commands, commands killed alone
 and together with their workers, two users and two PID namespaces that share folders and IPC, a program that
-is replaced while it measures, and ten resource limits. A hang is a command that does not end within
-{hang:.0f} s; a leak is a process or a name that is left after a command, or after
+is replaced while it measures, and ten resource limits. A hang is a command that neither ends nor writes
+to its results for {hang:.0f} s; a leak is a process or a name that is left after a command, or after
 `ipcperf doctor --clean` where command and worker were killed together.
 
 {table}

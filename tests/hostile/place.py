@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -15,8 +16,13 @@ from pathlib import Path
 from types import TracebackType
 
 MARK = "IPCPERF_PLACE"
-# Far longer than any command of the campaign takes on a busy machine: one that takes longer hangs.
+# A command hangs that neither ends nor writes to its results for so long: far longer than one run may take. All of
+# its runs together may take longer: 66 runs of 256 MiB, each ended by its deadline of 2 s, took 134 s.
 HANG_S = 120.0
+# One that writes for ever hangs, too.
+LONGEST_S = 5 * HANG_S
+# How often it is looked whether a command has written.
+LOOK_S = 1.0
 # What is on its way out when a command has ended may take so long to go.
 GRACE_S = 10.0
 SYSTEM_V = {kind: Path("/proc/sysvipc") / kind for kind in ("msg", "sem", "shm")}
@@ -156,15 +162,32 @@ class Place:
     ) -> Ended:
         """Waits for a command's end; one that hangs is killed."""
         begun = time.monotonic()
-        try:
-            code: int | None = started.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            code = None
+        code = self.code(started, limit_s)
+        if code is None:
             for pid in (started.pid, *descendants(started.pid)):
                 kill(pid)
             started.wait()
         texts = [(self.root / f"log{end}").read_text(errors="replace") for end in (".out", ".err")]
         return Ended(arguments, code, texts[0], texts[1], time.monotonic() - begun)
+
+    def code(self, started: subprocess.Popen[bytes], limit_s: float) -> int | None:
+        """Exit code of a command, or None once it has neither ended nor written results for `limit_s`."""
+        begun = progressed = time.monotonic()
+        written = -1
+        while (now := time.monotonic()) - progressed < limit_s and now - begun < LONGEST_S:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return started.wait(min(LOOK_S, limit_s))
+            if (size := self.written()) != written:
+                written, progressed = size, now
+        return None
+
+    def written(self) -> int:
+        """Bytes in results files."""
+        total = 0
+        for path in (self.root / "out").iterdir():
+            with contextlib.suppress(OSError):
+                total += path.stat().st_size
+        return total
 
     def run(
         self,
