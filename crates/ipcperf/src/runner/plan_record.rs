@@ -170,3 +170,47 @@ fn known(instrument: &str) -> Result<&'static str, String> {
     let known = instrument::find(instrument).map(|known| known.name);
     known.ok_or_else(|| format!("it was watched by {instrument}, which this ipcperf does not have"))
 }
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::testing::facts;
+
+    use super::*;
+
+    fn of(mechanism: &str, options: &[(&str, &str)]) -> CaseFacts {
+        let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        find(mechanism).expect(mechanism).case_facts(&options.collect())
+    }
+
+    /// Bounds and rankings are chosen by these facts: a wait that sleeps is held against wake-ups.
+    #[test]
+    fn facts_follow_the_options_that_change_them() {
+        for (wait, sleeps) in [("spin-futex", false), ("yield", false), ("futex", true)] {
+            assert_eq!(of("shm-ring", &[("wait", wait)]).sleeps, sleeps, "{wait}");
+        }
+        assert!(
+            of("mmap-queue", &[]).sleeps && !of("mmap-queue", &[("wait", "fcntl-each")]).sleeps
+        );
+        assert!(of("bus-memfd", &[]).is_handed_over && !of("bus-copy", &[]).is_handed_over);
+    }
+
+    /// Tests of readers make up samples without the engine.
+    #[test]
+    fn facts_for_tests_are_those_of_the_engine() {
+        for name in [
+            "null",
+            "shm-ring",
+            "mmap-file",
+            "mmap-queue",
+            "eventfd",
+            "process-vm",
+            "pipe",
+            "unix-stream",
+            "tcp",
+            "bus-copy",
+            "bus-memfd",
+        ] {
+            assert_eq!(facts(name), of(name, &[]), "{name}");
+        }
+    }
+}
