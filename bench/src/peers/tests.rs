@@ -1,7 +1,7 @@
 //! What tools said once, and what none of them says.
 
+use super::*;
 use crate::finding::Verdict;
-use *;
 
 /// What each program printed once; the parser of another finds nothing in it.
 const RECORDED: [(&str, &str); 6] = [
