@@ -24,6 +24,8 @@ pub(super) const EXPORTER: Exporter = Exporter {
               of which fewer than half of the repetitions count is named in a line that begins with `#`. \
               `benchstat old.txt new.txt` compares two exports.",
     write,
+    #[cfg(test)]
+    check: tests::check,
 };
 
 fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
@@ -161,4 +163,52 @@ fn quoted(text: &str) -> String {
 
 fn one_line(text: &str) -> String {
     printable_line(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::Sample;
+    use ipcperf_results::analysis::Summarised;
+
+    /// A line of Go's benchmark format: its name, its count, and each value behind its unit.
+    type Benchmark<'a> = (&'a str, u64, Vec<(&'a str, &'a str)>);
+
+    fn benchmark(line: &str) -> Option<Benchmark<'_>> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (name, rest) = words.split_first().filter(|(name, _)| name.starts_with("Benchmark"))?;
+        let values = rest[1..].chunks(2).map(|pair| (pair[1], pair[0])).collect();
+        Some((name, rest[0].parse().unwrap(), values))
+    }
+
+    /// Holds each line against the repetition that it is of.
+    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+        for key in ["goos: linux\n", "goarch: ", "pkg: ipcperf\n", "cpu: "] {
+            assert!(text.contains(key), "no {key}");
+        }
+        assert_eq!(text.contains("file: one.jsonl\n"), files.len() > 1);
+        let read: Vec<_> = text.lines().filter_map(benchmark).collect();
+        let kept = files.iter().flat_map(|file| &file.results.samples);
+        let kept: Vec<&Sample> = kept.filter(|sample| sample.set_aside.is_none()).collect();
+        assert_eq!(read.len(), kept.len());
+        let is_any = !kept.is_empty();
+        for ((name, messages, values), sample) in read.into_iter().zip(kept) {
+            assert_eq!(messages, sample.messages, "{name}");
+            let value = |unit: &str| {
+                let found = values.iter().find(|(known, _)| *known == unit);
+                found.map(|(_, value)| value.parse::<f64>().unwrap())
+            };
+            #[allow(clippy::cast_precision_loss, reason = "as it was written")]
+            let mean =
+                sample.round_trip_ns_mean.unwrap_or(sample.elapsed_ns as f64 / messages as f64);
+            assert_eq!(value("ns/op"), Some(mean), "{name}");
+            assert_eq!(value("cacheline-ns"), sample.cacheline_round_trip_ns);
+            let megabytes = values.iter().find(|(unit, _)| *unit == "MB/s");
+            let bytes = megabytes.map(|(_, value)| value.replace('.', "").parse().unwrap());
+            assert_eq!(bytes, sample.bandwidth_bytes_per_s, "{name}");
+            assert_eq!(name.contains("/cpus="), sample.cpu_pair_class.is_some(), "{name}");
+            assert!(name.ends_with("-1") && name.matches('/').count() < 8, "{name}");
+        }
+        let name = "BenchmarkUnixStreamNamed/workload=stream/mode=2proc/";
+        assert_eq!(text.contains(name), is_any, "{text}");
+    }
 }

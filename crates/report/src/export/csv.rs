@@ -20,9 +20,40 @@ pub(super) const EXPORTER: Exporter = Exporter {
               the mechanism `null` for nothing, unless it is told \
               `keep_default_na=False, na_values=[\"\"]`.",
     write,
+    #[cfg(test)]
+    check: tests::check,
 };
 
 fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
     let roles = files.iter().flat_map(|file| &file.summaries).flat_map(|case| case.roles.keys());
     sheet::write::<Row>(&roles.cloned().collect(), &[], rows(files), out)
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::analysis::Summarised;
+
+    use super::rows;
+    use crate::export::tests::{HOSTILE, Sheet, assert_harmless};
+
+    /// Holds each figure of a sheet against its summary.
+    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+        let sheet = Sheet::read(text);
+        assert_harmless(&sheet);
+        let rows: Vec<_> = rows(files).collect();
+        assert_eq!(sheet.rows.len(), rows.len());
+        for (place, row) in rows.iter().enumerate() {
+            sheet.assert_holds(place, &serde_json::to_value(row).unwrap(), "");
+            let ends = row.summary.median_interval;
+            let read =
+                ["median_interval_low", "median_interval_high"].map(|c| sheet.number(place, c));
+            assert_eq!(read, ends.map_or([None; 2], |ends| ends.map(Some)));
+            if let Some(options) = row.summary.case.options.get("address") {
+                assert_eq!(sheet.text(place, "options"), format!("address={options}"));
+            }
+        }
+        if let Some(last) = sheet.rows.len().checked_sub(1) {
+            assert_eq!(sheet.text(last, "refused"), HOSTILE);
+        }
+    }
 }

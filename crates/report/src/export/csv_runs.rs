@@ -17,6 +17,8 @@ pub(super) const EXPORTER: Exporter = Exporter {
               count say why in `set_aside`; leave them out by its being empty. All keys of a sample \
               are columns but the histogram of round trips and the slices of the warm-up.",
     write,
+    #[cfg(test)]
+    check: tests::check,
 };
 
 /// What is no single figure, and long.
@@ -39,4 +41,26 @@ fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
         file.results.samples.iter().map(row)
     });
     sheet::write::<Row>(&keys.map(str::to_owned).collect(), &LEFT_OUT, rows, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::Sample;
+    use ipcperf_results::analysis::Summarised;
+
+    use crate::export::tests::{Sheet, assert_harmless};
+
+    /// Holds each figure of a sheet against its sample.
+    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+        let sheet = Sheet::read(text);
+        assert_harmless(&sheet);
+        let samples: Vec<&Sample> = files.iter().flat_map(|file| &file.results.samples).collect();
+        assert_eq!(sheet.rows.len(), samples.len());
+        for (place, sample) in samples.into_iter().enumerate() {
+            let mut object = serde_json::to_value(sample).unwrap();
+            object.as_object_mut().unwrap().remove("round_trip_histogram");
+            sheet.assert_holds(place, &object, "");
+            assert_eq!(sheet.text(place, "cpus"), "0 0");
+        }
+    }
 }

@@ -19,6 +19,8 @@ pub(super) const EXPORTER: Exporter = Exporter {
               Nothing where the profile watched no run. `ipcperf export folded FILE | inferno-flamegraph` draws \
               them; `grep '^pipe/stream/2proc/same/4096;sender;'` has one role of one case.",
     write,
+    #[cfg(test)]
+    check: tests::check,
 };
 
 fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
@@ -49,4 +51,30 @@ fn stacks(files: &[Summarised]) -> BTreeMap<String, u64> {
 fn folded(cell: &str, stack: &str) -> String {
     let plain = |letter: char| if is_unsafe(letter) { '?' } else { letter };
     format!("{};{}", cell.replace(';', ":"), stack).chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ipcperf_results::analysis::Summarised;
+
+    /// Holds the samples of each stack against what the profile told.
+    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+        let mut wanted: BTreeMap<String, u64> = BTreeMap::new();
+        for file in files {
+            let seen = file.results.samples.iter().zip(&file.results.observations);
+            for (sample, seen) in seen.filter(|(sample, _)| sample.set_aside.is_none()) {
+                let name = sample.run.case.case_id.replace(';', ":");
+                let samples = seen.fields["samples"].as_u64().unwrap();
+                *wanted.entry(format!("{name};sender;write;Vec<[u8; 4]>?x_[k]")).or_default() +=
+                    samples;
+            }
+        }
+        let line = |line: &str| {
+            let (stack, samples) = line.rsplit_once(' ').unwrap();
+            (stack.to_owned(), samples.parse::<u64>().unwrap())
+        };
+        assert_eq!(text.lines().map(line).collect::<BTreeMap<_, _>>(), wanted);
+    }
 }

@@ -17,6 +17,8 @@ pub const EXPORTER: Exporter = Exporter {
               `ipcperf show --json` prints. A figure is an object of its median, its quartiles and \
               the number of kept repetitions.",
     write,
+    #[cfg(test)]
+    check: tests::check,
 };
 
 /// A summary and the file it is from.
@@ -40,4 +42,22 @@ fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<Row> = rows(files).collect();
     write_pretty_json(&rows, out)?;
     writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::analysis::Summarised;
+    use serde_json::Value;
+
+    use super::rows;
+    use crate::export::tests::HOSTILE;
+
+    /// Holds each object against its summary.
+    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+        let read: Vec<Value> = serde_json::from_str(text).unwrap();
+        let wanted: Vec<Value> =
+            rows(files).map(|row| serde_json::to_value(row).unwrap()).collect();
+        assert_eq!(read, wanted);
+        assert!(read.last().is_none_or(|last| last["file"] == HOSTILE));
+    }
 }

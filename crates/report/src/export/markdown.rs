@@ -16,6 +16,8 @@ pub(super) const EXPORTER: Exporter = Exporter {
     details: "GitHub's Markdown: the tables as `ipcperf show` groups them, with what was refused; below \
               each file, folded away, one table with the exact figures.",
     write,
+    #[cfg(test)]
+    check: tests::check,
 };
 
 /// Sizes stand across where so many characters hold them, as in a terminal; then in one table.
@@ -113,4 +115,69 @@ fn text(text: &str) -> String {
         }
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::analysis::Summarised;
+
+    use crate::export::tests::HOSTILE;
+
+    /// The cells of a row of a Markdown table, as they are shown.
+    fn markdown_cells(line: &str) -> Vec<String> {
+        let (mut cells, mut letters) = (vec![String::new()], line.chars().skip(1));
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\\' => cells.last_mut().unwrap().extend(letters.next()),
+                '|' => cells.push(String::new()),
+                _ => cells.last_mut().unwrap().push(letter),
+            }
+        }
+        cells.pop();
+        let plain = |cell: &String| {
+            let cell = cell.trim().replace("<br>", "\n").replace("&lt;", "<").replace("&gt;", ">");
+            cell.replace("&amp;", "&")
+        };
+        cells.iter().map(plain).collect()
+    }
+
+    /// The rows of the exact figures. Every table must have a blank line before it, or is none.
+    fn exact_rows(text: &str) -> Vec<Vec<String>> {
+        let (mut rows, mut is_exact, mut before) = (Vec::new(), false, "");
+        for line in text.lines() {
+            let is_first = line.starts_with('|') && !before.starts_with('|');
+            assert!(!is_first || before.is_empty(), "no blank line before {line}");
+            is_exact = (is_exact && !line.is_empty()) || line.starts_with("| case | class |");
+            if is_exact && !line.starts_with("| case") && !line.starts_with("| :--") {
+                rows.push(markdown_cells(line));
+            }
+            before = line;
+        }
+        rows
+    }
+
+    /// Holds the exact figures against the summaries that they are of.
+    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+        let ours = ["<br>", "<details>", "</details>", "<summary>Exact figures</summary>"];
+        let plain = ours.iter().fold(text.to_owned(), |text, tag| text.replace(tag, ""));
+        assert!(!plain.contains(['<', '>']), "{plain}");
+        let (read, figures) = (exact_rows(text), files.iter().flat_map(|file| &file.summaries));
+        let figures: Vec<_> =
+            figures.filter_map(|case| Some((case, case.main()?.spread()))).collect();
+        assert_eq!(read.len(), figures.len());
+        let has_figures = !figures.is_empty();
+        for (cells, (case, spread)) in read.iter().zip(figures) {
+            assert_eq!((&cells[0], cells.len()), (&case.case.case_id, 9));
+            let ends = case.median_interval.into_iter().flatten();
+            #[allow(clippy::cast_precision_loss, reason = "a count")]
+            let half = spread.middle_half().into_iter().flatten();
+            let wanted =
+                std::iter::once(spread.median).chain(half).chain([spread.n as f64]).chain(ends);
+            let numbers = cells[3..].iter().filter(|cell| !cell.is_empty());
+            assert!(numbers.map(|cell| cell.parse::<f64>().unwrap()).eq(wanted), "{cells:?}");
+        }
+        let shown: Vec<String> = text.lines().flat_map(markdown_cells).collect();
+        let options = format!("unix-stream-named address={HOSTILE}");
+        assert!(!has_figures || shown.contains(&options), "{text}");
+    }
 }

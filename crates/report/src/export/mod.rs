@@ -1,7 +1,8 @@
 //! Results in the formats of other programs: `ipcperf export` and `--export`.
 //!
 //! An exporter is one file here and one line in [`EXPORTERS`]. The command, its completions, the list
-//! and the page in `docs/` come from that list; the tests below it read back what each one writes.
+//! and the page in `docs/` come from that list. The file also has the way back, with which tests read what
+//! was written.
 
 mod benchstat;
 mod csv;
@@ -32,6 +33,9 @@ pub struct Exporter {
     pub details: &'static str,
     /// Writes the files, one below the other.
     pub write: fn(&[Summarised], &mut dyn Write) -> io::Result<()>,
+    /// Reads what it wrote, and holds every number against the files that it was made from, which may have none.
+    #[cfg(test)]
+    check: fn(&str, &[Summarised]),
 }
 
 /// Every format, in the order of the documentation.
