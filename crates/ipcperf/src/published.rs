@@ -47,20 +47,17 @@ fn the_schema_is_that_of_the_types() {
 fn the_mechanisms_page_is_that_of_the_list() {
     let mut page = String::from(
         "# Mechanisms\n\n<!-- Made from the list of mechanisms by scripts/write-docs: change it \
-         there. -->\n\n| mechanism | what it is | boundaries | delivery | payload \
-         | a killed peer is | between unrelated users |\n|---|---|---|---|---|---|---|\n",
+         there. -->\n\n",
     );
+    let headings = MECHANISMS[0].facts_in_words().into_iter().map(|fact| fact.heading);
+    let headings = headings.collect::<Vec<_>>();
+    writeln!(page, "| mechanism | what it is | {} |", headings.join(" | ")).unwrap();
+    writeln!(page, "|---|---|{}", "---|".repeat(headings.len())).unwrap();
     for mechanism in MECHANISMS {
         let (name, about) = (mechanism.name, mechanism.about);
-        let (boundaries, delivery) = (mechanism.boundaries.name(), mechanism.delivery.name());
-        let (payload, death) = (mechanism.payload.name(), mechanism.peer_death.name());
-        let unrelated = mechanism.unrelated.words();
-        writeln!(
-            page,
-            "| [`{name}`](#{name}) | {about} | {boundaries} | {delivery} | {payload} | {death} \
-             | {unrelated} |"
-        )
-        .unwrap();
+        let facts = mechanism.facts_in_words().into_iter().map(|fact| fact.words);
+        let facts = facts.collect::<Vec<_>>().join(" | ");
+        writeln!(page, "| [`{name}`](#{name}) | {about} | {facts} |").unwrap();
     }
     for mechanism in MECHANISMS {
         page += "\n";

@@ -138,6 +138,23 @@ impl OptionSpec {
     }
 }
 
+/// A fact of a mechanism in words, as lists, their JSON and the documentation have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactInWords {
+    /// Key in JSON.
+    pub key: &'static str,
+    /// Heading of the column in the documentation.
+    pub heading: &'static str,
+    /// What it is of this mechanism.
+    pub words: String,
+}
+
+impl FactInWords {
+    fn of(key: &'static str, heading: &'static str, words: impl Into<String>) -> Self {
+        Self { key, heading, words: words.into() }
+    }
+}
+
 /// What a mechanism that says nothing of itself does: it fails.
 fn cannot_run(_: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let place = format!("{} has no way to run", mechanism.name);
@@ -174,6 +191,20 @@ impl Mechanism<'_> {
         missing: None,
         execute: cannot_run,
     };
+
+    /// Facts that a reader of lists may want to know, the same of every mechanism and in the same order.
+    #[must_use]
+    pub fn facts_in_words(&self) -> Vec<FactInWords> {
+        vec![
+            FactInWords::of("boundaries", "boundaries", self.boundaries.name()),
+            FactInWords::of("delivery", "delivery", self.delivery.name()),
+            FactInWords::of("way", "way of the payload", self.way.name()),
+            FactInWords::of("waits", "a waiting peer", self.waits.name()),
+            FactInWords::of("payload", "payload", self.payload.name()),
+            FactInWords::of("peer_death", "a killed peer is", self.peer_death.name()),
+            FactInWords::of("unrelated_users", "between unrelated users", self.unrelated.words()),
+        ]
+    }
 
     /// Whether it can be used on this machine: of an own one, what was learnt of its file.
     ///

@@ -10,7 +10,9 @@ use ipcperf_model::workload::Kind;
 use ipcperf_model::{Failure, Mode, Privilege, RunSpec};
 use rustix::io::Errno;
 
-pub use facts::{Choice, Documentation, Lack, Limit, Mechanism, OptionSpec, OptionValues};
+pub use facts::{
+    Choice, Documentation, FactInWords, Lack, Limit, Mechanism, OptionSpec, OptionValues,
+};
 
 /// Where the parties run in relation to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

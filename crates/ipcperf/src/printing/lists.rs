@@ -157,41 +157,36 @@ pub(crate) fn mechanisms_json() -> Value {
 
 fn mechanism_json(mechanism: &Mechanism) -> Value {
     let unavailable = (mechanism.availability)().err();
-    let options: Vec<Value> = mechanism
-        .options
-        .iter()
-        .map(|option| {
-            json!({
-                "name": option.name,
-                "about": option.about,
-                "values": values_words(option),
-                "default": option.default,
-                "unavailable": unavailable_values(option),
-            })
-        })
-        .collect();
+    let options: Vec<Value> = mechanism.options.iter().map(option_json).collect();
     let modes: Vec<&str> = mechanism.modes.iter().map(|mode| mode.name()).collect();
-    json!({
+    let mut entry = json!({
         "name": mechanism.name,
         "about": mechanism.about,
         "available": unavailable.is_none(),
         "reason": unavailable.as_ref().map(|why| why.reason.clone()),
         "remedy": unavailable.as_ref().map(|why| why.remedy.clone()),
-        "boundaries": mechanism.boundaries.name(),
-        "delivery": mechanism.delivery.name(),
-        "way": mechanism.way.name(),
-        "waits": mechanism.waits.name(),
-        "payload": mechanism.payload.name(),
         "library": mechanism.library.map(|library| json!({
             "name": library.name,
             "version": library.version,
             "licence": library.licence,
         })),
-        "peer_death": mechanism.peer_death.name(),
-        "unrelated_users": mechanism.unrelated.words(),
         "modes": modes,
         "options": options,
         "minimum_kernel": mechanism.documentation.minimum_kernel,
+    });
+    for fact in mechanism.facts_in_words() {
+        entry[fact.key] = Value::from(fact.words);
+    }
+    entry
+}
+
+fn option_json(option: &OptionSpec) -> Value {
+    json!({
+        "name": option.name,
+        "about": option.about,
+        "values": values_words(option),
+        "default": option.default,
+        "unavailable": unavailable_values(option),
     })
 }
 
