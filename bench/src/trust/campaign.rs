@@ -73,7 +73,7 @@ fn run(sample: &Value) -> Option<Run> {
     let figure = if figure.is_null() { &sample["bandwidth_bytes_per_s"] } else { figure };
     Some(Run {
         block: sample["block"].as_u64()?,
-        is_marked: matches!(sample["set_aside"].as_str(), Some("disturbed" | "probe-disagrees")),
+        is_marked: sample["set_aside"].as_str().is_some_and(|cause| cause != "first"),
         span_ns: [began_ns, began_ns + sample["elapsed_ns"].as_u64()?],
         figure: figure.as_f64()?,
     })

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_model::environment::Environment;
-use ipcperf_results::Line;
+use ipcperf_results::{Line, SetAside};
 use schemars::schema_for;
 use serde_json::Value;
 
@@ -143,6 +143,17 @@ fn the_environment_page_is_that_of_its_fields() {
         }
     }
     check("environment.md", &page);
+}
+
+#[test]
+fn the_page_on_results_has_every_cause_of_exclusion() {
+    let schema = schema_for!(SetAside);
+    let mut page = String::from("| `set_aside` | why the run does not count |\n|---|---|\n");
+    for cause in schema.as_value()["oneOf"].as_array().unwrap() {
+        let (name, about) = (&cause["const"], cause["description"].as_str().unwrap());
+        writeln!(page, "| `{}` | {about} |", name.as_str().unwrap()).unwrap();
+    }
+    check_part("results.md", "causes", &page);
 }
 
 /// What the schema says a value is, for people.

@@ -20,7 +20,7 @@ pub enum SetAside {
     First,
     /// The machine, not the case, held it up.
     Disturbed,
-    /// The cache-line probes around it disagree.
+    /// The cache-line probes around it disagree: its CPUs moved in mid-run.
     ProbeDisagrees,
 }
 

@@ -68,7 +68,7 @@ class Results:
 
     @property
     def set_aside(self) -> pd.DataFrame:
-        """The samples that do not count; ``set_aside`` says why: first, disturbed, or probe-disagrees."""
+        """The samples that do not count; ``set_aside`` says why, as in ``first`` or ``disturbed``."""
         return self.samples[self.samples["set_aside"].notna()]
 
     def observed(self, instrument: str) -> pd.DataFrame:
