@@ -1,5 +1,5 @@
-//! Pages in `docs/` that are made from the code: here is what they must hold. A test compares;
-//! with `IPCPERF_WRITE_DOCS=1` it writes them instead.
+//! Pages in `docs/`, and a table of the README, that are made from the code: here is what they must hold. A test
+//! compares; with `IPCPERF_WRITE_DOCS=1` it writes them instead.
 
 mod studies;
 
@@ -64,6 +64,18 @@ fn the_mechanisms_page_is_that_of_the_list() {
         page += &mechanism_page(mechanism);
     }
     check("mechanisms.md", &page);
+}
+
+#[test]
+fn the_readme_has_every_mechanism() {
+    let mut table = String::from("| mechanism | what it is | options |\n|---|---|---|\n");
+    for mechanism in MECHANISMS {
+        let (name, about) = (mechanism.name, mechanism.about);
+        let options = mechanism.options.iter().map(|option| format!("`{}`", option.name));
+        let options = options.collect::<Vec<_>>().join(", ");
+        writeln!(table, "| [`{name}`](docs/mechanisms.md#{name}) | {about} | {options} |").unwrap();
+    }
+    check_part("../README.md", "mechanisms", &table);
 }
 
 #[test]
