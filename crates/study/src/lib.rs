@@ -80,8 +80,8 @@ pub struct Study {
     pub title: String,
     /// The question that it answers.
     pub question: String,
-    /// The publication that it repeats.
-    pub source: Option<String>,
+    /// What all keys at the top of its file were given.
+    pub top: Values,
     /// Its cases, matrix by matrix.
     pub matrices: Vec<Matrix>,
     /// Its hypotheses, in the order of the file.
@@ -135,7 +135,7 @@ impl Study {
             name: top.text("name")?.to_owned(),
             title: top.text("title")?.to_owned(),
             question: top.text("question")?.to_owned(),
-            source: top.text("source").map(str::to_owned),
+            top,
             matrices: parts.matrices,
             hypotheses: parts.hypotheses,
             figures: parts.figures,

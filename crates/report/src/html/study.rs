@@ -11,7 +11,7 @@ pub(super) fn heading(asked: &Asked) -> Markup {
     let study = &asked.study;
     html! {
         p.question { (study.question) }
-        @if let Some(source) = &study.source { p { "After: " (source) "." } }
+        @if let Some(source) = study.top.text("source") { p { "After: " (source) "." } }
         @for warning in &asked.warnings { p.grave { (warning) "." } }
         p.quiet { "Study " (study.name) ", SHA-256 " code { (study.hash) } "." }
     }

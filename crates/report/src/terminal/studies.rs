@@ -26,7 +26,7 @@ pub fn studies_json() -> Value {
         let ids: Vec<&str> = study.hypotheses.iter().map(|claim| claim.id.as_str()).collect();
         json!({
             "name": study.name, "about": study.title, "available": true, "reason": null,
-            "question": study.question, "source": study.source, "hypotheses": ids, "hash": study.hash,
+            "question": study.question, "source": study.top.text("source"), "hypotheses": ids, "hash": study.hash,
         })
     };
     all().map(entry).collect()
@@ -35,7 +35,7 @@ pub fn studies_json() -> Value {
 /// One study: what it asks, measures and claims.
 pub fn study_page(study: &Study) -> String {
     let mut lines = vec![format!("{}: {}", study.name, study.title), study.question.clone()];
-    lines.extend(study.source.as_ref().map(|source| format!("After: {source}")));
+    lines.extend(study.top.text("source").map(|source| format!("After: {source}")));
     lines.push("\nMeasures:".to_owned());
     let matrix = |matrix: &Matrix| format!("  {}: {}", matrix.name, matrix.summary());
     lines.extend(study.matrices.iter().map(matrix));
