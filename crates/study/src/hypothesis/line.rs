@@ -85,8 +85,10 @@ pub fn lost_lines(cells: &Cells<'_>, selection: &Selection, over: &str) -> Vec<L
     let mut lines: BTreeMap<Levels, Vec<Point>> = BTreeMap::new();
     for mut others in cells.lost(selection) {
         let level = others.remove(over).unwrap_or_default();
+        // Of a level that is no number the place among the others is not known.
+        let x = level.parse().unwrap_or(f64::NAN);
         let (label, values) = (label(over, &level), BTreeMap::new());
-        lines.entry(others).or_default().push(Point { x: 0.0, label, values });
+        lines.entry(others).or_default().push(Point { x, label, values });
     }
     let all: Vec<Levels> = lines.keys().cloned().collect();
     let line = |(levels, points): (Levels, Vec<Point>)| Line {

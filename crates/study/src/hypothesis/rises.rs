@@ -91,6 +91,17 @@ mod tests {
         assert_eq!(of(&[3.0, 2.5, 2.0, 1.5, 1.0]), "rejected");
     }
 
+    /// What is left of a line that falls at its largest level rises.
+    #[test]
+    fn a_line_whose_largest_level_was_disturbed_in_every_run_is_not_judged() {
+        let falls = made(12, 0.02, &[("pipe", &[1.0, 1.5, 2.0, 1.2])]);
+        assert_eq!(falls.word(KEYS), "rejected");
+        let found = falls.without(|_, level, _| level == 3).found(KEYS);
+        assert_eq!(found.verdict.word(), "not testable here", "{found:?}");
+        let inside = made(12, 0.02, &[("pipe", &[1.0, 1.5, 2.0, 2.5])]);
+        assert_eq!(inside.without(|_, level, _| level == 1).word(KEYS), "supported");
+    }
+
     #[test]
     fn a_plateau_rises_no_further_and_one_level_not_at_all() {
         let of = |values: &[f64]| made(12, 0.02, &[("pipe", values)]).word(KEYS);

@@ -8,6 +8,7 @@ use super::compare::{Sides, Statistic};
 use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
 use super::keys::{NEGLIGIBLE, STATISTIC};
+use super::line::lost_lines;
 use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test, Verdict};
 use crate::hypothesis::operands::alone;
@@ -49,7 +50,12 @@ pub(super) fn by_peak<'a>(
     };
     let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
     let sure = Sure::of(claim, lines.len(), claim.level());
+    let lost = lost_lines(cells, &claim.cases("where"), claim.over());
     let part = |line: &Line<'a>| {
+        if let Some(end) = lost_end(line, &lost) {
+            let reason = format!("no run at {end} counts, where the line ends");
+            return Part::untestable(Place::line(&line.name), reason);
+        }
         if line.points.len() < least {
             return Part::untestable(Place::line(&line.name), reason);
         }
@@ -61,6 +67,15 @@ pub(super) fn by_peak<'a>(
         }
     };
     Found::of(lines.iter().map(part).collect(), claim.need())
+}
+
+/// The level beyond the ends of `line` at which none of its runs counts: it ends there, and not where it seems to.
+fn lost_end<'l>(line: &Line<'_>, lost: &'l [Line<'_>]) -> Option<&'l str> {
+    let (first, last) = (line.points.first()?.x, line.points.last()?.x);
+    let lost = lost.iter().filter(|lost| line.is_beside(lost, &BTreeSet::new()));
+    let mut beyond =
+        lost.flat_map(|lost| &lost.points).filter(|gone| gone.x < first || gone.x > last);
+    beyond.next().map(|gone| gone.label.as_str())
 }
 
 /// The peak held against both ends, on the blocks that did not choose it.
