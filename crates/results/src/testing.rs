@@ -28,7 +28,7 @@ pub fn facts(mechanism: &str) -> CaseFacts {
         "null" => (Delivery::Nothing, PayloadWay::Nowhere, false),
         "shm-ring" => (Delivery::Reliable, PayloadWay::Memory, false),
         "mmap-file" | "mmap-queue" => (Delivery::Reliable, PayloadWay::Memory, true),
-        "eventfd" => (Delivery::Reliable, PayloadWay::RungMemory, true),
+        "bus-copy" | "bus-memfd" | "eventfd" => (Delivery::Reliable, PayloadWay::RungMemory, true),
         "process-vm" => (Delivery::Reliable, PayloadWay::Reach, true),
         _ => (Delivery::Reliable, PayloadWay::Kernel, true),
     };
