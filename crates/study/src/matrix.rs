@@ -7,7 +7,8 @@ use ipcperf_model::size::count_list as count_sizes;
 use ipcperf_model::suggestion::nearest;
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, MECHANISMS, MOST_CELLS, OptionSetting, OwnKind,
-    ParsedRequest, Request, Typed, TypedHandling, Words, custom_name, own_mechanism,
+    ParsedRequest, Request, Typed, TypedHandling, Words, custom_name, options_prefix,
+    own_mechanism,
 };
 
 use super::document::Entry;
@@ -113,7 +114,7 @@ impl Matrix {
     pub(super) fn request(&self, sampling: &Values, length: Length) -> Result<Request, Error> {
         let values = self.values_at(length);
         let sampled = sampled(typed(&values, CustomFiles::Ask), sampling);
-        let request = Typed { options: self.settings(), ..sampled };
+        let request = Typed { options: self.settings_at(length, &values), ..sampled };
         let mut request = Request::parse(&request, TouchCheck::Off)?;
         if length == Length::Quick {
             self.shorten(&mut request, sampling)?;
@@ -123,6 +124,16 @@ impl Matrix {
 
     fn settings(&self) -> Vec<OptionSetting<'_>> {
         self.options.iter().map(OptionKey::setting).collect()
+    }
+
+    /// The options at `length`, which has `values`: another length may leave out the mechanism of some.
+    fn settings_at(&self, length: Length, values: &Values) -> Vec<OptionSetting<'_>> {
+        let named = mechanisms_of(values);
+        let is_meant = |option: &&OptionKey| {
+            let is_its = |name: &&str| options_prefix(name) == option.mechanism;
+            length == Length::Full || named.iter().any(is_its)
+        };
+        self.options.iter().filter(is_meant).map(OptionKey::setting).collect()
     }
 
     /// The custom mechanisms that it names, by their whole paths.
@@ -239,11 +250,7 @@ impl Matrix {
             let kind = own_mechanism(name).map(|(kind, _)| kind.word());
             options.get(kind.unwrap_or(name)).copied().unwrap_or(1)
         };
-        let named = self.values.levels(Factor::Mechanism.key()).unwrap_or_default();
-        let named: Vec<&str> =
-            named.iter().flat_map(|level| level.split(',')).map(str::trim).collect();
-        let all = MECHANISMS.iter().map(|known| known.name);
-        let named = if named == ["all"] { all.collect() } else { named };
+        let named = mechanisms_of(&self.values);
         let variants = named.into_iter().map(sets).fold(0, usize::saturating_add);
         variants.saturating_mul(common)
     }
@@ -353,6 +360,14 @@ fn sampled<'v>(typed: Typed<'v>, sampling: &Values) -> Typed<'v> {
     }
 }
 
+/// The mechanisms that `values` name, by their names as they were written; `all` is each of the list.
+fn mechanisms_of(values: &Values) -> Vec<&str> {
+    let named = values.levels(Factor::Mechanism.key()).unwrap_or_default();
+    let named: Vec<&str> = named.iter().flat_map(|level| level.split(',')).map(str::trim).collect();
+    let all = MECHANISMS.iter().map(|known| known.name);
+    if named == ["all"] { all.collect() } else { named }
+}
+
 /// Whether `name` looks like a slip in a key, and not like a mechanism.
 fn is_nearer_a_key(name: &str) -> bool {
     let own = OwnKind::ALL.into_iter().map(OwnKind::word);
@@ -368,3 +383,6 @@ fn count(written: &[String]) -> usize {
     let counts = written.iter().map(|level| count_sizes(level));
     usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests;
