@@ -34,9 +34,10 @@ impl Household {
         let mut daemon = Command::new("/bin/sh");
         let daemon = piped(daemon.args(["-c", "while read line; do echo $line; done"]));
         let mut process = Command::new(std::env::current_exe().unwrap());
-        let played =
-            ["household::tests::is_played_where_it_is_asked_for", "--exact", "--nocapture"];
-        let mut process = piped(process.args(played).env(ASKED, "1"));
+        // Tests are named without their crate.
+        let (_, module) = module_path!().split_once("::").unwrap();
+        let test = format!("{module}::tests::is_played_where_it_is_asked_for");
+        let mut process = piped(process.args([&*test, "--exact", "--nocapture"]).env(ASKED, "1"));
         let tid = said_tid(process.stdout.as_mut().unwrap());
         let member =
             |role: &str, pid, tid, scope| Member { role: role.to_owned(), pid, tid, scope };
