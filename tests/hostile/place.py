@@ -16,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 
 MARK = "IPCPERF_PLACE"
-# A command hangs that neither ends nor writes to its results for so long: far longer than one run may take. All of
-# its runs together may take longer: 66 runs of 256 MiB, each ended by its deadline of 2 s, took 134 s.
+# A command hangs that neither ends nor writes to its results for so long: far longer than one run may
+# take. All of its runs together may take longer: 66 runs of 256 MiB, each ended by its deadline of 2 s,
+# took 134 s.
 HANG_S = 120.0
 # One that writes for ever hangs, too.
 LONGEST_S = 5 * HANG_S
