@@ -1,24 +1,24 @@
 # shellcheck shell=bash
-# A machine that is emulated whole and has Debian's kernel, so that what a test says of it is Linux's word and
-# not a translator's: what scripts/aarch64 and scripts/emulated-observe have in common.
+# A fully emulated machine with Debian's kernel, so that test results come from Linux and not from a translation layer:
+# common part of scripts/aarch64, scripts/emulated-counters, scripts/emulated-observe and scripts/emulated-pmu.
 #
-# Whoever sources this stands at the root of the checkout and has set:
+# A script that sources this must be in the root of the checkout and have set:
 #
 #     arch            x86_64 or aarch64
-#     work            a folder below target/, where packages lie and the machine is put together
-#     codename        which Debian the machine is
-#     inside          its packages, beyond the kernel
-#     kept_modules    of the kernel's modules, the folders that it has
-#     cpus            how many it has
-#     threads         of the emulator: multi, one for each CPU; single, in which they take turns
-#     memory          how much of it
-#     most_seconds    after how long it is switched off
+#     work            folder below target/ for the packages and the machine
+#     codename        Debian release of the machine
+#     inside          packages in addition to the kernel
+#     kept_modules    folders of kernel modules to include
+#     cpus            number of CPUs
+#     threads         emulator threads: multi (one per CPU) or single (CPUs take turns)
+#     memory          memory size
+#     most_seconds    time after which the machine is switched off
 
 target=$arch-unknown-linux-gnu
 root=$work/root
 script=scripts/${0##*/}
 
-# Sets what the processor decides: its Debian name, its console, the emulator, and what is needed here for it
+# Sets what depends on the processor: Debian's name for it, the console, the emulator, and the required tools
 # (command:package).
 choose_processor() {
     needed=(cpio:cpio depmod:kmod)
@@ -30,7 +30,7 @@ choose_processor() {
             ;;
         aarch64)
             debian_arch=arm64 console=ttyAMA0
-            # A server's CPU: the newest one that can be emulated is a third slower.
+            # A server CPU; the newest one that can be emulated is a third slower.
             emulator=(qemu-system-aarch64 -M virt -cpu neoverse-n1)
             needed+=(
                 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
@@ -56,17 +56,17 @@ install_what_is_missing() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Builds the tests that are asked for, into the list of tests: where they lie, from the checkout.
+# Builds the requested tests and sets `tests` to their paths, relative to the checkout.
 build() {
     echo "== building for $target"
     rustup target add "$target" 2>/dev/null
-    # Without debugging information the machine is a tenth as large; a panic tells its line all the same.
+    # Without debug information the machine is a tenth as large; a panic still reports its line.
     CARGO_PROFILE_DEV_DEBUG=0 \
         cargo test --locked --target "$target" --no-run "$@" 2>&1 | tee "$work/built"
     mapfile -t tests < <(sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$work/built" | sort -t/ -k 6r)
 }
 
-# apt-get for a machine of its own that has nothing installed, and not for this one.
+# Runs apt-get for a separate system without installed packages, not for this machine.
 foreign_apt() {
     APT_CONFIG=$work/apt/apt.conf "$@"
 }
@@ -89,15 +89,15 @@ Dir::Etc::sourceparts "/dev/null";
 CONF
     foreign_apt apt-get update -qq
     foreign_apt apt-get install --download-only -y -qq "${inside[@]}" >/dev/null
-    # The kernel alone: what it depends on installs it on a disk.
+    # Only the kernel package: its dependencies install it on a disk.
     local kernel
     kernel=$(foreign_apt apt-cache depends "linux-image-$debian_arch" | sed -n 's/.* Depends: //p')
     (cd "$work/apt/archives" && foreign_apt apt-get download -qq "$kernel")
-    # What an earlier machine was made of, and is no longer had.
+    # Removes packages of earlier machines that are no longer available.
     foreign_apt apt-get autoclean -qq >/dev/null
 }
 
-# Unpacks the packages: none of their scripts is run.
+# Unpacks the packages without running their scripts.
 unpack() {
     local package folder
     rm -rf "$root"
@@ -114,7 +114,7 @@ unpack() {
     printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 }
 
-# Of the kernel's modules, those that were asked for; the kernel itself is no file of the machine.
+# Keeps the requested kernel modules; the kernel itself is not part of the machine's file system.
 keep_few_modules() {
     local modules folder
     modules=$(echo "$root"/lib/modules/*)
@@ -136,7 +136,7 @@ make_machine() {
     keep_few_modules
 }
 
-# This checkout, and the given files of what was built, where a test that was compiled here looks for them.
+# Copies this checkout and the given build products to the paths where tests compiled here look for them.
 place_checkout() {
     local here=$root$PWD
     mkdir -p "$here" "$root"/{dev,proc,sys,run,tmp,root}
@@ -148,17 +148,17 @@ place_checkout() {
     install -m 755 scripts/emulated-init "$root/init"
 }
 
-# Has the machine run a test of a crate: crate, where the test lies, its arguments.
+# Adds a test to run: its crate, its path, its arguments.
 place_test() {
     local arguments=""
     [ $# = 2 ] || arguments=$(printf '%q ' "${@:3}")
     echo "$PWD/crates/$1 $PWD/$2 $arguments" >>"$root/tests"
 }
 
-# Starts the machine on what was unpacked, and fails where a test did or it never came to an end.
+# Starts the machine; fails if a test failed or if the tests did not finish.
 emulate() {
     (cd "$root" && find . -print0 | cpio -0 -o -H newc --owner root:root --quiet) >"$work/initrd"
-    # What the kernel does against attackers takes as long again.
+    # The kernel's mitigations against attacks would double the time.
     timeout --foreground "$most_seconds" "${emulator[@]}" \
         -smp "$cpus" -m "$memory" -accel "tcg,thread=$threads" \
         -display none -monitor none -serial stdio -nic none -no-reboot \

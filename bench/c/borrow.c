@@ -1,4 +1,4 @@
-/* The plain loop of a stream whose sender lends its pages to the pipe: what pipe-borrow does. */
+/* Plain loop of a stream whose sender lends its pages to the pipe, like pipe-borrow. */
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -6,7 +6,8 @@
 
 #include "stream.h"
 
-/* A pipe of 64 KiB refers to one message of that size or more, one is being read, one is lent next. */
+/* Number of buffers: a pipe of 64 KiB refers to one message of that size or more, one is being read,
+ * and one is lent next. */
 #define TURNS 3
 
 static void lend_whole(int fd, char *bytes, size_t left)

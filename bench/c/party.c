@@ -1,9 +1,9 @@
-/* The frame around a plain loop, with the same steps as a worker of ipcperf: one process opens the
- * mechanism and forks two parties, which it only waits for. Each party closes the ends that are
- * not its own, goes to its CPU, maps and touches its own buffers, and meets the other; then the
- * loop runs. Prints the time from just before the first write to just after the last byte was
- * read, in ns. SOCKET_BUFFER_BYTES of 0 leaves them as they are. With `untouched` nobody touches the
- * buffers before the loop, as in ipc-static of 2015.
+/* Main program around a plain loop, with the same steps as a worker of ipcperf: one process opens the
+ * mechanism, forks two peers and waits for them. Each peer closes the ends that are not its own,
+ * pins itself to its CPU, maps and touches its own buffers, and meets the other at a barrier; then
+ * the loop runs. Prints the time from just before the first write to just after the last byte was
+ * read, in ns. SOCKET_BUFFER_BYTES of 0 selects the system's default. With `untouched`, buffers are
+ * not touched before the loop, as in ipc-static of 2015.
  *
  *     PROGRAM pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES [untouched]]
  */
@@ -24,7 +24,7 @@
 
 enum role { SENDER, RECEIVER };
 
-/* What one party reads from and writes to; one and the same descriptor for a socket. */
+/* Descriptors that a peer reads from and writes to; for a socket they are the same. */
 struct end {
     int read_fd;
     int write_fd;
@@ -39,7 +39,7 @@ static void open_pipes(struct end ends[2])
     ends[RECEIVER] = (struct end){there[0], back[1]};
 }
 
-/* Sockets, with the buffers that were asked for; 0 leaves them as they are. */
+/* Opens sockets with the requested buffer size; 0 selects the default. */
 static void open_sockets(struct end ends[2], int buffer_bytes)
 {
     int pair[2];
@@ -83,7 +83,7 @@ char *touched(size_t bytes, int fill)
     return memset(map(bytes, MAP_PRIVATE), fill, bytes);
 }
 
-/* Returns when both parties are here. */
+/* Barrier: returns once both peers have arrived. */
 static void meet(struct shared *shared)
 {
     uint32_t meeting = __atomic_load_n(&shared->meeting, __ATOMIC_ACQUIRE);
@@ -112,7 +112,7 @@ static void play(enum role role, struct end end, int cpu, struct task task)
     meet(task.shared);
 }
 
-/* Forks a party; it dies with this process, whatever happens. */
+/* Forks a peer, which dies with this process in any case. */
 static pid_t fork_party(enum role role, struct end ends[2], int cpu, struct task task)
 {
     pid_t parent = getpid();
@@ -128,7 +128,7 @@ static pid_t fork_party(enum role role, struct end ends[2], int cpu, struct task
     _exit(0);
 }
 
-/* Waits for a party. One that failed takes the other along: this process ends, and so does it. */
+/* Waits for a peer. If it failed, this process ends, and the other peer dies with it. */
 static void reap_one(void)
 {
     int status;

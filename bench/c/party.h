@@ -1,4 +1,4 @@
-/* What a loop is given, and the two transfers that both loops are made of. */
+/* Parameters of a loop, and the two transfers that all loops consist of. */
 
 #ifndef PARTY_H
 #define PARTY_H
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Memory that both parties see. All zero is its initial state. */
+/* Memory shared by both peers, initially all zero. */
 struct shared {
     uint32_t arrived;
     uint32_t meeting;
@@ -29,11 +29,11 @@ struct task {
     struct shared *shared;
 };
 
-/* Each program defines these two: the timed loops. */
+/* The timed loops, which each program defines. */
 void play_sender(struct task *task);
 void play_receiver(struct task *task);
 
-/* Memory of the party's own, every byte of it `fill`, every page present. */
+/* Returns private memory with every byte set to `fill`, so that every page is present. */
 char *touched(size_t bytes, int fill);
 
 static inline uint64_t now_ns(void)
@@ -43,7 +43,7 @@ static inline uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* A party leaves by _exit: exit would flush what was buffered before the fork. */
+/* Exits a peer with _exit: exit would flush output that was buffered before the fork. */
 static inline void give_up(const char *what)
 {
     perror(what);

@@ -1,5 +1,5 @@
-/* The plain loop of round trips: each message is answered by one of the same size. The clock is
- * read at both ends of the run and never in between. */
+/* Plain loop of round trips: each message is answered by one of the same size. The clock is read
+ * only at the start and end of the run. */
 
 #include "party.h"
 

@@ -1,4 +1,4 @@
-/* The plain loop of a stream: one party writes, the other reads, until the total has arrived. */
+/* Plain loop of a stream: one peer writes, the other reads, until the total has arrived. */
 
 #include "stream.h"
 

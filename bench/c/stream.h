@@ -1,17 +1,17 @@
-/* What the senders of streams share: how long the next message is, and who receives it. */
+/* Common part of stream senders: the size of the next message, and the receiver. */
 
 #ifndef STREAM_H
 #define STREAM_H
 
 #include "party.h"
 
-/* The last message is what remains. */
+/* Returns the size of the next message; the last one may be shorter. */
 static inline size_t next_bytes(const struct task *task, uint64_t left)
 {
     return left < task->buffer_bytes ? (size_t)left : task->buffer_bytes;
 }
 
-/* Defined here: one file of each program includes this. */
+/* Defined in this header, because only one file of each program includes it. */
 void play_receiver(struct task *task)
 {
     uint64_t left = task->total_bytes;

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! Command-line arguments.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub(crate) enum Bench {
     Ring(RingArguments),
     /// Ratios between mechanisms that were found beforehand, on one CPU
     Shapes(CapArguments),
-    /// How long `ipcperf list` and `ipcperf --help` take
+    /// How long `ipcperf list`, `--help`, `run --help` and `--version` take
     Startup,
     /// How long a survey takes and whether it is whole
     Survey,
@@ -102,11 +102,11 @@ pub(crate) struct PeersArguments {
     only: Vec<String>,
 }
 
-/// As many as the bar of `peers` asks for.
+/// Number of pairs for the bar of `peers`.
 const PAIRS: u16 = 20;
 
 impl PeersArguments {
-    /// Whether the cases of `program` are asked for.
+    /// Whether the cases of `program` were requested.
     pub(crate) fn includes(&self, program: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|name| name == program)
     }
@@ -125,7 +125,7 @@ impl From<CapArguments> for Cap {
 }
 
 impl Arguments {
-    /// How findings are printed.
+    /// Returns the output format.
     pub(crate) fn form(&self) -> Form {
         if self.json { Form::Json } else { Form::Table }
     }

@@ -1,8 +1,8 @@
-//! `c-loops`: pipe and unix-stream against plain C loops that do the same.
+//! `c-loops`: pipe and unix-stream compared with plain C loops that do the same.
 //!
-//! A pair is one run of each, fresh processes both, on one CPU, with the same total; who goes first
-//! takes turns. What both yield is the time from just before the first byte was sent to just after
-//! the last was received, so their ratio is that of bandwidths, or of mean round trips.
+//! A pair is one run of each, both in fresh processes, on one CPU, with the same total; the order alternates. Both
+//! report the time from just before the first byte was sent to just after the last was received, so their ratio is that
+//! of bandwidths, or of mean round trips.
 
 use std::time::Duration;
 
@@ -19,9 +19,9 @@ use crate::program::{Ipcperf, cpus, spec};
 use crate::sampling::{Cap, in_turn, until_decided};
 use crate::trouble::Trouble;
 
-/// Our time over that of the C loop.
+/// Our time divided by that of the C loop.
 const BAR: Bar = Bar::Between(0.97, 1.03);
-/// What a run is aimed at.
+/// Target duration of a run.
 const AIM: Duration = Duration::from_millis(40);
 const CASES: [(Kind, u64); 4] = [
     (Kind::Stream, 4 << 10),
@@ -61,7 +61,7 @@ fn question(mechanism: &str, kind: Kind, buffer_bytes: u64) -> Question {
     }
 }
 
-/// The median of our time over that of the C loop.
+/// Returns the median of our time divided by that of the C loop.
 fn ratio(ipcperf: &Ipcperf, c: &CLoops, spec: RunSpec, cap: Cap) -> Result<Estimate, Trouble> {
     let spec = ipcperf.sized(spec, AIM)?;
     until_decided(BAR, cap, |number| {

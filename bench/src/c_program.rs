@@ -1,4 +1,4 @@
-//! The C loops of `bench/c`: compiled when they are needed, run like a worker.
+//! The C loops of `bench/c`: compiled on demand, run like a worker.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::program::own_folder;
 use crate::trouble::Trouble;
 
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Where the sources are.
+/// Folder of the sources.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
 
-/// The programs, compiled.
+/// The compiled programs.
 #[derive(Debug)]
 pub(crate) struct CLoops {
     stream: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct CLoops {
 }
 
 impl CLoops {
-    /// Compiles them into the target folder.
+    /// Compiles the programs into the target folder.
     pub(crate) fn compile() -> Result<Self, Trouble> {
         let folder = own_folder()?.join("c-loops");
         std::fs::create_dir_all(&folder)
@@ -38,10 +38,10 @@ impl CLoops {
         })
     }
 
-    /// Carries out what `spec` says and returns how long it took, ns.
+    /// Executes `spec` and returns its duration in ns.
     pub(crate) fn elapsed_ns(&self, spec: &RunSpec) -> Result<u64, Trouble> {
         let (program, opened) = match (spec.workload, spec.mechanism.as_str()) {
-            // It is a pipe that is opened, whatever is done with it.
+            // The C program opens a pipe; only the way of writing differs.
             (Kind::Stream, "pipe-borrow") => (&self.borrow, "pipe"),
             (Kind::Stream, opened) => (&self.stream, opened),
             (Kind::RoundTrip | Kind::RequestReply, opened) => (&self.round_trip, opened),
@@ -68,7 +68,7 @@ impl CLoops {
     }
 }
 
-/// Compiles `name.c` and what is common to all with `$CC`, which may hold arguments, or `cc`.
+/// Compiles `name.c` and the common sources with `$CC`, which may contain arguments, or else with `cc`.
 fn compile(name: &str, folder: &Path) -> Result<PathBuf, Trouble> {
     let compiler = std::env::var("CC").unwrap_or_default();
     let mut words = compiler.split_whitespace();

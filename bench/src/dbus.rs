@@ -1,8 +1,8 @@
-//! `dbus`: `dbus-copy` against a plain program that makes the same calls with zbus.
+//! `dbus`: `dbus-copy` compared with a plain program that makes the same calls with zbus.
 //!
-//! A pair is one run of each, fresh processes both (and a fresh dbus-daemon where one is between
-//! them), on one CPU, with as many calls; who goes first takes turns. What both yield is the time
-//! from just before the first call to just after the last reply.
+//! A pair is one run of each, both in fresh processes (and with a fresh dbus-daemon, if one is used), on one CPU, with
+//! the same number of calls; the order alternates. Both report the time from just before the first call to just after
+//! the last reply.
 
 use ipcperf_engine::mechanism;
 use ipcperf_model::RunSpec;
@@ -16,7 +16,7 @@ use crate::output::{announce, bytes};
 use crate::plain::{self, BAR};
 use crate::program::{Ipcperf, cpus, spec};
 
-/// What each call is answered with.
+/// Size of the reply to each call.
 const REPLY_BYTES: u64 = 8;
 const SIZES: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
 
@@ -49,7 +49,7 @@ fn question(via: &str, buffer_bytes: u64) -> Question {
     }
 }
 
-/// The CPUs, unless there are none or the daemon is missing.
+/// Returns the CPUs, or the reason if there are none or the daemon is missing.
 fn here(via: &str) -> Result<[u32; 2], String> {
     let options = [("via".to_owned(), via.to_owned())].into();
     let lack = mechanism::find("dbus-copy").and_then(|known| known.lack(&options));
@@ -59,7 +59,7 @@ fn here(via: &str) -> Result<[u32; 2], String> {
     }
 }
 
-/// What the plain program is told.
+/// Returns the arguments of the plain program.
 fn arguments(spec: &RunSpec, calls: u64) -> Vec<String> {
     let (via, bytes) = (&spec.options["via"], spec.buffer_bytes);
     let told = format!("zbus-calls {via} --bytes {bytes} --reply {REPLY_BYTES} --calls {calls}");

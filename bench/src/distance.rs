@@ -1,13 +1,13 @@
-//! How far apart two CPUs are. Two CPUs of a virtual machine may lie close to each other now and far
-//! apart a minute later; each run is counted with its own distance.
+//! Distance between two CPUs. In a virtual machine it may change from one minute to the next, so each run is assigned
+//! its own distance.
 
 use ipcperf_engine::limits::cacheline::CLOSE_BELOW_NS;
 use ipcperf_model::Measurement;
 
-/// A run whose two probes differ by more than this factor saw its CPUs moved, or was disturbed.
+/// Maximum factor between the two probes of a run; beyond it, the CPUs moved or the run was disturbed.
 const AGREEMENT: f64 = 1.2;
 
-/// The class of a pair of CPUs.
+/// Distance class of a pair of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Distance {
     Close,
@@ -17,7 +17,7 @@ pub(crate) enum Distance {
 impl Distance {
     pub(crate) const ALL: [Self; 2] = [Self::Close, Self::Far];
 
-    /// That of the CPUs of a run; `None` where its two probes disagree, or there were none.
+    /// Returns the class of the CPUs of a run; `None` if its two probes disagree or are missing.
     pub(crate) fn of(measured: &Measurement) -> Option<Self> {
         measured.cacheline_round_trip_ns.and_then(Self::between)
     }

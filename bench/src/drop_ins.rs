@@ -1,8 +1,8 @@
-//! `drop-ins`: `ipc-static -B` against plain C loops with the same calls, on one CPU.
+//! `drop-ins`: `ipc-static -B` compared with plain C loops that make the same calls, on one CPU.
 //!
-//! A pair is one run of each, with the same total; who goes first takes turns. What is compared is what the
-//! program prints after `time:`, so arguments, fork and text are in it, if they should cost anything. Like the
-//! original neither touches its buffers beforehand: what that costs is a case of its own, in C alone.
+//! A pair is one run of each, with the same total; the order alternates. The figure is what the program prints after
+//! `time:`, so it includes any cost of arguments, fork and text output. Like the original, neither touches its buffers
+//! beforehand; the cost of that is a separate case, in C only.
 
 use std::process::Command;
 use std::time::Duration;
@@ -22,20 +22,20 @@ use crate::program::{Ipcperf, cpus, spec};
 use crate::sampling::{Cap, in_turn, until_decided};
 use crate::trouble::Trouble;
 
-/// Our time over that of the C loop.
+/// Our time divided by that of the C loop.
 const BAR: Bar = Bar::Between(0.97, 1.03);
-/// What a run is aimed at.
+/// Target duration of a run.
 const AIM: Duration = Duration::from_millis(40);
 const DEADLINE: Duration = Duration::from_secs(90);
-/// What the program calls what we call so.
+/// Type names of the program, with our mechanism names.
 const TYPES: [(&str, &str); 2] = [("pipe", "pipe"), ("local", "unix-stream")];
 const SIZES: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
-/// What the original moves unasked, and the buffers with which its faults show.
+/// Default total of the original, and buffer sizes for which page faults matter.
 const TOTAL_BYTES: u64 = 16 << 20;
 const LARGE: [u64; 3] = [1 << 20, 4 << 20, 16 << 20];
-/// Runs of a few ms, half of which is page faults.
+/// Wider, for runs of a few ms that consist of page faults to one half.
 const LARGE_BAR: Bar = Bar::Between(0.94, 1.06);
-/// What the faults make of a run with the largest buffers, at least: 1.1 was seen on a busy machine, 2.5 on another.
+/// Minimum slowdown by page faults with the largest buffers: 1.1 was measured on a busy machine, 2.5 on another.
 const FAULTS_BAR: Bar = Bar::AtLeast(1.05);
 
 /// Measures every case.
@@ -44,7 +44,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     let cases = TYPES.into_iter().flat_map(|(word, mechanism)| {
         SIZES.map(|bytes| (word, mechanism, bytes, KernelBuffer::Default))
     });
-    // A pipe has no socket's buffers.
+    // A pipe has no socket buffers.
     let (word, mechanism) = TYPES[1];
     let matched = SIZES.map(|bytes| (word, mechanism, bytes, KernelBuffer::Plain(bytes)));
     let as_calls = cases.chain(matched).map(|(word, mechanism, buffer_bytes, kernel_buffer)| {
@@ -77,7 +77,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     as_calls.chain(as_typed).chain(of_faults).collect()
 }
 
-/// The answer of `answer` to `question`, where it can be found.
+/// Answers `question` with `answer`, if that is possible here.
 fn answered(
     question: Question,
     compiled: &Result<CLoops, Trouble>,
@@ -90,7 +90,7 @@ fn answered(
     })
 }
 
-/// A run as `ipc-static` makes it.
+/// Returns a run like those of `ipc-static`.
 fn untouched(mechanism: &str, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
     let handling = Handling { first_touch: FirstTouch::Timed, ..Handling::default() };
     RunSpec { handling, ..spec(mechanism, Kind::Stream, cpus, buffer_bytes) }
@@ -101,7 +101,7 @@ fn in_all(spec: RunSpec) -> RunSpec {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]
-/// The median of the time that C takes for `spec` over what it takes on buffers that are there already.
+/// Returns the median of the time of C for `spec` divided by its time on buffers that were touched beforehand.
 fn faults(c: &CLoops, spec: &RunSpec, bar: Bar, cap: Cap) -> Result<Estimate, Trouble> {
     let touched = RunSpec { handling: Handling::default(), ..spec.clone() };
     until_decided(bar, cap, |number| {
@@ -121,7 +121,7 @@ fn question(word: &str, buffer_bytes: u64, kernel_buffer: KernelBuffer) -> Quest
     }
 }
 
-/// The median of the program's time over that of the C loop.
+/// Returns the median of the program's time divided by that of the C loop.
 fn ratio(
     ipcperf: &Ipcperf,
     c: &CLoops,
@@ -136,7 +136,7 @@ fn ratio(
     })
 }
 
-/// What `ipc-static` says that it took.
+/// Returns the time that `ipc-static` reports.
 fn elapsed_s(mut ipcperf: Command, word: &str, spec: &RunSpec) -> Result<f64, Trouble> {
     let total_bytes = spec.total_bytes.unwrap_or(spec.buffer_bytes);
     ipcperf.args(["as", "ipc-static", "-Bv", "-i", word]);

@@ -1,22 +1,22 @@
-//! The median of some values, how far it can be trusted, and how far the values spread.
+//! Median of some values, its confidence interval and the spread of the values.
 
 use ipcperf_stats::quartiles;
 use serde::Serialize;
 
-/// What is left of some values.
+/// Summary of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Estimate {
-    /// How many values.
+    /// Number of values.
     pub(crate) n: usize,
     pub(crate) median: f64,
-    /// Holds the true median with a probability of at least 95 %; `None` below 6 values.
+    /// Contains the true median with a probability of at least 95 %; `None` below 6 values.
     pub(crate) interval: Option<[f64; 2]>,
     /// First and third quartile.
     pub(crate) quartiles: [f64; 2],
 }
 
 impl Estimate {
-    /// Describes `values`, in any order. `None` for none, or where one is no number.
+    /// Summarizes `values`, in any order; `None` if there are none or one is not a number.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let middle = quartiles(values).ok()?;
         let mut sorted = values.to_vec();
@@ -29,26 +29,25 @@ impl Estimate {
         })
     }
 
-    /// A figure that was counted, or is measured once by its nature.
+    /// Creates the estimate of a figure that is counted, or measured once by its nature.
     pub(crate) fn single(value: f64) -> Self {
         Self { n: 1, median: value, interval: None, quartiles: [value; 2] }
     }
 }
 
-/// The 95 % interval of the median from the order statistics of `sorted`.
+/// Returns the 95 % interval of the median, from the order statistics of `sorted`.
 ///
-/// Each value lies below the true median with probability 1/2, whatever the distribution, so the
-/// number that do is binomial; the interval between the k-th smallest and the k-th largest value
-/// misses the median with probability 2 P(fewer than k), and k is the largest that keeps this at
-/// 5 % or less. Reference: W. J. Conover, *Practical Nonparametric Statistics*, 3rd ed. (1999),
-/// section 3.2, "Confidence interval for a quantile".
+/// Each value lies below the true median with probability 1/2, whatever the distribution, so the number of such values
+/// is binomial. The interval between the k-th smallest and the k-th largest value misses the median with probability 2
+/// P(fewer than k), and k is the largest number that keeps this at 5 % or less. Reference: W. J. Conover, *Practical
+/// Nonparametric Statistics*, 3rd ed. (1999), section 3.2, "Confidence interval for a quantile".
 fn median_interval(sorted: &[f64]) -> Option<[f64; 2]> {
     let rank = lower_rank(sorted.len())?;
     Some([sorted[rank - 1], sorted[sorted.len() - rank]])
 }
 
-/// The largest k, from 1, with P(Binomial(n, 1/2) < k) at most 2.5 %. Underflow of the first terms
-/// beyond a thousand values would only lose what rounds to zero anyway.
+/// Returns the largest k, from 1, with P(Binomial(n, 1/2) < k) at most 2.5 %. Beyond a thousand values the first terms
+/// may underflow; they are too small to matter.
 #[allow(clippy::cast_precision_loss, reason = "counts of runs")]
 fn lower_rank(n: usize) -> Option<usize> {
     let mut rank = 0;
@@ -66,7 +65,7 @@ fn lower_rank(n: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Ranks as in published tables of the sign test at 5 %, two-sided.
+    /// Ranks from published tables of the two-sided sign test at 5 %.
     #[test]
     fn ranks_are_those_of_the_tables() {
         let known = [(5, None), (6, Some(1)), (8, Some(1)), (9, Some(2)), (12, Some(3))];
@@ -87,7 +86,7 @@ mod tests {
         assert_eq!(Estimate::of(&[]), None);
     }
 
-    /// A generator good enough for a coverage check (Marsaglia's xorshift64, 2003).
+    /// Random generator that is good enough for a coverage check (Marsaglia's xorshift64, 2003).
     fn next(state: &mut u64) -> f64 {
         *state ^= *state << 13;
         *state ^= *state >> 7;

@@ -1,22 +1,22 @@
-//! What a bench says: a figure, a bar, and how the one lies to the other.
+//! Result of a bench: a figure, a bar, and whether the bar is met.
 
 use serde::Serialize;
 
 use crate::estimate::Estimate;
 use crate::trouble::Trouble;
 
-/// What is asked of a figure.
+/// Requirement on a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Bar {
     Between(f64, f64),
     AtMost(f64),
     AtLeast(f64),
-    /// Nothing: the figure is shown.
+    /// No requirement: the figure is only shown.
     None,
 }
 
-/// How an interval lies to a bar.
+/// Position of an interval relative to a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     Within,
@@ -34,7 +34,7 @@ impl Bar {
         }
     }
 
-    /// Where the whole interval of `estimate` lies; a single figure is its own interval.
+    /// Returns the position of the whole interval of `estimate`; a single figure is its own interval.
     pub(crate) fn position(self, estimate: &Estimate) -> Position {
         let [least, most] = self.ends();
         let [low, high] = estimate.interval.unwrap_or([estimate.median; 2]);
@@ -55,15 +55,15 @@ pub(crate) enum Verdict {
     Met,
     NotMet,
     NotTestable,
-    /// There is no bar: neither met nor missed.
+    /// There is no bar, so it is neither met nor missed.
     Shown,
 }
 
-/// What the numbers of a finding are.
+/// Unit of the numbers of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Unit {
-    /// Our figure over the one beside it.
+    /// Our figure divided by the other.
     Ratio,
     /// Nanoseconds.
     Ns,
@@ -73,7 +73,7 @@ pub(crate) enum Unit {
     Bytes,
 }
 
-/// A bar that is to be tested, named.
+/// A bar to be tested, with its name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Question {
     pub(crate) bench: &'static str,
@@ -82,19 +82,19 @@ pub(crate) struct Question {
     pub(crate) bar: Bar,
 }
 
-/// One line of the answer.
+/// A line of the result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Finding {
     #[serde(flatten)]
     pub(crate) question: Question,
     pub(crate) estimate: Option<Estimate>,
     pub(crate) verdict: Verdict,
-    /// What else must be known: why not, what was left out.
+    /// Additional information: the reason for a verdict, or what was left out.
     pub(crate) note: Option<String>,
 }
 
 impl Question {
-    /// The verdict that `estimate` gives: met only where the whole interval is within the bar.
+    /// Returns the verdict for `estimate`: met only if the whole interval is within the bar.
     pub(crate) fn judge(self, estimate: Estimate, note: Option<String>) -> Finding {
         let position = self.bar.position(&estimate);
         let verdict = match position {
@@ -109,14 +109,14 @@ impl Question {
         Finding { question: self, estimate: Some(estimate), verdict, note }
     }
 
-    /// This machine does not let it be tested.
+    /// Returns the finding that this machine does not allow the test.
     pub(crate) fn untestable(self, why: impl Into<String>) -> Finding {
         let note = Some(why.into());
         Finding { question: self, estimate: None, verdict: Verdict::NotTestable, note }
     }
 
-    /// Something broke on the way: no figure, and so no bar met. That a compiler or another tool is
-    /// missing or broken is no defect of what is measured.
+    /// Returns the finding for an error: there is no figure, so the bar is not met. A missing or broken compiler or
+    /// other tool is not a defect of ipcperf, and makes the bar untestable.
     pub(crate) fn failed(self, trouble: &Trouble) -> Finding {
         let finding = self.untestable(trouble.to_string());
         match trouble {
@@ -125,7 +125,7 @@ impl Question {
         }
     }
 
-    /// The verdict of a measurement that may have failed.
+    /// Returns the verdict for a measurement that may have failed.
     pub(crate) fn answer(self, measured: Result<Estimate, Trouble>) -> Finding {
         match measured {
             Ok(estimate) => self.judge(estimate, None),

@@ -1,8 +1,7 @@
-//! `iceoryx2`: `iceoryx2-pubsub` against a plain program that publishes and subscribes the same.
+//! `iceoryx2`: `iceoryx2-pubsub` compared with a plain program that publishes and subscribes the same.
 //!
-//! A pair is one run of each, fresh processes both, on two CPUs, with as many messages; who goes first
-//! takes turns. What both yield is the time from just before the first message is sent to just after
-//! the last has arrived.
+//! A pair is one run of each, both in fresh processes, on two CPUs, with the same number of messages; the order
+//! alternates. Both report the time from just before the first message is sent to just after the last has arrived.
 
 use ipcperf_model::RunSpec;
 use ipcperf_model::placement::Placement;
@@ -47,7 +46,7 @@ fn question(kind: Kind, buffer_bytes: u64) -> Question {
     }
 }
 
-/// What the plain program is told.
+/// Returns the arguments of the plain program.
 fn arguments(spec: &RunSpec, messages: u64) -> Vec<String> {
     let [cpu, other_cpu] = spec.cpus.unwrap_or_default();
     let (workload, bytes) = (spec.workload.name(), spec.buffer_bytes);

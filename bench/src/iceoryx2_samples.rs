@@ -1,9 +1,9 @@
-//! A program as one would write it with iceoryx2: two processes that publish slices of bytes to each
-//! other and look for what arrives.
+//! A program as one would write it with iceoryx2: two processes that publish slices of bytes to each other and poll for
+//! incoming ones.
 //!
-//! It knows nothing of ipcperf but the numbers it is given. The leader starts the follower, this program
-//! again; each stays on a CPU. Nothing may be lost: queues that are full make the publisher wait. Names are
-//! below a folder and behind a prefix of the run's own, which the leader removes.
+//! It knows nothing of ipcperf except the numbers in its arguments. The leader starts the follower, which is this
+//! program again; each stays on one CPU. No message may be lost: full queues make the publisher wait. Names lie below a
+//! folder and behind a prefix that are specific to the run, and the leader removes them.
 
 use std::fs::{read_dir, remove_dir_all, remove_file};
 use std::hint::spin_loop;
@@ -55,13 +55,13 @@ enum Workload {
     Stream,
 }
 
-/// Samples on their way at most, in a stream.
+/// Maximum number of samples in flight, in a stream.
 const QUEUE: usize = 8;
 /// Messages sent before the clock starts.
 const WARM_UP: u64 = 64;
-/// What makes it the other party's turn to connect.
+/// Tells the other peer that it is its turn to connect.
 const TURN: &[u8] = b"\n";
-/// Bytes of a time.
+/// Size of a time, in bytes.
 const TIME: usize = 8;
 
 /// A follower that is killed when this is dropped.
@@ -69,13 +69,13 @@ struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // One that is gone needs no signal.
+        // Fails if it is gone, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What a party has.
+/// State of a peer.
 struct Party {
     publisher: Publisher<ipc::Service, [u8], ()>,
     subscriber: Subscriber<ipc::Service, [u8], ()>,
@@ -84,7 +84,7 @@ struct Party {
     _node: Node<ipc::Service>,
 }
 
-/// Plays the part it was given; the leader returns how long it took, ns.
+/// Plays the given part; the leader returns the duration in ns.
 pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
     let mut cpus = CpuSet::new();
     cpus.set(arguments.cpu);
@@ -92,12 +92,12 @@ pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
     match arguments.part {
         Part::Follower => {
             let mut party = Party::join(arguments, ["back", "there"])?;
-            // Whoever connects at the same moment as its peer may be left without a connection.
+            // If both peers connect at the same moment, one may be left without a connection.
             stdout().write_all(TURN)?;
             stdout().flush()?;
             stdin().read_exact(&mut [0])?;
             party.subscriber.update_connections()?;
-            // The leader may begin: what it sends before this one is connected may be lost.
+            // Tells the leader to start: messages sent before this peer is connected may be lost.
             party.publish(&now_ns()?.to_le_bytes())?;
             follow(&mut party, arguments.workload, WARM_UP)?;
             follow(&mut party, arguments.workload, arguments.messages)?;
@@ -153,7 +153,7 @@ fn config(run: u32) -> Anything<Config> {
     Ok(config)
 }
 
-/// Removes what the library leaves for the next program of the same names.
+/// Removes what the library leaves behind, which the next program with the same names would find.
 fn remove_names(run: u32) -> Anything<()> {
     remove_dir_all(folder(run))?;
     for entry in read_dir("/dev/shm")?.flatten() {
@@ -165,7 +165,7 @@ fn remove_names(run: u32) -> Anything<()> {
 }
 
 impl Party {
-    /// With a service to publish to and one to subscribe to, connected where the other party is there.
+    /// Creates a service to publish to and one to subscribe to, connected if the other peer exists.
     fn join(arguments: &SamplesArguments, [to, from]: [&str; 2]) -> Anything<Self> {
         let config = config(arguments.run)?;
         let node = NodeBuilder::new().config(&config).create::<ipc::Service>()?;
@@ -214,7 +214,7 @@ impl Party {
         }
     }
 
-    /// The time that the other party tells.
+    /// Returns the time that the other peer sends.
     fn receive_time(&self) -> Anything<u64> {
         loop {
             if let Some(sample) = self.subscriber.receive()? {
@@ -225,7 +225,7 @@ impl Party {
     }
 }
 
-/// Sends `messages`; the time from before the first to after the last has arrived, or was answered, ns.
+/// Sends `messages`; returns the time in ns from before the first until the last has arrived or was answered.
 fn lead(party: &mut Party, workload: Workload, messages: u64) -> Anything<u64> {
     let start_ns = now_ns()?;
     for _ in 0..messages {
@@ -241,12 +241,12 @@ fn lead(party: &mut Party, workload: Workload, messages: u64) -> Anything<u64> {
     Ok(end_ns - start_ns)
 }
 
-/// Receives `messages`, and answers each, or tells when the last has arrived.
+/// Receives `messages` and answers each, or reports when the last has arrived.
 fn follow(party: &mut Party, workload: Workload, messages: u64) -> Anything<()> {
     for _ in 0..messages {
         party.receive()?;
         if workload == Workload::RoundTrip {
-            // What arrived, not what lies ready: that would be sent before the message has come over.
+            // Echoes what arrived. A prepared reply could be sent before the message has been copied.
             party.publish(&party.incoming)?;
         }
     }
@@ -256,7 +256,7 @@ fn follow(party: &mut Party, workload: Workload, messages: u64) -> Anything<()> 
     Ok(())
 }
 
-/// The clock that both processes see.
+/// Returns the time of a clock that both processes share.
 fn now_ns() -> Anything<u64> {
     let now = clock_gettime(ClockId::Monotonic);
     Ok(u64::try_from(now.tv_sec)? * 1_000_000_000 + u64::try_from(now.tv_nsec)?)

@@ -1,8 +1,8 @@
-//! `libraries`: how many times faster `shm-ring` is than iceoryx2's publish-subscribe, on two CPUs.
+//! `libraries`: speed of `shm-ring` relative to iceoryx2's publish-subscribe, on two CPUs.
 //!
-//! A pair is one run of each, fresh processes both; who goes first takes turns. It counts where both
-//! runs saw their CPUs at the same distance and neither was disturbed. Copying, both copy in and out;
-//! loaning, both compose and read in place, and both touch every byte.
+//! A pair is one run of each, both in fresh processes; the order alternates. It counts if both runs saw their CPUs at
+//! the same distance and neither was disturbed. With copying, both copy in and out; with loans, both write and read in
+//! place and touch every byte.
 
 use std::time::Instant;
 
@@ -21,17 +21,17 @@ use crate::program::{Ipcperf, cpus, spec};
 use crate::sampling::{Cap, in_turn};
 use crate::trouble::Trouble;
 
-/// Pairs that a figure is made of, at least.
+/// Minimum number of pairs per figure.
 const LEAST_PAIRS: usize = 20;
 
-/// How messages get in and out.
+/// How messages enter and leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Api {
     Copy,
     Loan,
 }
 
-/// A comparison, and how many times faster the ring has to be with close and with far CPUs.
+/// A comparison, and the required speed of the ring relative to the library, for close and for far CPUs.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     workload: Kind,
@@ -54,7 +54,7 @@ const COPYING: [Case; 7] = [
     copying(Kind::Stream, 1 << 20, [1.2; 2]),
 ];
 
-/// Sizes of loans.
+/// Message sizes for loans.
 const LOANED: [u64; 9] =
     [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
@@ -83,7 +83,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     findings.map(announce).collect()
 }
 
-/// How many times faster the ring was, at each distance.
+/// Speed of the ring relative to the library, at each distance.
 #[derive(Debug, Default)]
 struct Pairs {
     ratios: [Vec<f64>; 2],
@@ -116,7 +116,7 @@ impl Case {
         }
     }
 
-    /// Makes pairs until what shows is decided by [`LEAST_PAIRS`] or more, or until `cap`.
+    /// Makes pairs until the distances that occurred are decided by at least [`LEAST_PAIRS`], or until `cap`.
     fn pairs(self, ipcperf: &Ipcperf, cpus: [u32; 2], cap: Cap) -> Result<Pairs, Trouble> {
         let [ring, library] = ["shm-ring", "iceoryx2-pubsub"].map(|name| self.spec(name, cpus));
         let (start, mut pairs, mut made) = (Instant::now(), Pairs::default(), 0);
@@ -149,7 +149,7 @@ impl Pairs {
         Estimate::of(&self.ratios[distance as usize]).filter(|known| known.interval.is_some())
     }
 
-    /// Whether what has shown is within or outside its bar, with enough pairs.
+    /// Whether the distances that occurred are within or outside their bars, with enough pairs.
     fn is_decided(&self, case: Case) -> bool {
         let shown = Distance::ALL.iter().filter(|&&one| !self.ratios[one as usize].is_empty());
         let mut positions = shown.map(|&distance| {

@@ -1,9 +1,8 @@
-//! Holds the figures of ipcperf against bars: C loops that do the same, the limits of the machine,
-//! and the patience of whoever waits.
+//! Compares the figures of ipcperf with bars: C loops that do the same, the limits of the hardware, and acceptable
+//! waiting times.
 //!
-//! Each subcommand is one module. It takes its measurements side by side and interleaved, and
-//! yields [`Finding`](finding::Finding)s: a median with its 95 % interval, the bar, and whether the
-//! whole interval lies within it.
+//! Each subcommand is a module. It interleaves its measurements and returns [`Finding`](finding::Finding)s: a median
+//! with its 95 % interval, the bar, and whether the whole interval lies within the bar.
 
 #![forbid(unsafe_code)]
 
@@ -66,7 +65,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A plain program, which this one starts: it prints how long what it played took, ns.
+/// Runs a plain program, started by this one: prints its duration in ns.
 fn play(name: &str, played: Result<Option<u64>, Box<dyn std::error::Error>>) -> ExitCode {
     match played {
         Ok(elapsed_ns) => {
@@ -98,7 +97,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
         Bench::Trust => trust::measure(ipcperf),
         Bench::Watching => watching::measure(ipcperf),
         Bench::Zeromq(cap) => zeromq::measure(ipcperf, *cap),
-        // Played before.
+        // Handled earlier.
         Bench::ZbusCalls(_) | Bench::Iceoryx2Samples(_) | Bench::ZmqPair(_) => Vec::new(),
         Bench::All(cap) => [
             startup::measure(ipcperf),
@@ -121,7 +120,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
     })
 }
 
-/// 1 where a bar was missed, 3 where there are bars and none could be tested, else 0.
+/// Returns 1 if a bar was missed, 3 if there are bars and none could be tested, else 0.
 fn exit_code(findings: &[Finding]) -> ExitCode {
     let is = |verdict| move |finding: &Finding| finding.verdict == verdict;
     let has_bar = |finding: &Finding| finding.question.bar != Bar::None;

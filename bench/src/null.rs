@@ -1,6 +1,6 @@
-//! `null`: what the harness itself costs a message, in every mode and placement.
+//! `null`: cost of the harness per message, in every mode and placement.
 //!
-//! A run that other programs of this machine disturbed is taken again, and counted in the note.
+//! A run that other programs disturbed is retried and counted in the note.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use crate::program::{Ipcperf, cpus, spec};
 use crate::sampling::{Cap, until_decided};
 use crate::trouble::Trouble;
 
-/// A message, ns.
+/// Cost of a message, ns.
 const BAR: Bar = Bar::AtMost(2.0);
 const CAP: Cap = Cap { values: 100, time: Duration::from_secs(20) };
-/// How often a disturbed run is taken again.
+/// Maximum number of retries for a disturbed run.
 const MOST_REPEATS: usize = 5;
-/// Bytes of a message that does not move.
+/// Size of a message, which is not moved.
 const BUFFER_BYTES: u64 = 64;
 
 /// Measures every mode and placement.
@@ -59,7 +59,7 @@ fn cell_of(question: Question, ipcperf: &Ipcperf, spec: &RunSpec) -> Finding {
     }
 }
 
-/// The mean cost of a message in one run. Of runs that are all disturbed the last one stands.
+/// Returns the mean cost of a message in one run. If all attempts are disturbed, the last one is used.
 #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
 fn message_ns(ipcperf: &Ipcperf, spec: &RunSpec, repeated: &mut usize) -> Result<f64, Trouble> {
     let mut measured = ipcperf.measure(spec)?;

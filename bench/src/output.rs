@@ -1,4 +1,4 @@
-//! Findings, printed: a table for people, or one JSON array.
+//! Output of findings: a table for people, or a JSON array.
 
 use std::io::Write;
 
@@ -9,26 +9,26 @@ use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Unit, Verdict};
 use crate::trouble::Trouble;
 
-/// How findings are printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Table,
     Json,
 }
 
-/// Says `words` to whoever waits, on standard error.
+/// Prints a message to standard error.
 pub(crate) fn tell(words: &str) {
-    // Nobody there to hear is no reason to stop.
+    // Errors are ignored: the bench continues without a reader.
     let _ = writeln!(std::io::stderr(), "{words}");
 }
 
-/// Prints `answer` for whoever started this program.
+/// Prints `answer` for the process that started this program.
 pub(crate) fn answer(answer: &u64) {
-    // A starter that no longer listens has given the answer up.
+    // Errors are ignored: the parent no longer needs the answer.
     let _ = writeln!(std::io::stdout(), "{answer}");
 }
 
-/// Tells of a finding as soon as it is made, and returns it.
+/// Reports a finding on standard error as soon as it is made, and returns it.
 pub(crate) fn announce(finding: Finding) -> Finding {
     let question = &finding.question;
     let mut said = vec![format!("{}: {}:", question.bench, question.case)];
@@ -55,7 +55,7 @@ pub(crate) fn present(findings: &[Finding], form: Form) -> Result<Vec<Finding>, 
 
 fn table(findings: &[Finding]) -> Table {
     let mut table = Table::new();
-    // Wrapped to fit a terminal; as wide as it is where there is none.
+    // Wrapped to the width of the terminal; unlimited without one.
     table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header([
         "bench",
@@ -142,7 +142,7 @@ fn figure(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A size as it is typed: 64 B, 4 KiB, 1 MiB.
+/// Formats a size as it is typed: 64 B, 4 KiB, 1 MiB.
 pub(crate) fn bytes(bytes: u64) -> String {
     let units = [(1 << 20, "MiB"), (1 << 10, "KiB")];
     let whole = |(factor, _): &(u64, &str)| bytes >= *factor && bytes.is_multiple_of(*factor);
@@ -150,7 +150,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{} {name}", bytes / factor)
 }
 
-/// The notes, how many bars were met, and how many figures without a bar were shown.
+/// Formats the notes, the number of bars met, and the number of figures without a bar.
 fn summary(findings: &[Finding]) -> String {
     let (shown, barred): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.question.bar == Bar::None);
@@ -169,7 +169,7 @@ fn summary(findings: &[Finding]) -> String {
     notes(findings).into_iter().chain([total]).chain(without_bar).collect::<Vec<_>>().join("\n")
 }
 
-/// Each note once, after the cases it holds for.
+/// Formats each note once, after the cases that it applies to.
 fn notes(findings: &[Finding]) -> Vec<String> {
     let noted = findings.iter().filter(|finding| finding.note.is_some());
     let same =

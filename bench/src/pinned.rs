@@ -1,12 +1,12 @@
-//! Work on one CPU, on a thread of its own: what this program starts shall not inherit the CPU.
+//! Work on one CPU, in a separate thread, so that processes started by this program do not inherit the pinning.
 
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// What `work` returns on `cpu`.
+/// Returns the result of `work` on `cpu`.
 ///
 /// # Errors
-/// The system's refusal to use that CPU.
+/// Fails if the system refuses to use that CPU.
 pub(crate) fn on_cpu<T: Send>(cpu: u32, work: impl FnOnce() -> T + Send) -> Result<T, Errno> {
     let pinned = move || {
         let mut set = CpuSet::new();

@@ -1,7 +1,7 @@
-//! What a library costs through us, over what it costs a plain program of ours that does the same with it.
+//! Cost of a library through ipcperf, relative to a plain program that does the same with it.
 //!
-//! The plain program is this one, started with another subcommand; it prints how long all took, ns. A
-//! pair is one run of each, fresh processes both, with as many messages; who goes first takes turns.
+//! The plain program is this executable with another subcommand; it prints its total duration in ns. A pair is one run
+//! of each, both in fresh processes, with the same number of messages; the order alternates.
 
 use std::process::Command;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::program::Ipcperf;
 use crate::sampling::{Cap, in_turn, until_decided};
 use crate::trouble::Trouble;
 
-/// Our time over that of the plain program.
+/// Our time divided by that of the plain program.
 pub(crate) const BAR: Bar = Bar::Between(0.95, 1.05);
-/// What a run is aimed at.
+/// Target duration of a run.
 const AIM: Duration = Duration::from_millis(100);
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The median of our time over that of the plain program, which is told what to do by the arguments
-/// made from the run and its number of messages.
+/// Returns the median of our time divided by that of the plain program, whose `arguments` are made from the run and its
+/// number of messages.
 pub(crate) fn ratio(
     ipcperf: &Ipcperf,
     spec: RunSpec,
@@ -40,8 +40,8 @@ pub(crate) fn ratio(
     })
 }
 
-/// How long the plain program takes. On the CPU of both parties, where they share one; else it goes by
-/// itself to those it is told.
+/// Returns the duration of the plain program. If both peers share a CPU, it is started there; otherwise it pins itself
+/// to the CPUs in its arguments.
 fn elapsed_ns(spec: &RunSpec, told: &[String]) -> Result<u64, Trouble> {
     let own = std::env::current_exe();
     let own = own.map_err(|error| Trouble::Talk("finding this program".to_owned(), error))?;

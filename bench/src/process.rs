@@ -1,4 +1,4 @@
-//! A program that is started, told something, listened to, and ended in time.
+//! Child processes: started, given input, read, and ended in time.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -11,26 +11,25 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::trouble::Trouble;
 
-/// Runs `command` with `input` on its standard input and returns what it said on its standard
-/// output. This process sleeps meanwhile. A program that overstays `deadline` is killed; those that
-/// are started here see to it that their own children then die too.
+/// Runs `command` with `input` on standard input and returns its standard output. This process sleeps meanwhile. A
+/// program that exceeds `deadline` is killed; those started here make sure that their own children die too.
 pub(crate) fn converse(
     command: &mut Command,
     input: &[u8],
     deadline: Duration,
 ) -> Result<Vec<u8>, Trouble> {
-    // Gone already is as good.
+    // It may be gone already.
     converse_until(command, input, deadline, |child| drop(child.kill()))
 }
 
-/// Runs `command` in a process group of its own and returns what it said. One that overstays
-/// `deadline` is killed with all its children, which would otherwise wait for each other for ever.
+/// Runs `command` in its own process group and returns its output. If it exceeds `deadline`, it is killed with all its
+/// children, which might otherwise wait for each other for ever.
 pub(crate) fn converse_with_group(
     command: &mut Command,
     deadline: Duration,
 ) -> Result<Vec<u8>, Trouble> {
     converse_until(command.process_group(0), b"", deadline, |child| {
-        // Gone already is as good.
+        // It may be gone already.
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     })
 }
@@ -59,7 +58,7 @@ fn converse_until(
     }
 }
 
-/// What the child said until it closed its output; `None` when `end` came first.
+/// Returns the output of the child until it closes it; `None` if `end` comes first.
 fn tell_and_listen(
     child: &mut Child,
     input: &[u8],
@@ -98,7 +97,7 @@ fn is_readable_before(output: &ChildStdout, end: Instant) -> std::io::Result<boo
 mod tests {
     use super::*;
 
-    /// Far longer than any of these takes on a busy machine; what must be killed sleeps for longer.
+    /// Far longer than any of these takes on a busy machine; processes that must be killed sleep for longer.
     const SOON: Duration = Duration::from_secs(300);
 
     #[test]
@@ -117,7 +116,7 @@ mod tests {
         assert!(matches!(missing, Err(Trouble::Start(..))), "{missing:?}");
     }
 
-    /// The child of what is killed holds a pipe open, which closes when it is gone too.
+    /// The child of the killed process holds a pipe open, which closes when it is gone too.
     #[test]
     fn what_overstays_takes_its_children_along() {
         let (mut ear, mouth) = std::io::pipe().unwrap();

@@ -1,4 +1,4 @@
-//! The program under test: the release build of ipcperf beside this one.
+//! The program under test: the release build of ipcperf in the folder of this program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use ipcperf_model::{Measurement, Report, RunSpec};
 use crate::process::converse;
 use crate::trouble::Trouble;
 
-/// What a single run may last at most.
+/// Maximum duration of a single run.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The ipcperf that is measured.
@@ -24,7 +24,7 @@ pub(crate) struct Ipcperf {
 }
 
 impl Ipcperf {
-    /// The one in the folder this program is in.
+    /// Finds the one in the folder of this program.
     pub(crate) fn find() -> Result<Self, Trouble> {
         if cfg!(debug_assertions) {
             return Err(Trouble::DebugBuild);
@@ -33,19 +33,19 @@ impl Ipcperf {
         if path.is_file() { Ok(Self { path }) } else { Err(Trouble::NoIpcperf(path)) }
     }
 
-    /// The command, without arguments.
+    /// Returns the command, without arguments.
     pub(crate) fn command(&self) -> Command {
         Command::new(&self.path)
     }
 
-    /// What it calls itself, and where it is.
+    /// Returns its version and path.
     pub(crate) fn version(&self) -> Result<String, Trouble> {
         let said = converse(self.command().arg("--version"), b"", DEADLINE)?;
         let said = String::from_utf8_lossy(&said);
         Ok(format!("{} at {}", said.trim(), self.path.display()))
     }
 
-    /// Carries out one run in a fresh worker process.
+    /// Executes one run in a fresh worker process.
     pub(crate) fn measure(&self, spec: &RunSpec) -> Result<Measurement, Trouble> {
         let names = draw_names(spec)?;
         let assignment = Assignment { spec: spec.clone(), names, journal: None, comm: None };
@@ -64,8 +64,7 @@ impl Ipcperf {
         }
     }
 
-    /// `spec` with the total, in whole messages, that takes about `aim`; found by a run that finds
-    /// its own.
+    /// Returns `spec` with the total, in whole messages, that takes about `aim`; measured with a calibrated run.
     pub(crate) fn sized(&self, spec: RunSpec, aim: Duration) -> Result<RunSpec, Trouble> {
         let pilot = self.measure(&spec)?;
         let elapsed_ns = u128::from(pilot.elapsed_ns.max(1));
@@ -76,21 +75,21 @@ impl Ipcperf {
     }
 }
 
-/// The folder this program is in: the target folder of the build.
+/// Returns the folder of this program, which is the target folder of the build.
 pub(crate) fn own_folder() -> Result<PathBuf, Trouble> {
     let own = std::env::current_exe()
         .map_err(|error| Trouble::Talk("finding this program".to_owned(), error))?;
     Ok(own.parent().map_or_else(PathBuf::new, Path::to_path_buf))
 }
 
-/// The CPUs of sender and receiver under `placement`, or why there are none.
+/// Returns the CPUs of sender and receiver under `placement`, or the reason why there are none.
 pub(crate) fn cpus(placement: Placement) -> Result<[u32; 2], String> {
     let topology = Topology::read().map_err(|errno| errno.to_string())?;
     let cpus = topology.resolve(placement).map_err(|error| error.to_string())?;
     cpus.ok_or_else(|| format!("placement {placement} names no CPUs"))
 }
 
-/// A run of `mechanism` between two processes, all else by default.
+/// Returns a run of `mechanism` between two processes, with defaults for everything else.
 pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
     RunSpec { workload, cpus: Some(cpus), ..RunSpec::usual(mechanism, buffer_bytes) }
 }

@@ -1,7 +1,7 @@
-//! `reading`: how long it takes to show and to report a large results file.
+//! `reading`: time to show and to report a large results file.
 //!
-//! The files are blown up from a small one that is measured on the spot, so that every line, and
-//! every histogram in it, is one that a run has written.
+//! The files are expanded from a small one that is measured first, so that every line, including its histogram, comes
+//! from a real run.
 
 mod large;
 
@@ -22,20 +22,20 @@ use crate::trouble::Trouble;
 const SHOW_BAR: Bar = Bar::AtMost(1e9);
 /// From the start of `ipcperf report` to its end, ns.
 const REPORT_BAR: Bar = Bar::AtMost(2e9);
-/// Bytes of the report.
+/// Size of the report, bytes.
 const SIZE_BAR: Bar = Bar::AtMost(20e6);
-/// Times each is taken, after one that is not counted: it finds the file on its way to the disk.
+/// Number of runs of each command, after one that does not count: the file may still be on its way to the disk then.
 const RUNS: usize = 11;
-/// What has not ended by now never will.
+/// Limit against hangs.
 const DEADLINE: Duration = Duration::from_secs(120);
-/// What is measured: both workloads, and round trips that have their histograms.
+/// The small measurement: both workloads, and round trips with histograms.
 const SMALL: &str = "run --mechanism pipe,unix-stream,unix-dgram,tcp --workload stream,round-trip \
                      --buffer 64,64KiB --placement same --repetitions 10 --attempts 1 --quiet --out";
 
 const MANY_CASES: Shape = Shape { cases: 10_000, repetitions: 10 };
 const MANY_REPETITIONS: Shape = Shape { cases: 100, repetitions: 1_000 };
 
-/// A folder of our own, removed when done with.
+/// A temporary folder, removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -50,12 +50,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is not worth failing for.
+        // A folder that cannot be removed is no reason to fail.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Shows both files and reports the one of many cases.
+/// Shows both files and reports the one with many cases.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     match Scratch::new().and_then(|scratch| Ok((files(ipcperf, &scratch.0)?, scratch))) {
         Err(trouble) => vec![announce(show(MANY_CASES).failed(&trouble))],
@@ -75,7 +75,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     }
 }
 
-/// The two large files, in `folder`.
+/// Writes the two large files in `folder`.
 fn files(ipcperf: &Ipcperf, folder: &Path) -> Result<[PathBuf; 2], Trouble> {
     let small = folder.join("small.jsonl");
     let mut command = ipcperf.command();
@@ -93,7 +93,7 @@ fn show(shape: Shape) -> Question {
     Question { bench: "reading", case, unit: Unit::Ns, bar: SHOW_BAR }
 }
 
-/// The time and the size of a report, where this ipcperf writes any.
+/// Measures the time and the size of a report, if this ipcperf can write one.
 fn report(ipcperf: &Ipcperf, file: &Path, out: &Path) -> [Finding; 2] {
     let question = |unit, bar| {
         let case = format!("ipcperf report, {MANY_CASES}");
@@ -118,7 +118,7 @@ fn bytes(path: &Path) -> Result<Estimate, Trouble> {
     Ok(Estimate::single(metadata.len() as f64))
 }
 
-/// How long the commands take that `command` makes, from start to end, ns.
+/// Returns the duration, in ns, of the commands that `command` creates.
 #[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
 fn times(command: &mut dyn FnMut() -> Command) -> Result<Estimate, Trouble> {
     let mut take = || {

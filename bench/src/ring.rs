@@ -1,8 +1,8 @@
-//! `ring`: `shm-ring` on two CPUs against what the machine cannot beat.
+//! `ring`: `shm-ring` on two CPUs compared with limits of the hardware.
 //!
-//! A round of measurement is: memcpy, a stream of 1 MiB, memcpy, round trips of 1 byte. The stream
-//! is held against the mean of the two memcpy beside it, the round trips against the mean of the
-//! cache-line probes just before and after, which the run brings along.
+//! A round of measurements is: memcpy, a stream of 1 MiB, memcpy, round trips of 1 byte. The stream is compared with
+//! the mean of the two memcpy measurements around it, the round trips with the mean of the cache-line probes just
+//! before and after them, which are part of the run.
 
 use std::time::{Duration, Instant};
 
@@ -21,17 +21,17 @@ use crate::pinned::on_cpu;
 use crate::program::{Ipcperf, cpus, spec};
 use crate::trouble::Trouble;
 
-/// Bytes of a message in the stream, and of one copy.
+/// Size of a message in the stream, and of a copy.
 const STREAM_BYTES: u64 = 1 << 20;
-/// How long memcpy is measured each time.
+/// Duration of each memcpy measurement.
 const COPY_TIME: Duration = Duration::from_millis(10);
-/// Rounds made at least, and at most.
+/// Minimum and maximum number of rounds.
 const LEAST_ROUNDS: usize = 30;
 const MOST_ROUNDS: usize = 300;
-/// After so long no further round begins, once the least are made.
+/// Time after which no further round starts, once the minimum is reached.
 const MOST_TIME: Duration = Duration::from_secs(90);
 
-/// The ratios of one workload at one distance, and the bar they are held against.
+/// Ratios of one workload at one distance, and their bar.
 #[derive(Debug)]
 struct Series {
     workload: Kind,
@@ -40,7 +40,7 @@ struct Series {
     ratios: Vec<f64>,
 }
 
-/// What has been seen so far.
+/// Results so far.
 #[derive(Debug)]
 struct Seen {
     series: [Series; 4],
@@ -89,8 +89,7 @@ impl Seen {
         Self { series, rounds: 0, left_out: [0; 2] }
     }
 
-    /// Makes rounds until everything that shows is decided, and for as long as `patience` lasts until
-    /// all has shown.
+    /// Makes rounds until all series with values are decided, and for up to `patience` until every series has values.
     fn fill(
         &mut self,
         ipcperf: &Ipcperf,
@@ -139,7 +138,7 @@ impl Seen {
         }
     }
 
-    /// Whether each workload has shown at some distance, and all that has shown is decided.
+    /// Whether each workload has values at some distance, and all series with values are decided.
     fn is_decided(&self) -> bool {
         let shown = || self.series.iter().filter(|one| !one.ratios.is_empty());
         let has_shown = |workload| shown().any(|one| one.workload == workload);
@@ -152,7 +151,8 @@ fn bandwidth(measured: &Measurement) -> f64 {
     measured.arrived_bytes as f64 * 1e9 / measured.elapsed_ns as f64
 }
 
-/// Hot memcpy on `cpu`. On a thread of its own: what this one starts shall not inherit the CPU.
+/// Measures memcpy in the cache of `cpu`. In a separate thread, so that processes started by this one do not inherit
+/// the pinning.
 fn copy_bytes_per_s(cpu: u32) -> Result<f64, Trouble> {
     let copied = on_cpu(cpu, || hot_bytes_per_s(1 << 20, COPY_TIME)).and_then(|copied| copied);
     copied.map_err(|errno| Trouble::System("memcpy of 1 MiB", errno))
@@ -169,7 +169,7 @@ impl Series {
         Question { bench: "ring", case, unit: Unit::Ratio, bar: self.bar }
     }
 
-    /// The interval, where there are enough values for one.
+    /// Returns the estimate, if there are enough values for an interval.
     fn estimate(&self) -> Option<Estimate> {
         Estimate::of(&self.ratios).filter(|estimate| estimate.interval.is_some())
     }

@@ -1,4 +1,4 @@
-//! Taking values until a bar is decided.
+//! Sampling until a bar is decided.
 
 use std::time::{Duration, Instant};
 
@@ -6,21 +6,20 @@ use crate::estimate::Estimate;
 use crate::finding::{Bar, Position};
 use crate::trouble::Trouble;
 
-/// Values taken before the interval is looked at for the first time.
+/// Number of values before the first look at the interval.
 const FIRST_LOOK: usize = 16;
 
-/// When to stop, decided or not.
+/// Limits at which sampling stops, decided or not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cap {
     pub(crate) values: usize,
     pub(crate) time: Duration,
 }
 
-/// Takes values, given how many there are, until their interval lies within or outside `bar`, or
-/// until `cap`.
+/// Calls `take` with the number of values so far, until their interval lies within or outside `bar`, or until `cap`.
 ///
-/// The interval is looked at after 16 values and then whenever their number has grown by half: each
-/// look is another chance to be wrong, and at most nine happen up to 400.
+/// The interval is looked at after 16 values and then whenever their number has grown by half: each look is another
+/// chance to be wrong, and at most nine happen up to 400 values.
 pub(crate) fn until_decided(
     bar: Bar,
     cap: Cap,
@@ -48,7 +47,7 @@ fn is_over(cap: Cap, values: usize, start: Instant) -> bool {
     values >= cap.values || start.elapsed() >= cap.time
 }
 
-/// The order of two parties in pair `number`: who went first last time goes second now.
+/// Runs both sides in the order for pair `number`, which alternates.
 pub(crate) fn in_turn<A, B>(
     number: usize,
     ours: impl FnOnce() -> Result<A, Trouble>,

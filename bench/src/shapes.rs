@@ -1,7 +1,6 @@
-//! `shapes`: ratios between mechanisms that were found before the first line of ipcperf was written
-//! must appear again, on one CPU.
+//! `shapes`: ratios between mechanisms, on one CPU, that were found before ipcperf was written and must be reproduced.
 //!
-//! A pair is one run of each of two cases, fresh processes both; who goes first takes turns.
+//! A pair is one run of each of two cases, both in fresh processes; the order alternates.
 
 use std::time::Duration;
 
@@ -19,19 +18,19 @@ use crate::program::{Ipcperf, cpus, spec};
 use crate::sampling::{Cap, in_turn, until_decided};
 use crate::trouble::Trouble;
 
-/// What a run in C is aimed at.
+/// Target duration of a run in C.
 const AIM: Duration = Duration::from_millis(40);
 
-/// What a message costs.
+/// Cost of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cost {
     /// Elapsed time.
     Time,
-    /// CPU time of both parties.
+    /// CPU time of both peers.
     Cpu,
 }
 
-/// The cost of a message in one case over that in another.
+/// Cost of a message in one case relative to another.
 struct Shape {
     what: &'static str,
     /// Mechanism and the options that are set.
@@ -44,7 +43,7 @@ struct Shape {
 
 type Side = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Of a shape that crosses over, the bars say between which sizes.
+/// For a shape that crosses over, the bars state between which sizes.
 const SHAPES: [Shape; 4] = [
     Shape {
         what: "pipe / pipe-borrow",
@@ -94,14 +93,15 @@ const SHAPES: [Shape; 4] = [
     },
 ];
 
-/// Measures every shape, and how large the first of them is in C.
+/// Measures every shape, and the first one in C too.
 pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     let mut findings = shapes(ipcperf, cap);
     findings.extend(in_c(ipcperf, cap));
     findings
 }
 
-/// What lending pages to a pipe gains in plain C loops: what cannot be had there cannot be had here.
+/// Measures the gain of lending pages to a pipe in plain C loops: a gain that is not possible there is not possible
+/// here.
 fn in_c(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     let compiled = CLoops::compile();
     let sizes = SHAPES[0].sizes.iter().map(|(buffer_bytes, _)| *buffer_bytes);
@@ -165,7 +165,7 @@ impl Shape {
     }
 }
 
-/// The median of what a message costs in the first case over what it costs in the second.
+/// Returns the median cost of a message in the first case divided by that in the second.
 fn ratio(
     ipcperf: &Ipcperf,
     [over, under]: &[RunSpec; 2],
@@ -181,7 +181,7 @@ fn ratio(
 }
 
 impl Cost {
-    /// What a message of `measured` cost, ns.
+    /// Returns the cost of a message of `measured`, in ns.
     #[allow(clippy::cast_precision_loss, reason = "times and counts of one run")]
     fn of(self, measured: &Measurement) -> f64 {
         let ns = match self {

@@ -1,4 +1,4 @@
-//! `startup`: how long the answers take that should be there at once.
+//! `startup`: time of answers that should appear at once.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const BAR: Bar = Bar::AtMost(10e6);
 const RUNS: usize = 50;
 const ANSWERS: [&str; 4] = ["list", "--help", "run --help", "--version"];
 
-/// Measures all answers, taking turns.
+/// Measures all answers, in turn.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let mut times_ns = ANSWERS.map(|_| Vec::with_capacity(RUNS));
     let taken = (0..RUNS * ANSWERS.len()).try_for_each(|number| {

@@ -1,4 +1,4 @@
-//! `survey`: one survey of this machine, its time, and whether every cell was measured or refused.
+//! `survey`: duration of one survey of this machine, and whether every cell was measured or refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use crate::trouble::Trouble;
 
 /// From the start of the process to its end, ns.
 const TIME_BAR: Bar = Bar::AtMost(60e9);
-/// A survey that has not ended by now never will.
+/// Limit against hangs.
 const DEADLINE: Duration = Duration::from_secs(300);
 const SIZES_BYTES: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
 const PLACEMENTS: [&str; 2] = ["same", "split"];
-/// Samples that each cell needs.
+/// Minimum number of valid samples per cell.
 const LEAST_KEPT: u32 = 7;
 
-/// One cell of the matrix.
+/// A cell of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 struct Cell {
     mechanism: String,
@@ -32,7 +32,7 @@ struct Cell {
     placement: String,
 }
 
-/// The lines of a results file that matter here.
+/// Relevant lines of a results file.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum Line {
@@ -59,7 +59,7 @@ struct Unavailable {
     mechanism: String,
 }
 
-/// What a survey covered.
+/// Cells that a survey covered.
 #[derive(Debug, Default)]
 struct Coverage {
     refused: BTreeSet<Cell>,
@@ -67,17 +67,17 @@ struct Coverage {
     kept: BTreeMap<Cell, u32>,
 }
 
-/// Removes the results file when done with.
+/// A results file, removed when dropped.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A survey that wrote nothing left nothing.
+        // The survey may not have written it.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// Makes one survey.
+/// Runs one survey.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let name = format!("ipcperf-bench-{}.jsonl", std::process::id());
     let scratch = Scratch(std::env::temp_dir().join(name));
@@ -121,7 +121,7 @@ fn cells(out: &Path) -> Finding {
     }
 }
 
-/// Every cell a survey must answer for.
+/// Returns every cell that a survey must cover.
 fn expected() -> Vec<Cell> {
     let mut cells = Vec::new();
     for mechanism in SURVEYED {

@@ -1,4 +1,4 @@
-//! Why a measurement could not be had.
+//! Errors of measurements.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ipcperf_model::Failure;
 
-/// Why a measurement could not be had, and what would help.
+/// Reason why there is no measurement, with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error("built for debugging, which measures the wrong thing: use cargo run --release")]

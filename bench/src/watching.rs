@@ -1,8 +1,8 @@
-//! `watching`: what being watched does to a pipe on one CPU, by `syscalls`, `sched` and `profile`, and by `bpftrace` and
-//! `strace` doing what `syscalls` does, in one run of `ipcperf run --instrument`.
+//! `watching`: slowdown of a pipe on one CPU by the instruments `syscalls`, `sched` and `profile`, and by `bpftrace`
+//! and `strace` for the work of `syscalls`, in one execution of `ipcperf run --instrument`.
 //!
-//! Blocks pair each watched run with its undisturbed twin. Runs are calibrated, as a user's are: a run that
-//! is slowed down moves less, not longer.
+//! Blocks pair each instrumented run with its uninstrumented twin. Runs are calibrated like those of users: a run that
+//! is slowed down moves less data; it does not take longer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use crate::process::converse;
 use crate::program::Ipcperf;
 use crate::trouble::Trouble;
 
-/// Blocks that count.
+/// Number of valid blocks.
 const BLOCKS: u32 = 20;
-/// A campaign that has not ended by now never will.
+/// Limit against hangs.
 const DEADLINE: Duration = Duration::from_secs(900);
 const INSTRUMENTS: [&str; 5] = ["syscalls", "sched", "profile", "bpftrace", "strace"];
 
-/// A time of a message in each block, by size, instrument, and whether it is the twin's.
+/// Time per message in each block, by size, instrument, and whether it is the twin's.
 type Times = BTreeMap<(u64, String, Standing), BTreeMap<u32, f64>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +32,7 @@ enum Standing {
     Twin,
 }
 
-/// Slowed down by a factor of at most so much.
+/// Maximum slowdown factors.
 const BARS: [(u64, &str, Bar); 20] = [
     (32, "syscalls", Bar::AtMost(2.6)),
     (4 << 10, "syscalls", Bar::AtMost(1.35)),
@@ -55,10 +55,10 @@ const BARS: [(u64, &str, Bar); 20] = [
     (64 << 10, "strace", Bar::None),
     (1 << 20, "strace", Bar::None),
 ];
-/// The extra time of `syscalls` over that of `bpftrace`, at this size.
+/// Extra time of `syscalls` divided by that of `bpftrace`, at this size.
 const THIRD: (u64, Bar) = (4 << 10, Bar::AtMost(1.0 / 3.0));
 
-/// The lines of a results file that matter here.
+/// Relevant lines of a results file.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum Line {
@@ -77,17 +77,17 @@ struct Sample {
     messages: u64,
 }
 
-/// Removes the results file when done with.
+/// A results file, removed when dropped.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A campaign that wrote nothing left nothing.
+        // It may never have been written.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// Watches, and holds what it costs against the bars.
+/// Measures with instruments and compares their cost with the bars.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let name = format!("ipcperf-bench-{}.jsonl", std::process::id());
     let scratch = Scratch(std::env::temp_dir().join(name));
@@ -103,7 +103,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     findings.chain([third]).map(announce).collect()
 }
 
-/// The finding of what `figures` makes of the times, if there are any.
+/// Returns the finding for the result of `figures`, if there are times.
 fn found(
     question: Question,
     times: &Result<Times, Trouble>,
@@ -158,7 +158,7 @@ fn add(times: &mut Times, sample: &Sample) {
     }
 }
 
-/// Times of a message by block, watched and not.
+/// Returns times per message by block, instrumented and not.
 fn pairs(times: &Times, size: u64, instrument: &str) -> BTreeMap<u32, [f64; 2]> {
     let of = |standing| times.get(&(size, instrument.to_owned(), standing));
     let (Some(watched), Some(twin)) = (of(Standing::Watched), of(Standing::Twin)) else {
@@ -171,7 +171,7 @@ fn slowdowns(times: &Times, size: u64, instrument: &str) -> Vec<f64> {
     pairs(times, size, instrument).values().map(|[watched, twin]| watched / twin).collect()
 }
 
-/// The time that `syscalls` adds to a message, over that which `bpftrace` adds, by block.
+/// Returns the time that `syscalls` adds to a message divided by that which `bpftrace` adds, by block.
 fn extra(times: &Times, size: u64) -> Vec<f64> {
     let [ours, theirs] = ["syscalls", "bpftrace"].map(|name| pairs(times, size, name));
     let added = |[watched, twin]: &[f64; 2]| watched - twin;

@@ -1,8 +1,8 @@
-//! A program as one would write it with zbus: a caller, a callee, method calls with an array of bytes.
+//! A program as one would write it with zbus: a caller, a callee, and method calls with an array of bytes.
 //!
-//! It knows nothing of ipcperf but the numbers it is given. Caller and callee are two processes, this
-//! program again for the callee; the caller starts the dbus-daemon that is between them, if one is,
-//! from the package's own `session.conf`. All stay on the CPU that the caller was started on.
+//! It knows nothing of ipcperf except the numbers in its arguments. Caller and callee are two processes; the callee is
+//! this program again. The caller starts the dbus-daemon between them, if one is used, with the package's own
+//! `session.conf`. All stay on the CPU that the caller was started on.
 
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
@@ -48,7 +48,7 @@ enum Part {
     Callee,
 }
 
-/// An array of bytes that is written at once; a slice would be, byte by byte.
+/// An array of bytes that is written in one piece; a slice would be written byte by byte.
 struct Bytes<'a>(&'a [u8]);
 
 impl zvariant::Type for Bytes<'_> {
@@ -66,13 +66,13 @@ struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // One that is gone needs no signal.
+        // Fails if it is gone, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Plays the part it was given; the caller returns how long all calls took, ns.
+/// Plays the given part; the caller returns the duration of all calls in ns.
 pub(crate) fn play(arguments: &CallsArguments) -> Anything<Option<u64>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     match arguments.part {
@@ -92,7 +92,7 @@ pub(crate) fn play(arguments: &CallsArguments) -> Anything<Option<u64>> {
             let arguments = CallsArguments { bus: Some(address.clone()), ..arguments.clone() };
             let (ready, its) = UnixStream::pair()?;
             let _callee = callee(&arguments, its)?;
-            // The callee says when it can be called.
+            // The callee reports when it is ready.
             BufReader::new(ready).read_line(&mut String::new())?;
             let bus = Builder::address(address.as_str())?;
             runtime.block_on(async { call(&arguments, bus.build().await?).await }).map(Some)
@@ -127,7 +127,7 @@ fn peer(socket: UnixStream) -> Anything<Builder<'static>> {
     Ok(Builder::unix_stream(tokio::net::UnixStream::from_std(socket)?).p2p())
 }
 
-/// Calls and waits for the reply, again and again.
+/// Makes calls and waits for each reply.
 async fn call(arguments: &CallsArguments, connection: Connection) -> Anything<u64> {
     let mut messages = MessageStream::from(&connection);
     let (payload, mut answer) = (vec![0x5A; arguments.bytes], vec![0; arguments.reply]);
@@ -144,7 +144,7 @@ async fn call(arguments: &CallsArguments, connection: Connection) -> Anything<u6
     Ok(u64::try_from(start.elapsed().as_nanos())?)
 }
 
-/// Answers each call.
+/// Replies to each call.
 async fn serve(arguments: &CallsArguments, socket: UnixStream) -> Anything<()> {
     let connection = match &arguments.bus {
         Some(address) => Builder::address(address.as_str())?.name(SERVICE)?.build().await?,

@@ -1,8 +1,8 @@
-//! `zeromq`: `zeromq` against a plain program that sends the same messages with libzmq.
+//! `zeromq`: `zeromq` compared with a plain program that sends the same messages with libzmq.
 //!
-//! A pair is one run of each, fresh processes both, on one CPU, with as many messages; who goes first
-//! takes turns. What ours yields is the time from just before the first message to just after the last
-//! has arrived; the plain program's has the word that it did on top.
+//! A pair is one run of each, both in fresh processes, on one CPU, with the same number of messages; the order
+//! alternates. Our time is from just before the first message to just after the last has arrived; that of the plain
+//! program includes the message that reports this.
 
 use ipcperf_model::RunSpec;
 use ipcperf_model::placement::Placement;
@@ -47,7 +47,7 @@ fn question(kind: Kind, buffer_bytes: u64) -> Question {
     }
 }
 
-/// What the plain program is told.
+/// Returns the arguments of the plain program.
 fn arguments(spec: &RunSpec, messages: u64) -> Vec<String> {
     let (workload, bytes) = (spec.workload.name(), spec.buffer_bytes);
     let told = format!("zmq-pair {workload} --bytes {bytes} --messages {messages}");

@@ -1,8 +1,8 @@
-//! A program as one would write it with libzmq: two processes, a PAIR socket each, messages one way or
-//! there and back.
+//! A program as one would write it with libzmq: two processes, each with a PAIR socket, and messages one way or there
+//! and back.
 //!
-//! It knows nothing of ipcperf but the numbers it is given. The receiver is this program again. Both
-//! stay on the CPU that the sender was started on, and leave all as libzmq has it.
+//! It knows nothing of ipcperf except the numbers in its arguments. The receiver is this program again. Both stay on
+//! the CPU that the sender was started on, with the defaults of libzmq.
 
 use std::ffi::CString;
 use std::process::{Child, Command};
@@ -40,13 +40,13 @@ struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // One that is gone needs no signal.
+        // Fails if it is gone, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Plays the part it was given; the sender returns how long it took for all messages to arrive, ns.
+/// Plays the given part; the sender returns the time in ns until all messages have arrived.
 pub(crate) fn play(arguments: &PairArguments) -> Anything<Option<u64>> {
     let mut pair = Pair::new()?;
     match &arguments.sender {
@@ -55,7 +55,7 @@ pub(crate) fn play(arguments: &PairArguments) -> Anything<Option<u64>> {
             receive(arguments, &mut pair).map(|()| None)
         }
         None => {
-            // A name that is no file's, and goes with the process.
+            // An abstract name, which is not a file and disappears with the process.
             let address = format!("ipc://@ipcperf-bench-{}", std::process::id());
             pair.bind(&CString::new(address.as_str())?)?;
             let _receiver = receiver(arguments, &address)?;
@@ -73,7 +73,7 @@ fn receiver(arguments: &PairArguments, address: &str) -> Anything<Killed> {
     Ok(Killed(command.spawn()?))
 }
 
-/// Sends once the receiver is there, and returns when the last message has arrived, ns after the start.
+/// Sends once the receiver is ready; returns the time in ns until the last message has arrived.
 fn send(arguments: &PairArguments, pair: &mut Pair) -> Anything<u64> {
     let (message, mut answer) = (vec![0x5A; arguments.bytes], vec![0; arguments.bytes]);
     pair.recv(&mut [])?;
@@ -90,7 +90,7 @@ fn send(arguments: &PairArguments, pair: &mut Pair) -> Anything<u64> {
     Ok(u64::try_from(start.elapsed().as_nanos())?)
 }
 
-/// Says that it is there, and at the end of a stream that all has arrived.
+/// Reports that it is ready and, at the end of a stream, that everything has arrived.
 fn receive(arguments: &PairArguments, pair: &mut Pair) -> Anything<()> {
     let mut message = vec![0; arguments.bytes];
     pair.send(&[])?;

@@ -1,8 +1,8 @@
-//! Notes what the binary is built from and how: commit, compiler, profile, target.
+//! Records in the binary what it was built from and how: commit, compiler, profile and target.
 
 use std::process::Command;
 
-/// What `program` prints, in one line.
+/// Returns the output of `program` without surrounding white space; `None` if it cannot be run or fails.
 fn said(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -14,7 +14,7 @@ fn main() {
     note_commit();
 }
 
-/// Cargo tells build scripts what it does not tell the program.
+/// Passes on what Cargo reports only to build scripts: profile and target, and the version of the compiler.
 fn note_build() {
     for (key, source) in [("IPCPERF_PROFILE", "PROFILE"), ("IPCPERF_TARGET", "TARGET")] {
         if let Ok(value) = std::env::var(source) {
@@ -35,7 +35,8 @@ fn note_commit() {
     let Some(commit) = said("git", &["rev-parse", "--short=12", "HEAD"]) else {
         return;
     };
-    // Without locks it leaves the index alone, on which the next build would find this script to be out of date.
+    // Plain `git status` rewrites the index. The build watches that file, so the next build would run this script
+    // again.
     let status = ["--no-optional-locks", "status", "--porcelain"];
     let changed = said("git", &status).is_some_and(|changes| !changes.is_empty());
     println!("cargo::rustc-env=IPCPERF_COMMIT={commit}{}", if changed { "+" } else { "" });

@@ -1,4 +1,4 @@
-"""What tests share: recorded results files, and the command where there is one."""
+"""Fixtures of several tests: recorded results files, and the command if there is one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ RECORDED = Path(__file__).parents[2] / "tests" / "command" / "files"
 
 @pytest.fixture
 def recorded() -> Path:
-    """The folder of results files that the command's own tests read."""
+    """Folder of the results files that the command's own tests read."""
     return RECORDED
 
 
 @pytest.fixture
 def command() -> Path:
-    """The command; without one the test is skipped, or fails where skips are forbidden."""
+    """Path of the command; without one the test is skipped, or fails if skips are forbidden."""
     try:
         return ipcperf.find_command()
     except ipcperf.CommandNotFound as error:
@@ -32,7 +32,7 @@ def command() -> Path:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes lines as a results file; text stands as it is, all else as JSON."""
+    """Writes lines as a results file: strings unchanged, other values as JSON."""
 
     def written(*lines: object, end: str = "\n") -> Path:
         path = tmp_path / "results.jsonl"

@@ -1,4 +1,4 @@
-"""Lines of results files, made for tests."""
+"""Synthetic lines of results files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FOOTER: dict[str, Any] = {"kind": "footer", "complete": True}
 
 
 def header(**more: Any) -> dict[str, Any]:
-    """A header with a plan of nothing."""
+    """Returns a header with an empty plan."""
     return {"kind": "header", "schema": 1, "plan": {"cases": []}, **more}
 
 
 def sample(**more: Any) -> dict[str, Any]:
-    """A sample with no more than it needs."""
+    """Returns a sample with the required keys only."""
     return {
         "kind": "sample",
         "run_id": "1.0.1",

@@ -1,4 +1,4 @@
-"""Files that are torn, edited, or none at all."""
+"""Files that are torn, edited, or not results files."""
 
 from __future__ import annotations
 

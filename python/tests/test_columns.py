@@ -1,4 +1,4 @@
-"""The columns, held against the schema that every results file is tested against."""
+"""Comparison of the columns with the schema of results files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from ipcperf.columns import FAILURE, SAMPLE, Columns, Kind
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())["$defs"]
-# Lists, which are text with commas between or stay as they are, and the options, each a column of its own.
+# Lists, which become comma-separated text or stay as they are. Options become separate columns.
 OTHERWISE = {"cpus": Kind.TEXT, "instruments": Kind.TEXT, "warm_up_slices_ns": Kind.ANYTHING}
 KINDS = {"integer": Kind.INTEGER, "number": Kind.NUMBER, "string": Kind.TEXT, "boolean": Kind.BOOLEAN}
 
 
 def of_schema(key: dict[str, Any]) -> Kind:
-    """The kind of what the schema says of a key; references are to words."""
+    """Returns the kind of a key in the schema; references are to strings."""
     types = key.get("type", "string")
     listed = types if isinstance(types, list) else [types]
     return next(KINDS[one] for one in listed if one in KINDS)

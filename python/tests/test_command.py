@@ -1,4 +1,4 @@
-"""Finding the command, and what its words and exit codes become, by a stand-in that ends as it is told."""
+"""Finding the command, and exceptions for its messages and exit codes, with a fake command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ StandIn = Callable[..., Path]
 
 @pytest.fixture
 def stand_in(tmp_path: Path) -> StandIn:
-    """A program that notes its arguments, says `stderr`, leaves `results` behind, and exits with `code`."""
+    """Makes a program that records its arguments, prints `stderr`, writes `results` and exits with `code`."""
 
     def made(code: int = 0, stderr: str = "", stdout: str = "", results: str = "") -> Path:
         path = tmp_path / "ipcperf"
@@ -38,7 +38,7 @@ def stand_in(tmp_path: Path) -> StandIn:
 
 
 def killed_by(number: int) -> str:
-    """The end of a script that dies of a signal, also where that is ignored, as in a shell's background."""
+    """Returns the end of a script that dies of a signal, even if that is ignored, as in a background job."""
     words = f"import os, signal; signal.signal({number}, signal.SIG_DFL); os.kill(os.getpid(), {number})"
     return f'exec "{sys.executable}" -c "{words}"\n'
 
@@ -47,7 +47,7 @@ RESULTS = "".join(json.dumps(line) + "\n" for line in (header(), sample(), FOOTE
 
 
 def arguments(stand_in: Path) -> list[str]:
-    """What the stand-in was given."""
+    """Returns the arguments that the fake command was given."""
     return (stand_in.parent / "arguments").read_text().splitlines()
 
 
@@ -176,7 +176,7 @@ def test_results_beside_failures_are_kept_and_warnings_are_none(stand_in: StandI
 
 
 def test_that_results_end_early_is_said_once(stand_in: StandIn) -> None:
-    # Warnings are errors here: the exception is all that is raised.
+    # Warnings are errors here: only the exception is raised.
     command = stand_in(130, stderr="ipcperf: interrupted\n", results=RESULTS.rsplit("\n", 2)[0] + "\n")
     with pytest.raises(ipcperf.Interrupted) as told:
         ipcperf.run("pipe", out=command.with_name("r.jsonl"), command=command)

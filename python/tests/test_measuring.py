@@ -1,6 +1,6 @@
-"""The command itself, measuring little: what it writes is what is read.
+"""Short measurements with the real command: what it writes is read back.
 
-A machine at work may hold up every run of a case: nothing here supposes that a run counts.
+A busy machine may disturb every run of a case: no test assumes that a run is valid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import ipcperf
 import pytest
 from ipcperf.command import invoke
 
-# Two sizes of a pipe and a socket, five repetitions: seconds, and as good as nothing to be judged.
+# Two sizes of a pipe and a socket, five repetitions: takes seconds, and is quick to judge.
 STUDY = """
 name = "small"
 title = "Small"
@@ -52,7 +52,7 @@ second = { mechanism = "unix-stream" }
 
 @pytest.fixture(autouse=True)
 def _on_any_machine() -> Iterator[None]:
-    """What the command warns of is this machine's business, not the tests'."""
+    """Ignores warnings of the command about this machine."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ipcperf.MachineWarning)
         yield
@@ -170,7 +170,7 @@ def test_what_cannot_be_written_is_told(command: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Whoever is started in the background of a shell ignores interrupts."""
+    """Enables interrupts, which are ignored in background jobs of a shell."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -179,7 +179,7 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_command_in_order(command: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
-    # To this process alone, as a notebook's kernel is interrupted, once something has been measured.
+    # Sent to this process only, like an interrupt of a notebook's kernel, once something has been measured.
     threading.Thread(target=_interrupt_when_under_way, args=(out,), daemon=True).start()
     with pytest.raises(ipcperf.Interrupted) as told:
         ipcperf.run("pipe", buffer_sizes="4KiB", repetitions=5000, out=out, command=command)

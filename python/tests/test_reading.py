@@ -1,4 +1,4 @@
-"""Recorded files, read: what is in them is there, with its type and unit."""
+"""Reading of recorded files: all contents, with types and units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts as the command tells them, by what it printed once (shortened)."""
+"""Verdicts of the command, from recorded output (shortened)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import ipcperf
 
 
 def judged(tmp_path: Path, *told: dict[str, Any]) -> Path:
-    """A stand-in that prints these verdicts."""
+    """Makes a fake command that prints these verdicts."""
     (tmp_path / "told").write_text(json.dumps(told))
     path = tmp_path / "ipcperf"
     path.write_text(f'#!/bin/sh\ncat "{tmp_path}/told"\n')

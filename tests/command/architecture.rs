@@ -1,4 +1,4 @@
-//! `docs/architecture.md` has the crates and edges that cargo has.
+//! Tests that `docs/architecture.md` lists the crates and dependencies that cargo reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// What cargo says: our crates, and which of ours each needs when it is built.
+/// Returns our crates and their build dependencies on each other, from cargo.
 fn of_cargo() -> Edges {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
@@ -29,7 +29,7 @@ fn of_cargo() -> Edges {
     edges.collect()
 }
 
-/// What the page says, row by row.
+/// Returns the same from the rows of the page.
 fn of_page() -> Edges {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/architecture.md");
     let page = std::fs::read_to_string(page).unwrap();

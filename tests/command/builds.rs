@@ -1,5 +1,5 @@
-//! Files of custom mechanisms: found by a study from wherever it is judged, and told apart where two have one
-//! name.
+//! Files of custom mechanisms: a study finds them from whichever folder it is judged in, and two different files with
+//! one name are distinguished.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::own::{compile, example, pipes};
 use crate::results::{ResultsFile, lines, text};
 use crate::skip::skip;
 
-/// Two sizes of one library, by a relative path that matrix and claims spell in different ways.
+/// Two buffer sizes of one library, with a relative path that matrix and hypotheses spell in different ways.
 const STUDY: &str = r#"
 name = "own"
 title = "A library"
@@ -77,7 +77,7 @@ fn a_study_finds_its_own_library_from_wherever_it_is_judged() {
     assert_eq!(text(&custom["sha256"], &name).len(), 64, "{custom}");
 }
 
-/// A library and a program of one's own, each in a place of its own, with its name.
+/// Returns a custom library and a custom program, each with its path and mechanism name.
 fn own(laboratory: &Laboratory) -> Option<[(PathBuf, String); 2]> {
     let (library, program) = (laboratory.path("own.so"), laboratory.path("socket"));
     fs::copy(pipes()?, &library).expect("a copy");
@@ -87,7 +87,7 @@ fn own(laboratory: &Laboratory) -> Option<[(PathBuf, String); 2]> {
     Some([(library, of_library), (program, of_program)])
 }
 
-/// Another file of the same name, which does the same.
+/// Replaces the file with a different one of the same name and function.
 fn rebuild(path: &Path) {
     let whole = fs::read(path).expect("a file");
     let permissions = fs::metadata(path).expect("a file").permissions();
@@ -119,7 +119,7 @@ fn two_files_of_one_name_are_two_mechanisms_and_none_is_gone_on_with_as_the_othe
         let alone = laboratory.run(&format!("show {before}")).expect(0).stdout;
         assert!(!alone.contains("sha256"), "{alone}");
         let both = laboratory.run(&format!("show {before} {after}")).expect(0).stdout;
-        // A name may be broken over lines.
+        // A name may be broken over several lines.
         let joined: String = both.split_whitespace().collect();
         for results in [laboratory.path("before.jsonl"), laboratory.results()] {
             let header = ResultsFile::read(&results).header;
@@ -142,7 +142,7 @@ fn two_files_of_one_name_are_two_mechanisms_and_none_is_gone_on_with_as_the_othe
     }
 }
 
-/// That what is torn and was measured of another file is neither gone on with nor changed.
+/// Checks that torn results of another file are neither resumed nor changed.
 fn assert_not_resumed(laboratory: &Laboratory, name: &str) {
     let before = laboratory.path("before.jsonl");
     let text = fs::read_to_string(&before).expect("results");

@@ -1,5 +1,5 @@
-//! Confined as in a container: no root, no capabilities, a seccomp filter, little shared memory and
-//! a sparse cpuset. What can run does, and what cannot says why.
+//! Runs confined as in a container: no root, no capabilities, a seccomp filter, little shared memory and a sparse
+//! cpuset. What can run runs, and what cannot says why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::chown;
@@ -26,10 +26,10 @@ use crate::laboratory::{Finished, Laboratory, with_time};
 use crate::results::{ResultsFile, text};
 use crate::skip::skip;
 
-/// Nobody's number as a user and as a group.
+/// User and group ID of `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// What container engines refuse their containers by default.
+/// System calls that container engines refuse by default.
 const REFUSED: [libc::c_long; 25] = [
     libc::SYS_add_key,
     libc::SYS_bpf,
@@ -57,7 +57,7 @@ const REFUSED: [libc::c_long; 25] = [
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
 ];
-/// What clone may not make anew.
+/// Namespaces that clone(2) may not create.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -68,14 +68,14 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
-/// A place that nobody may use, with a copy of the command that nobody may reach.
+/// A folder of user `nobody`, with a copy of the command that this user can execute.
 struct Container {
     laboratory: Laboratory,
     cpus: Vec<u32>,
 }
 
 impl Container {
-    /// `None` where this user cannot confine anything.
+    /// Creates the container; `None` if this user cannot confine a process.
     fn open(cpus: Vec<u32>) -> Option<Self> {
         if !geteuid().is_root() {
             skip("a container", "only root can make one");
@@ -89,8 +89,8 @@ impl Container {
         Some(Self { laboratory, cpus })
     }
 
-    /// Runs the command with `arguments`, confined. What a thread is confined to, the processes it
-    /// starts are too; the thread ends with it.
+    /// Runs the command with `arguments`, confined. The confinement applies to a thread, is inherited by the processes
+    /// that it starts, and ends with it.
     fn run(&self, arguments: &str) -> Option<Finished> {
         thread::scope(|scope| {
             let confined = scope.spawn(|| self.run_here(arguments));
@@ -115,9 +115,9 @@ impl Container {
     }
 }
 
-/// A mount namespace with 64 MiB of /dev/shm.
+/// Enters a mount namespace with 64 MiB of `/dev/shm`.
 fn own_shared_memory() -> rustix::io::Result<()> {
-    // SAFETY: mounts alone become this thread's own; descriptors stay shared.
+    // SAFETY: only mounts become private to this thread; descriptors stay shared.
     unsafe { unshare_unsafe(UnshareFlags::NEWNS)? };
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     mount("shm", "/dev/shm", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"size=64m,mode=1777")
@@ -129,7 +129,7 @@ fn narrow(cpus: &[u32]) {
     sched_setaffinity(None, &set).expect("allowed CPUs");
 }
 
-/// Gives up root, and every capability with it.
+/// Gives up root and with it every capability.
 fn become_nobody() {
     let (group, user) = (Gid::from_raw(NOBODY), Uid::from_raw(NOBODY));
     set_thread_groups(&[]).expect("no groups");
@@ -137,7 +137,8 @@ fn become_nobody() {
     set_thread_res_uid(user, user, user).expect("another user");
 }
 
-/// Two filters: unlike the others, `clone3` is said not to exist, so that C libraries use `clone`.
+/// Installs two filters: `clone3`, unlike the other calls, is reported as missing, so that C libraries fall back to
+/// `clone`.
 fn refuse_calls() {
     let flag = |&flag: &libc::c_int| {
         let flag = u64::try_from(flag).expect("a bit");
@@ -161,7 +162,7 @@ fn refuse_calls() {
     }
 }
 
-/// A container that confines nothing proves nothing.
+/// Checks that the confinement is in force; otherwise the tests would prove nothing.
 fn assert_confined() {
     let status = fs::read_to_string("/proc/thread-self/status").expect("this thread");
     for line in ["Uid:\t65534\t65534", "CapEff:\t0000000000000000", "Seccomp:\t2", "NoNewPrivs:\t1"]
@@ -172,7 +173,7 @@ fn assert_confined() {
     assert_eq!(refused, Err(rustix::io::Errno::PERM));
 }
 
-/// Every second allowed CPU, and not the first of them where there are more.
+/// Returns every second allowed CPU, without the first one if there are several.
 fn sparse_cpus() -> Vec<u32> {
     let topology = Topology::read().expect("the allowed CPUs");
     let all: Vec<u32> = topology.cpus.iter().map(|cpu| cpu.number).collect();
@@ -185,12 +186,12 @@ fn last_cpu() -> Vec<u32> {
     topology.cpus.last().map(|cpu| cpu.number).into_iter().collect()
 }
 
-/// What is listed as available has samples and figures; what is not says why.
+/// Checks that every mechanism that is listed as available has samples and figures, and that the others have a reason.
 fn assert_all_ran(container: &Container, summaries: &[Value], listed: &[Value]) {
     let file = ResultsFile::read(&container.laboratory.results());
     assert_eq!(file.footer["complete"], true);
     let refused = file.header["plan"]["refused"].as_array().expect("an array");
-    // What carries no message of the sizes that were asked for is refused, and so answered too.
+    // A mechanism that cannot carry messages of the requested sizes is refused, which counts as an answer.
     let answered = file.samples.iter().chain(refused).map(|run| text(run, "mechanism"));
     let answered: BTreeSet<&str> = answered.collect();
     let of = |available| {
@@ -213,7 +214,7 @@ fn has_a_figure(summary: &Value) -> bool {
     figures.iter().any(|key| summary[key]["median"].as_f64().is_some_and(|median| median > 0.0))
 }
 
-/// Refused, with a reason; or always held up, as the machine is shared.
+/// Whether the case was refused with a reason, or was always disturbed, which may happen on a shared machine.
 fn is_explained(summary: &Value) -> bool {
     let refused = summary["refused"].as_str().is_some_and(|reason| !reason.is_empty());
     refused || summary["disturbed"].as_u64() > Some(0)
@@ -223,7 +224,7 @@ fn array(text: &str) -> Vec<Value> {
     serde_json::from_str(text).expect(text)
 }
 
-/// Measures with `arguments` on sparse CPUs, and returns what was printed.
+/// Measures with `arguments` on sparse CPUs and returns the printed summaries.
 fn measure(arguments: &str) -> Option<(Container, Vec<Value>)> {
     let container = Container::open(sparse_cpus())?;
     let out = container.laboratory.results();

@@ -1,5 +1,5 @@
-//! What counters counted and the profile sampled, in tables, figures and exports. Few machines that tests run on
-//! have counters: the numbers are of a file that was made, and says so.
+//! Counters and profile in tables, figures and exports. Few test machines have hardware counters, so the data come from
+//! a synthetic file, which is marked as such.
 
 use std::fs;
 
@@ -65,7 +65,7 @@ fn scripts_get_what_a_message_took() {
         let one = all.iter().find(|one| one["role"] == role && one["name"] == name);
         one.expect("it was counted")["median"].as_f64().expect("a number")
     };
-    // 2,400 for a message, 1 for each 4 bytes, and by block 1 or 2 per cent more.
+    // 2,400 cycles per message and 1 per 4 bytes; 1 or 2 % more, depending on the block.
     let cycles = 2_400.0 + 4_096.0 / 4.0;
     let told = counted(4_096, "sender", "cycles");
     assert!((told / cycles - 1.015).abs() < 0.001, "{told}");
@@ -79,11 +79,11 @@ fn stacks_are_exported_folded() {
     assert!(folded.lines().any(|one| one == line), "{folded}");
 }
 
-/// What the kernel counts everywhere, and the profile, of one run of each of these cases.
+/// One run per case with the counters that the kernel provides everywhere, and the profile.
 const WATCHED: &str = "--instrument counters,profile --events context-switches,page-faults,task-clock \
                        --repetitions 1 --placement same";
 
-/// Runs `cases` watched so; `None` where that cannot be.
+/// Runs `cases` with these instruments; `None` if that is not possible here.
 fn watched(laboratory: &Laboratory, cases: &str) -> Option<Vec<Value>> {
     let planned = laboratory.run(&format!("plan {cases} {WATCHED}"));
     if planned.status.code() != Some(0) {
@@ -120,7 +120,7 @@ fn what_is_counted_is_what_the_parties_counted_themselves() {
             let role = text(row, "role");
             let own = ["voluntary", "involuntary"]
                 .map(|kind| number(sample, &format!("{role}_{kind}_switches")));
-            // A switch may come between the reading of a counter and the party's own.
+            // A switch may occur between the reading of the counter and that of the peer.
             let (counted, own) = (number(row, "count"), own[0] + own[1]);
             assert!(counted.abs_diff(own) <= 2, "{role}: {counted}, not {own}");
             compared += 1;
@@ -181,7 +181,7 @@ fn what_is_no_event_is_a_mistake_and_what_is_absent_a_line() {
     }
 }
 
-/// Whether the processor counts instructions here; if not, the test is skipped.
+/// Whether the processor counts instructions here; otherwise skips the test.
 fn counts_instructions(laboratory: &Laboratory) -> bool {
     let told = laboratory.run("doctor --json").expect(0).stdout;
     let told: Value = serde_json::from_str(&told).expect("one object");
@@ -192,7 +192,7 @@ fn counts_instructions(laboratory: &Laboratory) -> bool {
     is_there
 }
 
-/// Instructions of the sender's program for each message, of a run of so much.
+/// Returns the user-space instructions of the sender per message, in a run of `total` bytes.
 fn instructions_of_a_message(total: &str) -> f64 {
     let laboratory = Laboratory::open();
     let run = format!(
@@ -219,12 +219,12 @@ fn a_message_takes_as_many_instructions_however_many_there_are() {
     assert!(few > 10.0 && (few / many - 1.0).abs() < 0.02, "{few}, then {many}");
 }
 
-/// The least share of the copying functions. An emulated processor is seen to overflow in a tick, and where the
-/// program's and the kernel's counts change places: 97 of 100 samples of the receiver fall on its way out of
-/// read(), whatever was counted before.
+/// Minimum share of the copying functions. An emulated processor detects overflows only at a tick and when the user and
+/// kernel counts are switched: 97 of 100 samples of the receiver fall on its return from read(), whatever was counted
+/// before.
 const LEAST_COPYING: f64 = 0.01;
 
-/// Overflows are seen so rarely that a run takes many ticks.
+/// Overflows are detected so rarely that a run must last for many ticks.
 #[test]
 fn instructions_are_charged_to_functions() {
     let laboratory = Laboratory::open();

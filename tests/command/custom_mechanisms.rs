@@ -1,5 +1,5 @@
-//! Programs and libraries that a file names: a results file that is only read starts nothing, whatever is in it, and
-//! a file of others runs nothing that was not allowed.
+//! Programs and libraries named in a file. Reading a results file starts nothing, whatever is in it, and a file of
+//! another user runs nothing without permission.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,12 +13,12 @@ use crate::results::{ResultsFile, lines};
 use crate::skip::skip;
 use crate::whole::assert_whole;
 
-/// A program and a library that leave a mark wherever they are started or loaded.
+/// A program and a library that leave a mark when they are started or loaded.
 struct Trap {
     laboratory: Laboratory,
     mark: PathBuf,
     program: String,
-    /// None where there is no compiler.
+    /// `None` if there is no compiler.
     library: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Trap {
         self.mark.exists()
     }
 
-    /// Runs `arguments` behind which the results file stands, which must start nothing.
+    /// Runs `arguments` followed by the results file, and checks that this starts nothing.
     fn run_quietly(&self, arguments: &str, code: i32) -> String {
         let command = format!("{arguments} {}", self.laboratory.results().display());
         let finished = self.laboratory.run(&command).expect(code);
@@ -62,7 +62,7 @@ impl Trap {
         finished.stderr
     }
 
-    /// Measures a pipe, and changes the lines of the file as `change` does.
+    /// Measures a pipe, then applies `change` to the lines of the file.
     fn file(&self, change: impl Fn(&mut Vec<Value>)) {
         let arguments = "-m pipe -b 64 --total 640 --repetitions 1";
         self.laboratory.finish(self.laboratory.measuring(arguments)).expect(0);
@@ -81,7 +81,7 @@ fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
 }
 
-/// A study with one matrix, of `mechanisms`.
+/// Returns a study with one matrix of `mechanisms`.
 fn study(mechanisms: &[String]) -> String {
     format!(
         "name = \"odd\"\ntitle = \"a\"\nquestion = \"b\"\n[sampling]\nrepetitions = 1\n[[matrix]]\nname = \"m\"\n\
@@ -133,7 +133,7 @@ fn a_study_that_is_only_read_starts_nothing() {
     trap.run_quietly(&format!("report --study {path} -o {}", page.display()), 0);
 }
 
-/// The command runs what a header names only under its own name.
+/// The command runs a case of a header only if the name of the case matches its specification.
 #[test]
 fn a_case_that_is_another_than_its_name_says_is_refused() {
     let trap = Trap::set();
@@ -183,7 +183,7 @@ fn specifications_that_nobody_could_have_asked_for_are_refused() {
     }
 }
 
-/// As long as name and specification agree, values are held against those of the command line.
+/// If name and specification agree, the values are still checked against the limits of the command line.
 #[test]
 fn values_beyond_those_of_the_command_line_are_refused() {
     let trap = Trap::set();
@@ -227,8 +227,8 @@ fn two_cases_of_one_name_are_refused() {
     assert!(trap.run_quietly("resume", 2).contains("there are two cases `pipe/"));
 }
 
-/// What each group of instruments is called, and which amount is moved, is held against the plan too: files of
-/// watched runs and of studies are gone on with.
+/// The names of instrument groups and of totals are checked against the plan too, so that files of instrumented runs
+/// and of studies can be resumed.
 #[test]
 fn names_with_amounts_and_instruments_are_made_again() {
     let laboratory = Laboratory::open();
@@ -260,8 +260,8 @@ fn names_with_amounts_and_instruments_are_made_again() {
     }
 }
 
-/// A results file of a custom mechanism of the user's own is gone on with; where others may have changed it, only where
-/// that is allowed.
+/// A results file that belongs to the user is resumed, even with custom mechanisms. If others may have changed it, this
+/// needs a flag.
 #[test]
 fn a_file_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
     let trap = Trap::set();
@@ -348,7 +348,7 @@ fn a_study_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
     assert!(trap.is_sprung());
 }
 
-/// What names nothing of the kind may be anybody's.
+/// A file without custom mechanisms may belong to anyone.
 #[test]
 fn a_file_without_custom_mechanisms_needs_no_flag() {
     let trap = Trap::set();

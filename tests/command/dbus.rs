@@ -1,5 +1,4 @@
-//! What stands between the parties of D-Bus: whose figures are told, where it runs, what is said where
-//! it is not installed.
+//! Broker processes of D-Bus: their figures, their CPUs, and the message if none is installed.
 
 use std::fs;
 
@@ -13,7 +12,7 @@ use crate::skip::skip;
 
 const WAYS: [(&str, &str); 2] = [("daemon", "dbus-daemon"), ("broker", "dbus-broker")];
 
-/// Those that are installed, with the names of their programs.
+/// Returns the installed brokers, with the names of their programs.
 fn ways() -> impl Iterator<Item = (&'static str, &'static str)> {
     WAYS.into_iter().filter(|(via, program)| {
         let options = [("via".to_owned(), (*via).to_owned())].into();
@@ -47,13 +46,13 @@ fn a_broker_has_figures_of_its_own_and_calls_of_a_library_are_not_known() {
     }
 }
 
-/// Of the programs below the command, the one called `program`.
+/// Returns the process named `program` among the descendants of the command.
 fn broker(command: u32, program: &str) -> Option<u32> {
     let name = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     descendants(command).into_iter().find(|pid| name(pid).trim_end() == program)
 }
 
-/// The CPUs that a process may use, as the kernel writes them.
+/// Returns the CPUs that a process may use, in the kernel's notation.
 fn allowed_cpus(pid: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -73,7 +72,7 @@ fn a_broker_runs_on_the_cpus_of_the_parties() {
             );
             let command = laboratory.begin(&arguments);
             let pid = wait_for(program, HANG, || broker(command.id(), program));
-            // Between the fork and its first instructions it is as the worker.
+            // Between the fork and its first instructions, the process has the settings of the worker.
             assert_eq!(allowed_cpus(pid).as_ref(), Some(cpus), "{arguments}");
             signal(command.id(), Signal::KILL);
             command.finish(HANG);

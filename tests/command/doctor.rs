@@ -1,4 +1,4 @@
-//! `ipcperf doctor`: it tells what is missing and what would help, and leaves all as it was.
+//! `ipcperf doctor`: it reports what is missing and how to fix it, and changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::laboratory::Laboratory;
 
-/// What remedies speak of.
+/// Settings that remedies mention.
 const SETTINGS: [&str; 9] = [
     "fs/pipe-max-size",
     "fs/mqueue/msg_max",

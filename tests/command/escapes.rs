@@ -1,4 +1,5 @@
-//! Text of others reaches a terminal as text: a hostile string in every string of a results file, and all that prints it.
+//! Foreign text reaches a terminal as plain text: a hostile string is inserted into every string of a results file and
+//! passed to every command that prints it.
 
 use std::fs;
 use std::path::Path;
@@ -14,11 +15,12 @@ const REAL: [&str; 3] = [
     include_str!("files/synthetic-counters.jsonl"),
 ];
 
-/// The title of the window, the screen, the colour, the order of letters, lines of other kinds, what cannot be seen.
+/// Control sequences for the window title, the screen and colours, changes of text direction, unusual line ends and
+/// invisible characters.
 const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\u{202e}txt\u{2066}\u{200f}\u{61c}\u{85}\u{2028}\u{0}\u{7f}\
                        \u{feff}\u{200b}\u{e0041}\nPLANTED";
 
-/// Strings that are words of a list: a line with another one is none, and is left out.
+/// Keys whose value must be from a list: a line with another value is invalid and skipped.
 const WORDS: [&str; 17] = [
     "kind",
     "workload",
@@ -39,7 +41,7 @@ const WORDS: [&str; 17] = [
     "objects",
 ];
 
-/// Whether a terminal obeys `letter`, or a reader is misled by it.
+/// Whether `letter` controls a terminal or misleads a reader.
 fn is_obeyed(letter: char) -> bool {
     let is_hidden = matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}');
@@ -56,11 +58,11 @@ fn assert_plain(what: &str, text: &str) {
     }
 }
 
-/// Adds the string to each string of `value`, and to each key of what has keys of its own, but to `words`.
+/// Appends the string to each string in `value`, and to the keys of objects with free keys, except for `words`.
 fn plant(value: &mut Value, key: &str, words: &[&str]) {
     match value {
         Value::String(_) if words.contains(&key) => {}
-        // Where a number may stand, no other word may.
+        // No other word is valid in place of a number.
         Value::String(text) if text == "unlimited" => {}
         Value::String(text) => text.push_str(HOSTILE),
         Value::Array(items) => items.iter_mut().for_each(|item| plant(item, key, words)),
@@ -75,7 +77,7 @@ fn plant(value: &mut Value, key: &str, words: &[&str]) {
     }
 }
 
-/// `real` with the string wherever there is one, and something for it to be in.
+/// Returns `real` with the string inserted everywhere, and with lines added that provide more strings.
 fn planted(real: &str, words: &[&str]) -> String {
     let mut all: Vec<Value> =
         real.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
@@ -111,7 +113,7 @@ fn planted(real: &str, words: &[&str]) -> String {
     all.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Commands that print something of a results file, their words before the file; every export format comes besides.
+/// Commands that print parts of a results file, without the file; the export formats are added to them.
 const COMMANDS: [&str; 6] = [
     "show",
     "show --json",
@@ -132,7 +134,7 @@ fn assert_all_plain(laboratory: &Laboratory, path: &Path) {
     let all = shows.chain(exports).chain([report, resume]);
     for command in all {
         let Finished { stdout, stderr, .. } = laboratory.run(&command);
-        // A sheet ends its lines as RFC 4180 says.
+        // CSV lines end in CR LF (RFC 4180).
         assert_plain(&command, &stdout.replace("\r\n", "\n"));
         assert_plain(&command, &stderr);
         assert!(!stderr.lines().any(|line| line.starts_with("PLANTED")), "{command}: {stderr}");
@@ -163,7 +165,7 @@ fn nothing_in_a_results_file_reaches_a_terminal_but_text() {
     }
 }
 
-/// Where a word must be one of a list, and is the string.
+/// The string takes the place of a word that must be from a list.
 #[test]
 fn lines_that_are_left_out_are_told_in_plain_text() {
     let laboratory = Laboratory::open();
@@ -176,7 +178,7 @@ fn lines_that_are_left_out_are_told_in_plain_text() {
     }
 }
 
-/// What was typed, and what a file is called.
+/// The string is in the arguments and in file names.
 #[test]
 fn names_of_files_and_words_that_were_typed_are_told_in_plain_text() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! `ipcperf export` and `--export`: files that other programs read, from outside.
+//! `ipcperf export` and `--export`: files for other programs, tested from outside.
 
 use std::fs;
 use std::io::pipe;
@@ -20,7 +20,7 @@ fn formats(laboratory: &Laboratory) -> Vec<String> {
     entries.iter().map(|entry| entry["name"].as_str().expect("a name").to_owned()).collect()
 }
 
-/// `--export` for every format, each to a file named after it.
+/// Returns `--export` for every format, each to a file named after it.
 fn all(laboratory: &Laboratory, formats: &[String]) -> String {
     let export = |format| format!(" --export {format}={}", laboratory.path(format).display());
     formats.iter().map(|format| export(format)).collect()
@@ -129,7 +129,7 @@ fn a_reader_of_exports_that_goes_away_is_a_clean_end() {
     }
 }
 
-/// Rows of `csv-runs` at `path`.
+/// Returns the number of rows of the `csv-runs` export at `path`.
 fn rows(path: &std::path::Path) -> usize {
     fs::read_to_string(path).expect("an export").matches("\r\n").count() - 1
 }

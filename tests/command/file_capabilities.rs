@@ -1,5 +1,5 @@
-//! A file with capabilities (`setcap`), executed by a user who has none: what it grants is for the instruments, and
-//! reaches no code that the user names. It takes root to make such a file.
+//! An executable with file capabilities (`setcap`), run by a user without any: the capabilities are for the instruments
+//! and reach no code that the user names. Only root can create such a file.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,20 +17,20 @@ use crate::results::{ResultsFile, lines, text};
 use crate::setting::lend;
 use crate::skip::skip;
 
-/// A user who has nothing.
+/// An unprivileged user.
 const USER: u32 = 1_000;
 const CAP_SYSLOG: u32 = 34;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// The command as a file that grants capabilities, in a place that is `USER`'s.
+/// The command as a file with capabilities, in a folder of `USER`.
 struct Granting {
     laboratory: Laboratory,
     program: PathBuf,
 }
 
 impl Granting {
-    /// `None` where this user, or this file system, knows no such files.
+    /// Creates the file; `None` if this user or this file system cannot.
     fn open() -> Option<Self> {
         let what = "a file with capabilities";
         if !geteuid().is_root() {
@@ -48,7 +48,7 @@ impl Granting {
         gives.then_some(granting)
     }
 
-    /// Whether the kernel gives what the file grants: it does not where the file system is mounted `nosuid`.
+    /// Whether the kernel grants the capabilities of the file: it does not if the file system is mounted `nosuid`.
     fn gives(&self) -> bool {
         let machine = self.run("machine --json").expect(0).stdout;
         let machine: serde_json::Value = serde_json::from_str(&machine).expect("an object");
@@ -70,7 +70,7 @@ impl Granting {
         self.laboratory.path("data/results.jsonl")
     }
 
-    /// What each process wrote in which code of the user's ran.
+    /// Returns what each process that ran code of the user has recorded.
     fn seen(&self) -> Vec<String> {
         fs::read_to_string(self.seen_at()).unwrap_or_default().lines().map(str::to_owned).collect()
     }
@@ -80,7 +80,7 @@ impl Granting {
     }
 }
 
-/// Has the file at `path` grant `capabilities`, permitted and effective: `struct vfs_cap_data`, revision 2.
+/// Sets `capabilities` of the file at `path`, permitted and effective, as `struct vfs_cap_data` of revision 2.
 fn grant(path: &Path, capabilities: &[u32]) -> rustix::io::Result<()> {
     let bits = capabilities.iter().fold(0_u64, |bits, number| bits | 1 << number);
     let [revision_2, effective] = [0x0200_0000_u32, 1];
@@ -93,7 +93,7 @@ fn half(bits: u64) -> u32 {
     u32::try_from(bits & u64::from(u32::MAX)).expect("32 bits")
 }
 
-/// Compiles `c` into `name`; `None` where there is no compiler.
+/// Compiles `c` into `name`; `None` if there is no compiler.
 fn compiled(granting: &Granting, name: &str, c: &str, flags: &[&str]) -> Option<String> {
     let [source, to] = [format!("{name}.c"), name.to_owned()].map(|n| granting.laboratory.path(&n));
     let spy = SPY.replace("SEEN", &granting.seen_at().display().to_string());
@@ -105,7 +105,7 @@ fn compiled(granting: &Granting, name: &str, c: &str, flags: &[&str]) -> Option<
     made.map(|()| to.display().to_string())
 }
 
-/// Writes down what the calling process may do.
+/// Records the capabilities of the calling process.
 const SPY: &str = r#"
 #include <fcntl.h>
 #include <stdio.h>
@@ -122,7 +122,7 @@ __attribute__((constructor)) static void spy(void) {
 }
 "#;
 
-/// Moves nothing, and says so: it is enough that it is loaded.
+/// Refuses to open: being loaded is enough for the test.
 const LIBRARY: &str = r#"
 static int o(const struct ipcperf_setup *s, void *e[2], uint64_t *g, char *w, size_t n)
 { (void)s; (void)e; (void)g; snprintf(w, n, "not today"); return -5; }
@@ -133,7 +133,7 @@ const struct ipcperf_mechanism *ipcperf_mechanism(void)
 { static struct ipcperf_mechanism m = { IPCPERF_ABI, 0, 0, o, 0, t, r, c, 0 }; return &m; }
 "#;
 
-/// Why `name` is not available in what `list --json` printed; `None` where it is.
+/// Returns the reason why `name` is not available in the output of `list --json`; `None` if it is.
 pub(crate) fn unavailable(listed: &str, name: &str) -> Option<String> {
     let listed: Vec<serde_json::Value> = serde_json::from_str(listed).expect("an array");
     let entry = listed.into_iter().find(|entry| entry["name"] == name).expect(name);
@@ -154,7 +154,7 @@ fn what_a_file_grants_reaches_no_library_and_no_program() {
     granting.measure(&format!("-m lib:{library} -b 64 --total 640 --repetitions 1")).expect(4);
     let file = ResultsFile::read(&granting.results());
     assert!(text(&file.failures[0], "where").contains("not today"), "{:?}", file.failures);
-    // The process that is asked for facts, and the workers of two runs; four sets each.
+    // The process that is asked for facts, and the workers of two runs; four sets of capabilities each.
     assert_nothing_granted(&granting.seen(), 3 * 4);
     fs::remove_file(granting.seen_at()).expect("what was seen");
     let main = "int main(void) { return 3; }\n";
@@ -164,7 +164,8 @@ fn what_a_file_grants_reaches_no_library_and_no_program() {
     granting.laboratory.assert_nothing_left();
 }
 
-/// Every worker is without, not only one with code of the user's: what it starts is found in his `PATH`.
+/// Every worker drops the capabilities, not only one with code of the user: programs that it starts are found through
+/// the user's `PATH`.
 #[test]
 fn every_worker_is_without_what_the_file_grants() {
     let Some(granting) = Granting::open() else { return };
@@ -190,7 +191,7 @@ fn every_worker_is_without_what_the_file_grants() {
     }
 }
 
-/// What the grant is for still works.
+/// The instruments, which the capabilities are for, still work.
 #[test]
 fn an_instrument_has_what_the_file_grants() {
     let Some(granting) = Granting::open() else { return };
@@ -206,7 +207,7 @@ fn an_instrument_has_what_the_file_grants() {
         let of = |line: &&serde_json::Value| line["instrument"] == instrument;
         assert!(rows.iter().any(|line| of(&line)), "{instrument} saw nothing");
     }
-    // Its workers are their user's again: who may be traced, may be copied from.
+    // Its workers run as their user again: process-vm needs permission to trace the peer.
     granting.measure("-m process-vm -b 64 --total 64kB --repetitions 1").expect(0);
 }
 

@@ -1,4 +1,4 @@
-//! When buffers are touched first: page faults inside the timed region, by the peers' own `getrusage`.
+//! First touch of buffers: page faults in the timed region, measured by the peers with `getrusage`.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::laboratory::Laboratory;
 use crate::results::{ResultsFile, number};
 
-/// Bytes of a buffer, and its pages.
+/// Size of a buffer in bytes and in pages.
 const BUFFER_BYTES: u64 = 16 << 20;
 const PAGES: u64 = BUFFER_BYTES / 4096;
-/// What else faults inside the timed region, at most.
+/// Maximum number of other faults in the timed region.
 const OTHERS: u64 = 200;
 
-/// Faults of each peer of the runs made with `arguments`.
+/// Returns the faults of each peer in the runs made with `arguments`.
 fn faults(laboratory: &Laboratory, arguments: &str) -> Vec<[u64; 2]> {
     let arguments = format!("-m pipe -b 16MiB --total 16MiB --repetitions 1 {arguments}");
     laboratory.finish(laboratory.measuring(&arguments)).expect(0);
@@ -23,7 +23,7 @@ fn faults(laboratory: &Laboratory, arguments: &str) -> Vec<[u64; 2]> {
     ResultsFile::read(&laboratory.results()).samples.iter().map(of).collect()
 }
 
-/// Least number of faults that bring in a buffer: one a page, unless the kernel hands out huge ones unasked.
+/// Returns the minimum number of faults for a buffer: one per page, unless the kernel uses huge pages by default.
 fn least() -> u64 {
     let huge = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
     if huge.is_ok_and(|text| text.contains("[always]")) { BUFFER_BYTES >> 21 } else { PAGES }
@@ -67,7 +67,7 @@ fn what_would_touch_buffers_before_is_refused() {
     assert!(filled.contains("nothing is left for --first-touch timed"), "{filled}");
 }
 
-/// Nothing was written beforehand, but all that is sent arrives.
+/// The buffers are untouched before the first message, but all data arrive.
 #[test]
 fn messages_on_untouched_buffers_arrive_whole() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! A full disk: exit code 5, no finished sample lost, and `resume` goes on once there is room.
+//! A full disk: exit code 5, no finished sample is lost, and `resume` continues once there is space.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -14,18 +14,18 @@ use crate::skip::skip;
 use crate::system_calls::try_strace;
 use crate::whole::{assert_consistent, assert_whole};
 
-/// Room for some sixty samples beside the reserve that the command keeps.
+/// Space for about sixty samples in addition to the reserve that the command keeps.
 const SMALL: &str = "320k";
-/// More samples than that.
+/// More samples than fit.
 const MANY: &str = "-m pipe -b 64 --total 6400 --repetitions 150";
 
-/// A disk of its own for results, small enough to be filled.
+/// A separate disk for results that is small enough to be filled.
 struct SmallDisk<'a> {
     laboratory: &'a Laboratory,
 }
 
 impl<'a> SmallDisk<'a> {
-    /// Mounts a disk of `size`; `None` where that may not be done.
+    /// Mounts a disk of `size`; `None` if that is not permitted.
     fn mount(laboratory: &'a Laboratory, size: &str) -> Option<Self> {
         let disk = Self { laboratory };
         fs::create_dir(disk.path("")).expect("a folder");
@@ -51,7 +51,7 @@ impl<'a> SmallDisk<'a> {
         with_time(&format!("run {arguments} --out {}", self.results().display()))
     }
 
-    /// Takes all the room that is left.
+    /// Uses up the space that is left.
     fn fill(&self) {
         let mut file = File::create(self.path("filler")).expect("a file");
         let full = loop {
@@ -62,7 +62,7 @@ impl<'a> SmallDisk<'a> {
         assert_eq!(full.kind(), ErrorKind::StorageFull, "{full}");
     }
 
-    /// Makes the disk large and has `resume` complete the file.
+    /// Enlarges the disk and completes the file with `resume`.
     fn enlarge_and_resume(&self) {
         mount_remount(self.path(""), MountFlags::empty(), c"size=64m").expect("a larger disk");
         let before = ResultsFile::read(&self.results()).samples;
@@ -75,13 +75,13 @@ impl<'a> SmallDisk<'a> {
 
 impl Drop for SmallDisk<'_> {
     fn drop(&mut self) {
-        // Not mounted, or gone already: then the folder is an ordinary one.
+        // Fails if it is not mounted or already gone; then the folder is an ordinary one.
         let _ = unmount(self.path(""), UnmountFlags::DETACH);
     }
 }
 
-/// The command said in one line that the disk is full and what to do; the file holds whole lines
-/// and ends in a footer that says that runs are missing.
+/// Checks that the command reported the full disk and the remedy in one line. The file must hold whole lines and end in
+/// a footer that marks it as incomplete.
 fn assert_told(disk: &SmallDisk<'_>, finished: Finished) -> ResultsFile {
     let full = finished.expect(5);
     let beside_warnings = |line: &&str| !line.starts_with("ipcperf: warning:");
@@ -111,7 +111,7 @@ fn a_disk_that_fills_up_loses_no_sample() {
     disk.enlarge_and_resume();
 }
 
-/// Room is kept before a run is made: every worker that was started has its line.
+/// Space is reserved before each run, so every worker that was started has its line.
 #[test]
 fn no_run_is_made_that_could_not_be_kept() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! Interrupted in mid-run: what was measured is kept, and no process stays.
+//! Interruption during a run: results are kept, and no process is left.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
@@ -14,8 +14,7 @@ use crate::skip::skip;
 /// Three cases, and more runs than a test waits for.
 const LONG: &str = "-m pipe,tcp,shm-ring -b 64 --repetitions 1000";
 
-/// Starts the long command in a process group of its own and waits until some runs are told and
-/// another is under way.
+/// Starts the long command in its own process group, and waits until some runs are stored and another is in progress.
 fn under_way(laboratory: &Laboratory) -> Started {
     let mut command = laboratory.measuring(LONG);
     command.process_group(0);
@@ -28,7 +27,7 @@ fn under_way(laboratory: &Laboratory) -> Started {
     command
 }
 
-/// All was kept, and the command died of `asked`: whoever waits for it sees that it was interrupted.
+/// Checks that all results were kept and that the command died of `asked`, so that its parent sees the interruption.
 fn assert_kept(laboratory: &Laboratory, command: Started, asked: Signal) {
     let finished = command.finish(GRACE);
     assert_eq!(finished.status.signal(), Some(asked.as_raw()), "{:?}", finished.status);
@@ -56,7 +55,7 @@ fn a_signal_that_asks_to_end_keeps_what_was_measured() {
     }
 }
 
-/// A terminal sends Ctrl-C to the whole group: no party must die of it and be told as a failure.
+/// A terminal sends Ctrl-C to the whole group: no peer must die of it and be reported as a failure.
 #[test]
 fn a_signal_to_the_whole_group_does_the_same() {
     let laboratory = Laboratory::open();
@@ -66,7 +65,7 @@ fn a_signal_to_the_whole_group_does_the_same() {
     assert_kept(&laboratory, command, Signal::INT);
 }
 
-/// A shell goes on with its loop where a program that was interrupted exits by itself, whatever its exit code.
+/// If an interrupted program exits by itself, with any code, the shell continues its loop.
 #[test]
 fn ctrl_c_ends_a_loop_of_the_shell() {
     if Command::new("bash").arg("--version").output().is_err() {
@@ -84,7 +83,7 @@ fn ctrl_c_ends_a_loop_of_the_shell() {
             .args(["-c", &format!("for i in 1 2 3; do echo turn $i; {program} {arguments}; done")]);
         shell.process_group(0).current_dir(laboratory.path("data"));
         let shell = laboratory.start(laboratory.place(shell, ""));
-        // The shell's child, its worker, and two peers.
+        // The child of the shell, its worker and two peers.
         wait_for("a run under way", GRACE, || (descendants(shell.id()).len() == 4).then_some(()));
         let group = Pid::from_raw(shell.id().cast_signed()).expect("a group");
         kill_process_group(group, Signal::INT).expect("the group is there");
@@ -99,7 +98,7 @@ fn ctrl_c_ends_a_loop_of_the_shell() {
     }
 }
 
-/// What `nohup` and a script's background ignore stays ignored.
+/// Signals ignored by `nohup` or for background jobs of a script stay ignored.
 #[test]
 fn a_signal_that_was_ignored_from_the_start_does_nothing() {
     let laboratory = Laboratory::open();
@@ -119,11 +118,11 @@ fn two_signals_in_a_row_end_it_no_worse() {
     let command = under_way(&laboratory);
     signal(command.id(), Signal::TERM);
     signal(command.id(), Signal::INT);
-    // A shell must see the Ctrl-C.
+    // A shell must see Ctrl-C.
     assert_kept(&laboratory, command, Signal::INT);
 }
 
-/// Killed outright, the command leaves its file without a footer.
+/// After SIGKILL, the file has no footer.
 #[test]
 fn what_a_killed_command_wrote_can_be_shown() {
     let laboratory = Laboratory::open();
@@ -136,7 +135,7 @@ fn what_a_killed_command_wrote_can_be_shown() {
     assert!(shown.stdout.contains("pipe"), "{}", shown.stdout);
 }
 
-/// Killed outright, the command can end nothing: a run that would never end goes by itself.
+/// After SIGKILL the command cannot end anything: an endless run ends by itself.
 #[test]
 fn a_killed_command_takes_its_processes_along() {
     for mode in ["1thread", "2thread", "2proc"] {

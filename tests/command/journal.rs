@@ -1,6 +1,6 @@
-//! Command and worker killed together: nobody is left to remove their names, so the next start does.
+//! Command and worker killed together: neither can remove their names, so the next start does.
 //!
-//! `IPCPERF_KILLED_TOGETHER` says how many, `IPCPERF_SEED` which moments.
+//! `IPCPERF_KILLED_TOGETHER` sets the number of kills, `IPCPERF_SEED` the moments.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -19,23 +19,23 @@ use crate::laboratory::{HANG, Laboratory, Started};
 use crate::processes::{descendants, signal, wait_for};
 use crate::skip::skip;
 
-/// Which moments are drawn where no seed is given.
+/// Default seed for the moments.
 const SEED: u64 = 20_261_122;
-/// Mechanisms whose names last as long as a run, of three processes.
+/// Mechanisms whose names exist for the whole run, with three processes.
 const LASTING: [&str; 6] =
     ["sysv-mq", "sysv-sem", "file-ref", "iceoryx2-pubsub", "iceoryx2-reqres", "zeromq"];
-/// A command that starts, sweeps and ends.
+/// A command that starts, cleans up and ends.
 const NEXT: &str = "-m pipe -b 64 --total 6400 --repetitions 1";
 
 fn endless(mechanism: &str) -> String {
     format!("-m {mechanism} -b 64 --total 1000000GB --deadline 600 --repetitions 1")
 }
 
-/// Kills the command and all below it, neither of which can clean up after the other.
+/// Kills the command and all its descendants, so that none can clean up after the others.
 fn kill_together(command: Started) {
-    // One that is stopped sees nobody die.
+    // A stopped command does not react to the death of its worker.
     signal(command.id(), Signal::STOP);
-    // Whoever has exited no longer holds the journal, also before it is reaped.
+    // A process that has exited no longer holds the lock of the journal, even before it is reaped.
     wait_for("the death of all workers", HANG, || {
         let mut running = descendants(command.id());
         running.retain(|&pid| is_running(pid));
@@ -52,7 +52,7 @@ fn is_running(pid: u32) -> bool {
     state.is_some_and(|state| !["Z", "X"].contains(&state))
 }
 
-/// Starts endless runs of `mechanism`, and kills all of them once names are there.
+/// Starts endless runs of `mechanism` and kills all processes once names exist.
 fn leave_names(laboratory: &Laboratory, mechanism: &str) {
     let command = laboratory.begin(&endless(mechanism));
     wait_for("all processes", HANG, || (descendants(command.id()).len() == 3).then_some(()));
@@ -68,7 +68,7 @@ fn leftovers(laboratory: &Laboratory, arguments: &str) -> Vec<Value> {
 
 #[test]
 fn what_was_killed_together_is_shown_and_removed_when_asked() {
-    // One for each kind of name.
+    // One mechanism per kind of name.
     for mechanism in ["sysv-mq", "file-ref", "iceoryx2-pubsub"] {
         let laboratory = Laboratory::open();
         leave_names(&laboratory, mechanism);
@@ -98,7 +98,7 @@ fn what_was_killed_together_is_removed_by_the_next_start() {
     }
 }
 
-/// The kill may come while names are made, used or removed.
+/// The kill may hit while names are created, used or removed.
 #[test]
 fn whatever_moment_they_are_killed_at_the_next_start_leaves_nothing() {
     let number = |name: &str, default| {
@@ -122,7 +122,7 @@ fn whatever_moment_they_are_killed_at_the_next_start_leaves_nothing() {
     }
 }
 
-/// Neither by the next start nor when asked; and its worker goes on.
+/// Neither the next start nor an explicit request removes its names, and its worker continues.
 #[test]
 fn a_command_that_lives_is_not_swept() {
     let laboratory = Laboratory::open();
@@ -136,13 +136,13 @@ fn a_command_that_lives_is_not_swept() {
     laboratory.finish(next).expect(0);
     assert_eq!(laboratory.names_left(), names);
     assert_eq!(descendants(command.id()).len(), 3);
-    // The worker alone holds on to the journal, while it removes its names.
+    // Only the worker still locks the journal, while it removes its names.
     signal(command.id(), Signal::KILL);
     command.finish(HANG);
     laboratory.assert_nothing_left();
 }
 
-/// A journal as a dead command would leave it, but for the lines after its owner's.
+/// Writes the journal of a dead command, with `lines` after the owner's line.
 fn write_journal(laboratory: &Laboratory, lines: &[Value]) -> PathBuf {
     let folder = laboratory.journals();
     fs::create_dir_all(&folder).expect("a folder");
@@ -170,7 +170,7 @@ fn victim(path: &Path) -> &Path {
     path
 }
 
-/// What a journal names is derived from tokens: a path of somebody's choice does not come into it.
+/// Names are derived from the tokens in a journal: a path chosen by someone else has no effect.
 #[test]
 fn a_journal_with_other_names_removes_nothing() {
     let laboratory = Laboratory::open();
@@ -199,7 +199,7 @@ fn a_journal_with_other_names_removes_nothing() {
     assert!(!journal.exists(), "a journal without names stays");
 }
 
-/// The test of the test: names that are derived from a journal's token do go.
+/// Control: names that are derived from the token of a journal are removed.
 #[test]
 fn a_journal_with_names_of_its_own_removes_them() {
     let laboratory = Laboratory::open();
@@ -227,9 +227,9 @@ fn what_belongs_to_another_user_stays_whatever_a_journal_says() {
     for path in [victim(&folder), &memory] {
         chown(path, Some(1000), Some(1000)).expect("a gift");
     }
-    // This user's, but older than the run that would have made it.
+    // Belongs to this user, but is older than the run that would have created it.
     let key = token.system_v_keys().next().expect("a key");
-    // SAFETY: the call takes numbers alone.
+    // SAFETY: all arguments of the call are numbers.
     let queue = unsafe { libc::msgget(key, libc::IPC_CREAT | libc::IPC_EXCL | 0o600) };
     let places = json!([laboratory.path("data").to_str().expect("a plain path")]);
     let later = i64::MAX;
@@ -244,7 +244,7 @@ fn what_belongs_to_another_user_stays_whatever_a_journal_says() {
     assert!(queue_stayed || queue == -1, "the queue was removed");
 }
 
-/// A journal that nobody can write: one line says so, and all is measured.
+/// If the journal cannot be written, one line says so and everything is measured.
 #[test]
 fn where_no_journal_can_be_written_all_is_measured_and_one_line_says_so() {
     let laboratory = Laboratory::open();
@@ -256,7 +256,8 @@ fn where_no_journal_can_be_written_all_is_measured_and_one_line_says_so() {
     assert!(lines[0].contains("XDG_STATE_HOME"), "{}", lines[0]);
 }
 
-/// Without a home it lies among temporary files, under this user's number, closed to all others.
+/// Without a home folder, the journal is in the folder for temporary files, in a private folder named after the user
+/// ID.
 #[test]
 fn without_a_home_the_journal_is_in_a_private_folder_among_temporary_files() {
     let laboratory = Laboratory::open();
@@ -271,7 +272,7 @@ fn without_a_home_the_journal_is_in_a_private_folder_among_temporary_files() {
     kill_together(command);
 }
 
-/// Whoever makes that folder first keeps a journal from being written, and no more.
+/// Another user who creates that folder first only prevents the journal from being written.
 #[test]
 fn a_folder_for_journals_that_is_another_users_is_not_used() {
     if !geteuid().is_root() {
@@ -288,7 +289,7 @@ fn a_folder_for_journals_that_is_another_users_is_not_used() {
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0);
 }
 
-/// An orderly end leaves no journal.
+/// A command that ends normally leaves no journal.
 #[test]
 fn a_command_that_ends_removes_its_journal() {
     let laboratory = Laboratory::open();

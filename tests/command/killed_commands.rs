@@ -1,7 +1,7 @@
-//! The command itself killed at random moments of its life: its file can be read, nothing is left,
-//! and `resume` completes it, with every run once.
+//! The command killed at random moments: its file can be read, nothing is left behind, and `resume` completes the file
+//! with every run exactly once.
 //!
-//! `IPCPERF_RANDOM_KILLED_COMMANDS` says how many, `IPCPERF_SEED` which moments.
+//! `IPCPERF_RANDOM_KILLED_COMMANDS` sets the number of kills, `IPCPERF_SEED` the moments.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,9 @@ use crate::laboratory::{Finished, HANG, Laboratory};
 use crate::processes::signal;
 use crate::whole::{assert_whole, order};
 
-/// Which moments are drawn where no seed is given.
+/// Default seed for the moments.
 const SEED: u64 = 20_261_120;
-/// Twenty runs each, or so: with a given total, with names in the file system, and calibrated.
+/// About twenty runs each: with a given total, with names in the file system, and calibrated.
 const MATRICES: [&str; 7] = [
     "-m pipe,shm-ring -b 64,4096 --total 1MB --repetitions 4",
     "-m fifo,unix-stream-named -w stream,round-trip -b 4096 --total 100kB --repetitions 4",
@@ -26,10 +26,10 @@ const MATRICES: [&str; 7] = [
     "-m pipe,null --placement same,free -b 64 --total 64kB --repetitions 4",
     "-m pipe -w stream,round-trip -b 4KiB --repetitions 3",
 ];
-/// The time in which a command starts and writes its header: it gets its share of the moments.
+/// Time in which a command starts and writes its header; half of the moments are drawn from it.
 const BEGINNING: Duration = Duration::from_millis(15);
 
-/// What a command does that nobody kills.
+/// Result of an uninterrupted command.
 struct Reference {
     arguments: String,
     takes: Duration,
@@ -54,10 +54,10 @@ fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect(name))
 }
 
-/// Runs the whole of `matrix` and remembers how long it took, and in which order.
+/// Runs all of `matrix` and records its duration and order.
 fn reference(matrix: &str) -> Reference {
     let laboratory = Laboratory::open();
-    // A machine may stand still for seconds; what does not end at all still ends the test.
+    // A machine may stall for seconds; a command that never ends still ends the test.
     let arguments = format!("run {matrix} --seed 7 --deadline 600");
     let start = Instant::now();
     let out = laboratory.results();
@@ -87,13 +87,13 @@ fn kill_and_resume(reference: &Reference, random: &mut ChaCha8Rng) {
     laboratory.assert_nothing_left();
 }
 
-/// A moment from before the header to after the footer.
+/// Returns a moment between the start and shortly after the end.
 fn moment(reference: &Reference, random: &mut ChaCha8Rng) -> Duration {
     let latest = *[BEGINNING, reference.takes.mul_f64(1.05)].choose(random).expect("two");
     random.random_range(Duration::ZERO..latest)
 }
 
-/// Starts the command, and kills it after `moment`.
+/// Starts the command and kills it after `moment`.
 fn kill(laboratory: &Laboratory, arguments: &str, moment: Duration) {
     let command = laboratory.start(laboratory.detecting_noise(arguments));
     std::thread::sleep(moment);
@@ -102,8 +102,7 @@ fn kill(laboratory: &Laboratory, arguments: &str, moment: Duration) {
     laboratory.assert_nothing_left();
 }
 
-/// Whether the file can be shown: if not, there is no header yet, and both `show` and `resume` say
-/// so in a line.
+/// Whether the file can be shown. If not, it has no header yet, and both `show` and `resume` say so in one line.
 fn can_be_shown(laboratory: &Laboratory) -> bool {
     let path = laboratory.results();
     let shown = laboratory.run(&format!("show {}", path.display()));

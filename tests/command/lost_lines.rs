@@ -1,4 +1,4 @@
-//! Lines that were lost, or are there twice: a reader is told, and what is missing is measured again.
+//! Lost and duplicated lines: the reader gets a warning, and missing runs are repeated.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::laboratory::Laboratory;
 use crate::results::{ResultsFile, lines, number, text};
 use crate::whole::assert_whole;
 
-/// A complete file of twelve runs, each seen by an instrument.
+/// A complete file of twelve runs, each observed by an instrument.
 struct Measured {
     laboratory: Laboratory,
     lines: Vec<String>,
@@ -28,7 +28,7 @@ impl Measured {
         Self { laboratory, lines, shown }
     }
 
-    /// Where line `number`, from 0, is a sample.
+    /// Returns the indices of lines that are samples.
     fn samples(&self) -> Vec<usize> {
         let is_sample = |at: &usize| self.lines[*at].starts_with("{\"kind\":\"sample\"");
         (0..self.lines.len()).filter(is_sample).collect()
@@ -44,7 +44,7 @@ impl Measured {
         self.write(&kept.map(|(_, line)| line.clone()).collect::<Vec<_>>());
     }
 
-    /// The file shows the same as the one that was measured, with a warning that has `words`.
+    /// Checks that the file shows the same as the measured one, with a warning that contains `words`.
     fn shows_the_same(&self, words: &str) {
         let (shown, told) = show(&self.laboratory);
         assert_eq!(shown, self.shown);
@@ -57,7 +57,7 @@ impl Measured {
     }
 }
 
-/// The objects that `show` prints, and what it says beside them.
+/// Returns the objects that `show` prints, and its warnings.
 fn show(laboratory: &Laboratory) -> (String, String) {
     let command = format!("show --json {}", laboratory.results().display());
     let shown = laboratory.run(&command).expect(0);
@@ -92,7 +92,7 @@ fn lines_are_numbered_from_one_and_go_on_so() {
 fn lost_lines_are_told_and_their_runs_are_made_again() {
     let measured = Measured::new();
     let samples = measured.samples();
-    // The lines of two runs, and what was seen of another.
+    // The lines of two runs, and the observations of another.
     let first = samples[4];
     let left_out: Vec<usize> = (first..samples[6]).chain([samples[8] + 1]).collect();
     measured.write_without(&left_out);
@@ -119,7 +119,7 @@ fn lost_lines_are_told_and_their_runs_are_made_again() {
     assert_eq!(fs::read(measured.laboratory.results()).expect("a file"), whole, "nothing is due");
 }
 
-/// What instruments saw of a run whose own line is lost is nobody's, and never that of the run that is made again.
+/// Observations of a run whose own line is lost are dropped, and never assigned to the run that replaces it.
 #[test]
 fn what_was_seen_of_a_lost_run_is_not_that_of_the_next() {
     let measured = Measured::new();
@@ -147,7 +147,7 @@ fn a_file_that_stands_behind_itself_is_read_as_one() {
     measured.shows_the_same("9 duplicated lines were ignored");
     measured.write(&[all.as_slice(), &all[..9]].concat());
     measured.shows_the_same("9 duplicated lines were ignored");
-    // Nothing is due, and nothing is made.
+    // No run is due, and none is made.
     let before = fs::read(measured.laboratory.results()).expect("a file");
     assert!(measured.resume().contains("9 duplicated lines were ignored"));
     assert_eq!(fs::read(measured.laboratory.results()).expect("a file"), before);
@@ -164,7 +164,7 @@ fn a_line_that_is_there_twice_counts_once() {
     }
 }
 
-/// Files of before lines were numbered.
+/// Files from before lines were numbered.
 #[test]
 fn without_numbers_runs_are_told_apart_by_their_names() {
     let measured = Measured::new();
@@ -191,7 +191,7 @@ fn without_numbers_runs_are_told_apart_by_their_names() {
     let told = show(&measured.laboratory).1;
     assert!(told.contains("the footer counts 12 samples"), "{told}");
     assert!(told.contains("1 run has no line, of 12 ("), "{told}");
-    // It is gone on with, and the new lines are numbered.
+    // The file is resumed, and the new lines are numbered.
     measured.resume();
     assert_eq!(ResultsFile::read(&measured.laboratory.results()).samples.len(), 12);
     assert!(!show(&measured.laboratory).1.contains("no line, of"));
@@ -212,7 +212,7 @@ fn runs_of_cases_that_are_not_in_the_plan_are_told() {
     );
 }
 
-/// A run that failed for want of something is due again; another only where that is asked for.
+/// A run that failed for lack of a resource is due again; other failures only on request.
 #[test]
 fn failed_runs_are_made_again_where_they_may_go_well_or_where_it_is_asked_for() {
     let measured = Measured::new();
@@ -230,7 +230,7 @@ fn failed_runs_are_made_again_where_they_may_go_well_or_where_it_is_asked_for() 
     };
     let mut all = measured.lines.clone();
     (all[samples[1]], all[samples[2]]) = (failure(samples[1], true), failure(samples[2], false));
-    // Of a run that failed nothing was seen.
+    // A failed run has no observations.
     let without: Vec<String> = (0..all.len())
         .filter(|at| {
             !(samples[1] + 1..samples[2]).contains(at) && !(samples[2] + 1..samples[3]).contains(at)
@@ -268,7 +268,7 @@ fn failed_runs_are_made_again_where_they_may_go_well_or_where_it_is_asked_for() 
     assert_eq!(failed(&shown.stdout), 0, "{}", shown.stdout);
 }
 
-/// A file that says that it is complete although a run is due again is not.
+/// A file that claims to be complete is not, if a run is due again.
 #[test]
 fn a_file_with_a_failure_that_may_go_well_is_not_finished() {
     let measured = Measured::new();

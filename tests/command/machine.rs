@@ -1,4 +1,4 @@
-//! `ipcperf machine`: the environment, and what in it bears on measurements.
+//! `ipcperf machine`: the environment and its effects on measurements.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::laboratory::Laboratory;
 use crate::results::{ResultsFile, text};
 
-/// Written before the environment had most of its keys.
+/// A file from before most keys of the environment existed.
 const OLD: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/command/files/before-more-environment.jsonl");
 
@@ -46,7 +46,7 @@ fn there_are_sixty_facts_and_most_are_known() {
     }
 }
 
-/// The limits take some two seconds of CPU time; nothing else is reckoned.
+/// The hardware limits take about two seconds of CPU time; nothing else takes long.
 #[test]
 fn the_machine_is_told_soon() {
     let laboratory = Laboratory::open();
@@ -56,7 +56,7 @@ fn the_machine_is_told_soon() {
     }
 }
 
-/// The page says all that is known, by name, once, and what is not known in its own place.
+/// The page lists every known fact once, by name, and the unknown ones in a place of their own.
 #[test]
 fn the_page_has_every_fact_and_no_blank() {
     let laboratory = Laboratory::open();
@@ -75,7 +75,7 @@ fn the_page_has_every_fact_and_no_blank() {
     }
 }
 
-/// The same of the same process: limits and policies reach it through the shell.
+/// Limits and scheduling policies set by a shell are reported for the process that inherits them.
 #[test]
 fn what_is_set_is_what_is_told() {
     let laboratory = Laboratory::open();
@@ -103,7 +103,7 @@ fn every_warning_has_a_name_a_severity_and_a_remedy() {
     }
 }
 
-/// Tests are built without optimisation, and that is a warning in itself.
+/// Tests are built without optimization, which itself causes a warning.
 #[test]
 fn what_distorts_is_told_once_before_measuring() {
     let laboratory = Laboratory::open();
@@ -111,7 +111,7 @@ fn what_distorts_is_told_once_before_measuring() {
     let ran = laboratory.finish(laboratory.measuring(arguments)).expect(0);
     let object = machine(&laboratory);
     for warning in object["warnings"].as_array().expect("a list") {
-        // The load may change between the two.
+        // The load may change between the two commands.
         if text(warning, "name") == "busy-machine" {
             continue;
         }
@@ -138,7 +138,7 @@ fn results_have_all_that_the_command_tells() {
     }
 }
 
-/// A results file of an older ipcperf: fewer facts, the same tables.
+/// A results file of an older ipcperf has fewer facts but the same tables.
 #[test]
 fn results_with_fewer_facts_are_shown() {
     let old = ResultsFile::read(Path::new(OLD));

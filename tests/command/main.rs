@@ -1,4 +1,4 @@
-//! The command from outside: exit codes, words, files, signals, and the system calls it makes.
+//! Tests of the command from outside: exit codes, messages, files, signals and system calls.
 
 mod architecture;
 mod broken_studies;

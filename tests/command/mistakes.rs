@@ -1,8 +1,8 @@
-//! Slips on the command line: one clear line on standard error, exit code 2, nothing run.
+//! Mistakes on the command line: one clear line on standard error, exit code 2, and nothing is run.
 
 use crate::laboratory::Laboratory;
 
-/// Runs the command with `arguments`, which must be refused in one line that has all `words`.
+/// Runs the command with `arguments` and checks that it is refused in one line that contains all `words`.
 pub(crate) fn refused(arguments: &str, words: &[&str]) {
     let laboratory = Laboratory::open();
     let finished = laboratory.run(arguments);
@@ -121,7 +121,7 @@ fn a_cpu_outside_the_cpuset_is_told_with_those_inside() {
     refused("run -m pipe --placement 4294967296:0", &["placement"]);
 }
 
-/// A machine's CPU that this process may not use is as far away as one it does not have.
+/// A CPU that this process may not use is treated like one that the machine does not have.
 #[test]
 fn an_affinity_narrows_what_is_allowed() {
     let allowed = rustix::thread::sched_getaffinity(None).expect("the affinity");
@@ -129,7 +129,7 @@ fn an_affinity_narrows_what_is_allowed() {
     let mut cpus = (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
     let first = cpus.next().expect("a CPU");
     first_only.set(first);
-    // Of this thread alone; what it starts inherits it.
+    // Applies to this thread only; its children inherit it.
     rustix::thread::sched_setaffinity(None, &first_only).expect("fewer CPUs");
     refused("run -m pipe --placement split", &["refused", "two CPUs", &format!("({first})")]);
     if let Some(second) = cpus.next() {

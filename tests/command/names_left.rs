@@ -1,5 +1,5 @@
-//! Names in the file system live while a mechanism is opened. Should the command be killed in that
-//! moment, they go all the same, and the worker with them.
+//! Names in the file system, which exist while a mechanism is opened. If the command is killed at that moment, the
+//! names are removed all the same, and the worker ends.
 
 use std::fs;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::results::runs_told;
 use crate::skip::skip;
 use crate::system_calls::try_strace;
 
-/// The moment lasts tens of microseconds; strace holds the worker up in it.
+/// The moment lasts tens of microseconds; strace delays the worker to extend it.
 const HELD_UP: &str = "inject=mknodat,bind:delay_enter=300000";
 
 #[test]
@@ -26,7 +26,7 @@ fn a_command_killed_while_there_are_names_leaves_none() {
         strace.args(["-f", "-qq", "-e", "trace=mknodat,bind", "-e", HELD_UP, "-o", "/dev/null"]);
         strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "-m", mechanism, "--out"]);
         strace.arg(laboratory.results());
-        // A worker that lived on would run for ever.
+        // A worker that survived would run for ever.
         let endless = laboratory.place(strace, &format!("--total 1000000GB --deadline {NEVER_S}"));
         let strace = laboratory.start(endless);
         let names = || fs::read_dir(laboratory.path("tmp")).expect("a folder").next().map(drop);
@@ -38,8 +38,8 @@ fn a_command_killed_while_there_are_names_leaves_none() {
     }
 }
 
-/// The kernel removes no System V object by itself, and no shared memory with a name: what a killed
-/// command leaves to its worker, and a killed worker to its command.
+/// The kernel does not remove System V objects and named shared memory by itself: the worker does if the command is
+/// killed, and the command does if the worker is killed.
 #[test]
 fn what_lasts_for_a_run_goes_whoever_is_killed() {
     for mechanism in ["sysv-mq", "sysv-sem", "iceoryx2-pubsub", "iceoryx2-reqres"] {
@@ -54,7 +54,7 @@ fn what_lasts_for_a_run_goes_whoever_is_killed() {
             all.insert(0, command.id());
             signal(all[victim], Signal::KILL);
             if victim > 0 {
-                // The second run begins, and is ended with all there is.
+                // The second run starts; then everything is killed.
                 wait_for("end of the first run", HANG, || {
                     (runs_told(&laboratory.results()) >= 1).then_some(())
                 });

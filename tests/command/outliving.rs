@@ -1,4 +1,5 @@
-//! What a run starts goes with it, wherever it went, and where the command may not end it that is told.
+//! Processes started by a run end with it, even after setsid(2) or a double fork. If the command may not end them, it
+//! reports that.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +17,7 @@ use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, text};
 use crate::skip::skip;
 
-/// A program of the shell that leaves its session, and one that forks twice, before it says that it is ready.
+/// A shell script that starts a process in a new session, and one that forks twice, before it reports ready.
 const LEAVES: &str = r#"#!/bin/sh
 while read -r word rest; do
 case $word in
@@ -30,7 +31,7 @@ esac
 done <&3
 "#;
 
-/// Leaves its session twice as soon as it is loaded.
+/// Creates a new session twice when it is loaded.
 const LIBRARY: &str = r#"
 #include <unistd.h>
 __attribute__((constructor)) static void leave(void) {
@@ -57,17 +58,17 @@ fn a_program_that_leaves_its_session_goes_with_its_run() {
     laboratory.assert_nothing_left();
     let file = ResultsFile::read(&laboratory.results());
     assert_eq!((file.samples.len(), file.failures.len()), (2, 2), "{:?}", file.failures);
-    // Both say so; which of them is heard first is left to the scheduler.
+    // Both peers say so; the scheduler decides which is heard first.
     let mut all = file.failures.iter().map(|failure| text(failure, "where"));
     assert!(all.all(|place| place.ends_with("said: no luck")), "{:?}", file.failures);
 }
 
-/// A shell's children stay with whoever the shell has become, and so do theirs: they are none of the command's business.
+/// After exec, children of the shell become children of the command; these and their children must be left alone.
 #[test]
 fn what_was_there_before_is_let_alone() {
     let laboratory = Laboratory::open();
     let noted = laboratory.path("noted");
-    // Once it is noted, the process that started it ends, and it becomes a child of the command's.
+    // After it is recorded, its parent ends, and it becomes a child of the command.
     let before = "(sleep 0.3; sleep 1003 & echo $! >\"$NOTED\") & exec \"$0\" \"$@\"";
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(before).arg(env!("CARGO_BIN_EXE_ipcperf")).env("NOTED", &noted);
@@ -96,7 +97,7 @@ fn a_library_that_leaves_its_session_goes_with_the_question() {
     laboratory.assert_nothing_left();
 }
 
-/// Runs the command with `arguments` where the kernel answers `call` with `errno`.
+/// Runs the command with `arguments` while the kernel fails `call` with `errno`.
 fn run_without(
     call: libc::c_long,
     errno: i32,
@@ -110,7 +111,7 @@ fn run_without(
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture);
         let program: seccompiler::BpfProgram =
             filter.and_then(TryInto::try_into).expect("a program");
-        // Of this thread alone, which ends; what it starts inherits it.
+        // Applies to this thread only, which ends; its children inherit it.
         apply_filter(&program).expect("a filter");
         laboratory.finish(laboratory.measuring(arguments))
     };
@@ -132,7 +133,7 @@ fn a_run_that_may_not_be_killed_is_not_waited_for() {
     laboratory.assert_nothing_left();
 }
 
-/// Nothing of a run needs to be killed that goes well.
+/// A run that succeeds never needs to kill a process.
 #[test]
 fn a_run_that_goes_well_needs_no_kill() {
     let laboratory = Laboratory::open();
@@ -142,7 +143,7 @@ fn a_run_that_goes_well_needs_no_kill() {
     laboratory.assert_nothing_left();
 }
 
-/// A CPU that was there when the plan was made, and is no more: the kernel says that there is none such.
+/// A CPU that existed when the plan was made and is gone: the kernel reports that it does not exist.
 #[test]
 fn a_run_whose_cpu_is_gone_is_due_again() {
     let laboratory = Laboratory::open();

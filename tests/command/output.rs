@@ -1,4 +1,4 @@
-//! What is printed, where, and how fast help comes.
+//! Output: its content, its destination, and the speed of help.
 
 use std::fs::OpenOptions;
 use std::io::pipe;
@@ -87,7 +87,7 @@ fn the_list_names_the_mechanisms_of_the_engine() {
     assert!(known.iter().all(|name| table.contains(name)), "{table}");
 }
 
-/// `ipcperf list | head -1`: the reader has gone before everything was written.
+/// `ipcperf list | head -1`: the reader closes the pipe before everything is written.
 #[test]
 fn a_reader_that_goes_away_is_a_clean_end() {
     let laboratory = Laboratory::open();
@@ -104,7 +104,7 @@ fn a_reader_that_goes_away_is_a_clean_end() {
     }
 }
 
-/// Nobody is there to read the summary, but the results are kept all the same.
+/// The summary cannot be printed, but the results are kept.
 #[test]
 fn an_output_that_cannot_be_written_is_told() {
     let laboratory = Laboratory::open();

@@ -1,5 +1,5 @@
-//! `lib:FILE.so`: what a library is told, and what is said of one that cannot be used. What it must do as
-//! a mechanism is for the conformance suite, which takes the example.
+//! `lib:FILE.so`: what a library is given, and the errors for one that cannot be used. The conformance suite tests its
+//! behaviour as a mechanism, with the example library.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::own::{SHARED, compile, pipes};
 use crate::results::{ResultsFile, lines, number, text};
 use crate::skip::skip;
 
-/// A library with this C in it, in `laboratory`.
+/// Compiles a library from `c` in `laboratory`.
 fn library(laboratory: &Laboratory, name: &str, c: &str) -> Option<PathBuf> {
     let (source, to) = (laboratory.path(&format!("{name}.c")), laboratory.path(name));
     fs::write(
@@ -26,7 +26,7 @@ fn library(laboratory: &Laboratory, name: &str, c: &str) -> Option<PathBuf> {
     made
 }
 
-/// A table that has what a table must, but for `change`, and does nothing.
+/// Returns the C code of a valid function table that does nothing, modified by `change`.
 fn table(change: &str) -> String {
     format!(
         "static int o(const struct ipcperf_setup *s, void *e[2], uint64_t *g, char *w, size_t n) \
@@ -39,7 +39,7 @@ fn table(change: &str) -> String {
     )
 }
 
-/// `-m lib:PATH`, alone and beside `null`: one clear line with `words`, and the rest is run.
+/// Checks that `-m lib:PATH` fails with one clear line that contains `words`, and that next to `null` the rest is run.
 fn is_unavailable(laboratory: &Laboratory, path: &str, words: &str) {
     let run = |names: &str| {
         let arguments = format!("-m {names} -b 64 --total 640 --repetitions 1");
@@ -82,7 +82,7 @@ fn a_library_that_does_not_fit_the_header_is_told() {
     }
 }
 
-/// The command goes on whatever a library does as it is loaded.
+/// The command continues whatever a library does while it is loaded.
 #[test]
 fn a_library_takes_nothing_down_but_itself() {
     let laboratory = Laboratory::open();
@@ -129,7 +129,7 @@ fn a_library_that_crashes_in_a_run_fails_that_run() {
     laboratory.assert_nothing_left();
 }
 
-/// What a library prints goes where it does no harm: standard output is the worker's report.
+/// Output of a library is discarded, because standard output carries the worker's report.
 #[test]
 fn what_a_library_prints_is_lost() {
     let laboratory = Laboratory::open();
@@ -149,7 +149,7 @@ fn what_a_library_prints_is_lost() {
 const INSTRUMENTS: [&str; 7] =
     ["rusage", "kernel-objects", "syscalls", "sched", "counters", "profile", "strace"];
 
-/// Those of [`INSTRUMENTS`] that can watch here.
+/// Returns those of [`INSTRUMENTS`] that are available here.
 fn instruments(laboratory: &Laboratory) -> Vec<String> {
     let listed = laboratory.run("list instruments --json").expect(0).stdout;
     let listed: Vec<Value> = serde_json::from_str(&listed).expect("an array");
@@ -158,7 +158,7 @@ fn instruments(laboratory: &Laboratory) -> Vec<String> {
     names.filter(|name| INSTRUMENTS.contains(&name.as_str())).collect()
 }
 
-/// Runs `name` in `modes`, watched by each of `instruments`, and returns what they saw.
+/// Runs `name` in `modes` with each of `instruments`, and returns the observations.
 fn watched(laboratory: &Laboratory, name: &str, modes: &str, instruments: &[String]) -> Vec<Value> {
     let arguments = format!(
         "-m {name} --mode {modes} -b 4096 --total 64kB --repetitions 1 --instrument {}",
@@ -191,7 +191,7 @@ fn a_library_can_be_watched_by_every_instrument() {
     laboratory.assert_nothing_left();
 }
 
-/// The gate is not where a library reads and prints.
+/// A library that reads standard input or prints does not interfere with the gate.
 #[test]
 fn a_library_that_reads_and_prints_can_be_watched() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! `exec:PROGRAM`: the examples, and programs that do not keep to the protocol.
+//! `exec:PROGRAM`: the examples, and programs that violate the protocol.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ use crate::processes::{children, descendants, signal, wait_for};
 use crate::results::{ResultsFile, lines, number, runs_told, text};
 use crate::skip::skip;
 
-/// The example in C, in `laboratory`.
+/// Compiles the C example in `laboratory`.
 fn socket(laboratory: &Laboratory) -> Option<String> {
     let to = laboratory.path("socket");
     let made = compile(&example("socket.c"), &to, &[]).map(|()| format!("exec:{}", to.display()));
@@ -25,7 +25,7 @@ fn socket(laboratory: &Laboratory) -> Option<String> {
     made
 }
 
-/// A script of the shell, in `laboratory`, that answers as `cases` of its `case` say.
+/// Creates a shell script in `laboratory` that answers by the branches `cases`.
 fn script(laboratory: &Laboratory, name: &str, cases: &str) -> PathBuf {
     let path = laboratory.path(name);
     let text = format!(
@@ -63,7 +63,7 @@ fn assert_moved(sample: &Value, messages: u64) {
     assert!(sample["round_trip_ns_p50"].is_null(), "{sample}");
 }
 
-/// Calibration, usage, probes and figures are those of any mechanism.
+/// Calibration, resource usage, probes and figures are the same as for any mechanism.
 #[test]
 fn a_program_is_calibrated_watched_and_ranked_like_any_other() {
     let laboratory = Laboratory::open();
@@ -86,7 +86,7 @@ fn a_program_is_calibrated_watched_and_ranked_like_any_other() {
     }
 }
 
-/// Runs between which the CPUs changed are excluded by what the probes say: a run that was not probed is.
+/// Noise detection excludes runs by their probes, including a run without a probe.
 #[test]
 fn the_cpus_of_a_program_are_probed() {
     if Topology::read().expect("the CPUs").cpus.len() == 1 {
@@ -127,7 +127,7 @@ fn the_program_in_python_streams_and_refuses_the_rest_in_words() {
     laboratory.assert_nothing_left();
 }
 
-/// Runs `name` beside `pipe`, which must go on, and returns what is said of the first run of `name`.
+/// Runs `name` next to `pipe`, which must succeed, and returns the failure of the first run of `name`.
 fn failure_beside_pipe(laboratory: &Laboratory, name: &str, rest: &str) -> (String, String) {
     let arguments = format!("-m {name},pipe -b 64 --total 640 --repetitions 1 {rest}");
     laboratory.finish(laboratory.measuring(&arguments)).expect(4);
@@ -140,7 +140,7 @@ fn failure_beside_pipe(laboratory: &Laboratory, name: &str, rest: &str) -> (Stri
     (text(failure, "what").to_owned(), place)
 }
 
-/// What is said of a script with these `cases`.
+/// Returns the failure of a script with these `cases`.
 fn told(cases: &str, rest: &str) -> (String, String) {
     let laboratory = Laboratory::open();
     let name = format!("exec:{}", script(&laboratory, "script", cases).display());
@@ -195,7 +195,7 @@ fn a_program_that_cannot_be_started_is_told() {
         assert_eq!(alone.stderr.lines().count(), 1, "{}", alone.stderr);
         assert!(alone.stderr.contains(words), "{}", alone.stderr);
     }
-    // It looks like a program, but what is to read it is not there.
+    // It looks like a program, but its interpreter does not exist.
     fs::write(&plain, "#!/not/there\n").expect("a file");
     fs::set_permissions(&plain, fs::Permissions::from_mode(0o755)).expect("its permissions");
     let name = format!("exec:{}", plain.display());
@@ -216,7 +216,7 @@ fn a_program_that_does_not_check_is_not_run_to_verify() {
     assert_eq!((kind.as_str(), place.contains("does not check")), ("set-up", true), "{place}");
 }
 
-/// Instruments that tell the timed part by marks, and one whose counters the worker reads.
+/// Returns available instruments: those that find the timed region by marks, and one whose counters the worker reads.
 fn instruments(laboratory: &Laboratory) -> Vec<String> {
     let listed = laboratory.run("list instruments --json").expect(0).stdout;
     let listed: Vec<Value> = serde_json::from_str(&listed).expect("an array");
@@ -248,7 +248,7 @@ fn a_program_that_marks_its_loop_can_be_watched() {
     let calls = seen.iter().filter(|row| row["instrument"] == "syscalls");
     let mut told = 0;
     for row in calls.filter(|row| row["role"] == "sender") {
-        // Its loop and nothing else: 16 messages, and none of the talk with ipcperf.
+        // The timed loop only: 16 messages, without the conversation with ipcperf.
         assert_eq!(
             (text(row, "syscall"), number(row, "returned_bytes")),
             ("write", 65_536),
@@ -260,7 +260,7 @@ fn a_program_that_marks_its_loop_can_be_watched() {
     laboratory.assert_nothing_left();
 }
 
-/// Where nothing marks a loop, instruments would tell of other things than what was timed.
+/// Without marks around the loop, instruments would observe more than the timed region.
 #[test]
 fn a_program_without_marks_is_not_watched_and_told_why() {
     let laboratory = Laboratory::open();
@@ -281,7 +281,7 @@ fn a_program_without_marks_is_not_watched_and_told_why() {
     assert!(told.iter().all(|(_, remedy)| remedy.contains("answer `ready marks`")), "{told:?}");
 }
 
-/// An endless run of the example, both of whose parties are under way.
+/// Starts an endless run of the example and waits until both peers are running.
 fn under_way(laboratory: &Laboratory, name: &str) -> (Started, [u32; 3]) {
     let arguments =
         format!("-m {name} -b 64 --total 1000000GB --deadline {NEVER_S} --repetitions 1");
@@ -332,7 +332,7 @@ fn whatever_ends_a_run_nothing_is_left() {
     laboratory.assert_nothing_left();
 }
 
-/// The command cannot clean up after itself when it is killed: the worker does.
+/// A killed command cannot clean up: the worker does.
 #[test]
 fn a_killed_command_leaves_nothing_of_a_program() {
     let laboratory = Laboratory::open();
@@ -343,7 +343,7 @@ fn a_killed_command_leaves_nothing_of_a_program() {
     laboratory.assert_nothing_left();
 }
 
-/// Also one that is killed before its worker has started the program: again and again, as soon as there is a folder.
+/// This also holds if it is killed before its worker has started the program: repeatedly, as soon as a folder exists.
 #[test]
 fn a_command_that_is_killed_while_a_program_starts_leaves_nothing() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! Results and plans that name mechanisms of one's own: by whole paths, and read without the files.
+//! Results and plans with custom mechanisms: stored with absolute paths, and readable without the files.
 
 use std::fs;
 
@@ -40,8 +40,8 @@ fn help_and_list_say_that_there_are_own_ones() {
     }
 }
 
-/// A name that was typed from where one stood means the same from anywhere, and its results can be read
-/// where the library is not.
+/// A relative path is resolved where it was typed, so it means the same from anywhere. The results can be read without
+/// the library.
 #[test]
 fn a_file_is_gone_on_with_from_elsewhere_and_read_without_the_library() {
     let Some(library) = pipes() else { return skip("the example of a library", "there is no cc") };

@@ -1,4 +1,4 @@
-//! Runs that the machine held up are marked and made again; distance and warm-up are stored.
+//! Noise detection: disturbed runs are marked and retried; CPU distance and warm-up are stored.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::results::{ResultsFile, number};
 use crate::skip::skip;
 use crate::whole::{assert_whole, was_held_up};
 
-/// `ipcperf run` to its end, with the summaries it prints.
+/// Executes `ipcperf run` and returns the file and the printed summaries.
 fn measured(laboratory: &Laboratory, arguments: &str) -> (ResultsFile, Vec<Value>) {
     let out = laboratory.results();
     let run = with_time(&format!("run {arguments} --json --force --out {}", out.display()));
@@ -23,7 +23,7 @@ fn measured(laboratory: &Laboratory, arguments: &str) -> (ResultsFile, Vec<Value
     (assert_whole(&out), serde_json::from_str(&finished.stdout).expect("an array"))
 }
 
-/// Does `work` while others use the first allowed CPU as much as they may.
+/// Does `work` while other threads keep the first allowed CPU busy.
 fn on_a_busy_cpu<T>(work: impl FnOnce() -> T) -> T {
     let topology = Topology::read().expect("the allowed CPUs");
     let first = topology.cpus.first().expect("a CPU").number;
@@ -37,7 +37,7 @@ fn on_a_busy_cpu<T>(work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Ends the spinning, also where a test fails meanwhile.
+/// Ends the spinning threads, even if the test fails.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -85,7 +85,7 @@ fn two_cpus_have_a_class_where_their_probe_worked_and_one_has_none() {
     }
     let laboratory = Laboratory::open();
     let case = "-m pipe -b 64 --total 64kB --placement same,split --repetitions 4";
-    // A busy machine may leave no time in which both CPUs can be probed.
+    // A busy machine may never leave both CPUs free for a probe.
     let has_class = |sample: &Value| sample["cpu_pair_class"].is_string();
     let classified =
         || Some(measured(&laboratory, case).0.samples).filter(|all| all.iter().any(has_class));
@@ -100,7 +100,7 @@ fn two_cpus_have_a_class_where_their_probe_worked_and_one_has_none() {
     }
 }
 
-/// Later runs of a case warm up for as long as its first run took to become steady, slice by slice.
+/// Later runs of a case warm up for the time that its first run needed to become steady, slice by slice.
 #[test]
 fn the_first_calibrated_run_is_sliced_and_others_warm_up_as_it_says() {
     let laboratory = Laboratory::open();
@@ -124,7 +124,7 @@ fn the_first_calibrated_run_is_sliced_and_others_warm_up_as_it_says() {
     assert_eq!(needed_ns.len(), 4);
 }
 
-/// Time of the slices before the run was steady; of half of them where it never was.
+/// Returns the duration of the slices before the steady state, or of half the slices if there was none.
 #[allow(clippy::cast_precision_loss, reason = "milliseconds in ns")]
 fn unsteady_ns(slices_ns: &[u64]) -> u64 {
     let series: Vec<f64> = slices_ns.iter().map(|&ns| ns as f64).collect();
@@ -144,7 +144,7 @@ fn a_given_total_is_run_without_warming_up() {
     }
 }
 
-/// What keeps tests of structure from depending on the machine; nobody may take such figures for a measurement.
+/// Keeps structural tests independent of the machine; nobody must mistake such figures for a measurement.
 #[test]
 fn without_noise_detection_every_run_counts_and_the_file_says_so() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! The documents' programs by their own names: what they print, how they end.
+//! Compatibility programs, under their own names: output and exit codes.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -12,12 +12,12 @@ use crate::processes::{descendants, signal, wait_for};
 use crate::results::text;
 use crate::skip::skip;
 
-/// A number with so many digits behind its point.
+/// Returns a pattern for a number with `count` digits after the decimal point.
 fn digits(count: usize) -> String {
     format!(r"\d+\.\d{{{count}}}")
 }
 
-/// `text` is all that `pattern` describes, from its beginning to its end.
+/// Checks that `pattern` matches all of `text`.
 fn assert_is(text: &str, pattern: &str) {
     let whole = Regex::new(&format!(r"\A{pattern}\z")).expect("a pattern");
     assert!(whole.is_match(text), "{text:?} is not {pattern:?}");
@@ -25,7 +25,7 @@ fn assert_is(text: &str, pattern: &str) {
 
 fn as_program(laboratory: &Laboratory, arguments: &str) -> Finished {
     let mut command = laboratory.command(&format!("as {arguments}"));
-    // Some keep a log where they are.
+    // Some keep a log in the working directory.
     command.current_dir(laboratory.path("data"));
     laboratory.finish(command)
 }
@@ -94,14 +94,14 @@ fn each_iteration_is_a_datum_as_text_and_as_json() {
     let document: Value = serde_json::from_str(&said.stdout).expect("JSON");
     let samples = document["benchmark_samples"].as_array().expect("a list");
     assert_eq!(samples.len(), 3);
-    // What libxo is given in two parts is a string.
+    // Values that libxo prints in two parts are strings.
     let (numbers, strings) =
         (["bandwidth", "msgsnd", "msgrcv", "nvcsw", "nivcsw"], ["time", "stime", "utime"]);
     for sample in samples {
         assert!(numbers.iter().all(|key| sample[key].is_number()), "{sample}");
         assert!(strings.iter().all(|key| sample[key].is_string()), "{sample}");
         assert_eq!(sample.as_object().unwrap().len(), numbers.len() + strings.len(), "{sample}");
-        // The rate is that of 16 MiB in the time beside it.
+        // The rate is that of 16 MiB in the given time.
         let (rate, time) =
             (sample["bandwidth"].as_f64().unwrap(), text(sample, "time").parse::<f64>().unwrap());
         assert!((rate * time / 16_384.0 - 1.0).abs() < 1e-3, "{sample}");
@@ -152,7 +152,7 @@ fn senders_tell_both_parties_and_keep_a_log() {
     }
 }
 
-/// A table for one CPU and one for two, each with `headings` and 23 lines of as many whole numbers.
+/// Checks for a table for one CPU and one for two, each with `headings` and 23 lines of whole numbers.
 fn assert_chart(said: &str, headings: &str) {
     let figures = headings.split_whitespace().count() - 1;
     let line = format!(r" *\d+( +\d+){{{figures}}}\n");
@@ -284,7 +284,7 @@ fn wrong_usage_gets_usage_and_the_originals_exit_code() {
     assert!(said.stderr.contains("no program is called ipc-statik"), "{}", said.stderr);
 }
 
-/// What follows the program is for it, whatever this command would make of it.
+/// Arguments after the program are passed to it, even if they are flags of this command.
 #[test]
 fn arguments_are_the_programs_and_links_agree() {
     let laboratory = Laboratory::open();
@@ -296,7 +296,7 @@ fn arguments_are_the_programs_and_links_agree() {
         let linked = laboratory.place(Command::new(bin.join("ipc")), arguments);
         assert_eq!(laboratory.finish(linked).expect(64).stderr, said.stderr, "{arguments}");
     }
-    // A copy under that name starts workers as well.
+    // A copy under that name starts workers too.
     let copy = laboratory.path("pipesend");
     std::fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &copy).expect("a copy");
     let mut copied = laboratory.place(Command::new(copy), "100000");
@@ -363,7 +363,7 @@ fn an_interrupted_program_ends_at_once_and_leaves_nothing() {
     laboratory.assert_nothing_left();
 }
 
-/// More iterations than a number of 32 bits holds are begun like any others.
+/// Numbers of iterations beyond 32 bits are accepted.
 #[test]
 fn as_many_iterations_as_the_original_takes_are_begun() {
     let laboratory = Laboratory::open();
@@ -392,7 +392,8 @@ fn a_program_whose_reader_is_gone_dies_of_it_like_the_original() {
     laboratory.assert_nothing_left();
 }
 
-/// Where the receiver prepares itself while the clock runs, it is not in its first call when the first byte comes.
+/// If the receiver did its preparation while the clock ran, it would not be waiting in its first call when the first
+/// byte arrives.
 #[test]
 fn the_clock_starts_when_the_receiver_waits() {
     let laboratory = Laboratory::open();
@@ -408,7 +409,7 @@ fn the_clock_starts_when_the_receiver_waits() {
     }
 }
 
-/// Names of all threads of `pid`, as tracing tools know them.
+/// Returns the names (`comm`) of all threads of `pid`, which tracing tools show.
 fn names_of_threads(pid: u32) -> Vec<String> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let names = threads.filter_map(|one| std::fs::read_to_string(one.path().join("comm")).ok());
@@ -428,7 +429,7 @@ fn peers_carry_the_programs_name() {
             let threads = descendants(started.id()).into_iter().flat_map(names_of_threads);
             threads.filter(|thread| thread == name).count()
         };
-        // The worker, and the peers that are its threads or its children.
+        // The worker, and the peers, which are its threads or children.
         wait_for(name, GRACE, || (named() > peers).then_some(()));
         signal(started.id(), Signal::INT);
         started.finish(HANG).expect(130);
@@ -462,7 +463,7 @@ fn libxo_is_asked_as_of_the_original() {
     assert!(refused.contains("no option `html` here"), "{refused}");
 }
 
-/// What cannot be counted here is said of the set, not of its name.
+/// The error message names the set, not the alias that was typed.
 #[test]
 fn the_bus_has_two_names() {
     let laboratory = Laboratory::open();

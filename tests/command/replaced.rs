@@ -1,4 +1,4 @@
-//! The command's own file replaced or deleted in the middle of a campaign: the rest is measured as if it were there.
+//! The executable is replaced or deleted while it measures: the remaining runs are not affected.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,17 +13,17 @@ use crate::results::{ResultsFile, lines, runs_told, text};
 use crate::skip::skip;
 use crate::whole::assert_whole;
 
-/// Runs enough that some are left when the file is gone.
+/// Enough runs that some are left when the file is gone.
 const MANY: &str = "-m pipe,null -b 64 --total 64kB --repetitions 100";
 
-/// A copy of the command, which may be done away with.
+/// Returns a copy of the command that may be removed.
 fn copy(laboratory: &Laboratory) -> PathBuf {
     let copy = laboratory.path("ipcperf-copy");
     fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &copy).expect("a copy");
     copy
 }
 
-/// Measures `arguments` with a copy of the command, and calls `spoil` on the copy once some runs are made.
+/// Measures `arguments` with a copy of the command, and calls `spoil` on the copy after some runs.
 fn measure(laboratory: &Laboratory, arguments: &str, spoil: fn(&Path)) {
     let copy = copy(laboratory);
     let arguments =
@@ -39,7 +39,7 @@ fn delete(path: &Path) {
     fs::remove_file(path).expect("the copy");
 }
 
-/// By a file that nobody can execute, as a build does that fails half-way.
+/// Replaces it with a file that cannot be executed, as a build that fails half-way does.
 fn replace(path: &Path) {
     let other = path.with_extension("other");
     fs::write(&other, "not a program\n").expect("another file");
@@ -57,7 +57,7 @@ fn a_replaced_or_deleted_program_measures_to_the_end() {
     }
 }
 
-/// It is started by the number of a descriptor, which would be its name in lists of processes.
+/// It is executed through a descriptor, whose number would be its name in process lists.
 #[test]
 fn a_worker_has_a_name_of_its_own() {
     let laboratory = Laboratory::open();
@@ -65,13 +65,19 @@ fn a_worker_has_a_name_of_its_own() {
     let name = || {
         let worker = children(command.id()).first().copied()?;
         let name = fs::read_to_string(format!("/proc/{worker}/comm")).ok()?;
-        // Before it has executed the program it is called as the command is.
-        (name == "ipcperf\n").then_some(())
+        // Before exec it has the name of the command.
+        (name == "ipcperf\n").then_some(worker)
     };
-    wait_for("worker called ipcperf", Duration::from_secs(20), name);
+    let worker = wait_for("worker called ipcperf", Duration::from_secs(20), name);
+    // In full listings it has no path: before exec it has that of the command.
+    let first_word = || {
+        let words = fs::read(format!("/proc/{worker}/cmdline")).ok()?;
+        (words.split(|&byte| byte == 0).next()? == b"ipcperf").then_some(())
+    };
+    wait_for("worker whose first word is ipcperf", Duration::from_secs(20), first_word);
 }
 
-/// The names of functions are read from the file that runs, not from what is at its path by now.
+/// Function names are read from the running file, not from whatever is at its path now.
 #[test]
 fn the_profile_of_a_deleted_program_has_its_names() {
     let laboratory = Laboratory::open();

@@ -1,12 +1,11 @@
-//! `ipcperf report`: the page, its figures, and what it refuses. What the page does in a browser is
-//! tested in `tests/report`.
+//! `ipcperf report`: the page, its figures and its errors. `tests/report` tests the page in a browser.
 
 use std::fs;
 use std::path::Path;
 
 use crate::laboratory::Laboratory;
 
-/// A few runs, whose results lie where [`Laboratory::results`] says.
+/// Measures a few runs, with results at [`Laboratory::results`].
 fn measured() -> Laboratory {
     let laboratory = Laboratory::open();
     let command =
@@ -33,7 +32,7 @@ fn a_page_and_its_figures_are_written() {
     assert!(!text.contains("http://") || text.contains("http://www.w3.org"), "a foreign address");
     let svg = fs::read_to_string(figures.join("bandwidth.svg")).unwrap();
     assert!(svg.starts_with("<?xml") && svg.contains("bandwidth (bytes per second)"));
-    // Text becomes paths by the machine's fonts; one that has none is told so.
+    // Text is converted to paths with the fonts of the machine; if there are none, that is reported.
     if !told.stdout.contains("no font") {
         assert!(fs::read(figures.join("bandwidth.pdf")).unwrap().starts_with(b"%PDF"));
         assert!(fs::read(figures.join("bandwidth.png")).unwrap().starts_with(b"\x89PNG"));

@@ -1,5 +1,5 @@
-//! Little of each resource that the system rations: what works works, the rest is told in words, nothing hangs and
-//! nothing is left.
+//! Small resource limits: what can work works, everything else gives an error message, nothing hangs and nothing is
+//! left behind.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -11,7 +11,8 @@ use crate::results::{ResultsFile, text};
 use crate::setting::lend;
 use crate::skip::skip;
 
-/// Limits as prlimit(1) takes them. With fewer than four files the system loads no program with shared libraries.
+/// Limits in the syntax of prlimit(1). With fewer than four files, the system cannot load a program with shared
+/// libraries.
 const LIMITS: [&str; 25] = [
     "--nofile=4",
     "--nofile=5",
@@ -39,7 +40,7 @@ const LIMITS: [&str; 25] = [
     "--core=0",
     "--nice=0",
 ];
-/// What is tried under each: reading, planning, and measuring with and without names in the file system.
+/// Commands that are run under each limit: reading, planning, and measuring with and without names in the file system.
 const COMMANDS: [&str; 5] = [
     "list mechanisms",
     "plan -m pipe,tcp -b 64,4096",
@@ -48,11 +49,11 @@ const COMMANDS: [&str; 5] = [
      --repetitions 1 --deadline 20 --out RESULTS",
     "run --force --attempts 1 -m unix-stream -b 64 --total 1000000GB --deadline 2 --repetitions 1 --out RESULTS",
 ];
-/// INTERFACE: done, bad input, nothing can run, some runs failed, results could not be written, and died of SIGXCPU,
-/// which asked it to end.
+/// Exit codes: done, bad input, nothing can run, some runs failed, results could not be written, and died of SIGXCPU,
+/// which asked the command to end.
 const CODES: [i32; 6] = [0, 2, 3, 4, 5, 152];
 
-/// `None` where there is no prlimit.
+/// Runs the command under `limit`; `None` if there is no prlimit.
 fn limited(laboratory: &Laboratory, limit: &str, arguments: &str) -> Option<Finished> {
     let mut command = Command::new("prlimit");
     command.arg(limit).arg("--").arg(env!("CARGO_BIN_EXE_ipcperf"));
@@ -65,7 +66,7 @@ fn limited(laboratory: &Laboratory, limit: &str, arguments: &str) -> Option<Fini
     }
 }
 
-/// A results file that is whole.
+/// Creates a complete results file.
 fn shown(laboratory: &Laboratory) -> String {
     let path = laboratory.path("shown.jsonl");
     let short = "run -m pipe -b 64 --total 640 --repetitions 1 --out";
@@ -97,7 +98,7 @@ fn assert_orderly(finished: &Finished, what: &str) {
     }
 }
 
-/// What may not be raised is named, with what to do.
+/// A limit that cannot be raised is named, with the remedy.
 #[test]
 fn a_limit_that_is_too_low_is_named() {
     let laboratory = Laboratory::open();
@@ -114,7 +115,7 @@ fn a_limit_that_is_too_low_is_named() {
     }
 }
 
-/// A soft limit is raised as far as the hard one allows.
+/// A soft limit is raised as far as the hard limit allows.
 #[test]
 fn a_small_stack_that_may_grow_is_enough() {
     let laboratory = Laboratory::open();
@@ -128,7 +129,7 @@ fn a_small_stack_that_may_grow_is_enough() {
     finished.expect(0);
 }
 
-/// Workers that there is no room for say what of, are tried again, and are due on `resume`.
+/// Workers that lack resources name the resource, are retried, and are due on `resume`.
 #[test]
 fn a_worker_for_which_there_is_no_room_is_due_again() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! The results file: its order, its counts, and the schema that is published.
+//! The results file: its order, its counts and the published schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -109,8 +109,7 @@ fn a_run_without_a_total_lasts_at_least_sixteen_milliseconds() {
     }
 }
 
-/// Every kind of line, from runs that go well, fail, are refused, are calibrated, and stop by
-/// themselves.
+/// Every kind of line, from runs that succeed, fail, are refused, are calibrated, or stop by a stopping rule.
 #[test]
 fn every_line_is_as_the_published_schema_says() {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.schema.json");
@@ -138,7 +137,7 @@ fn every_line_is_as_the_published_schema_says() {
     assert_schema_refuses(&validator, &written[1]);
 }
 
-/// A schema that takes anything proves nothing.
+/// Checks that the schema refuses wrong values: one that accepts everything would prove nothing.
 fn assert_schema_refuses(validator: &jsonschema::Validator, sample: &Value) {
     assert_eq!(sample["kind"], "sample");
     for (key, wrong) in [

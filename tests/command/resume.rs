@@ -1,4 +1,4 @@
-//! `ipcperf resume`: what it goes on with, what it leaves alone, and what it refuses.
+//! `ipcperf resume`: what it continues, what it leaves alone and what it refuses.
 
 use std::fs;
 
@@ -12,12 +12,12 @@ use crate::results::{ResultsFile, lines, number, runs_told, text};
 use crate::skip::skip;
 use crate::whole::{assert_consistent, assert_whole};
 
-/// Over in a moment.
+/// A matrix that is measured almost at once.
 const SHORT: &str = "-m null,pipe -b 64 --total 6400 --repetitions 2";
-/// Long enough to be interrupted.
+/// A matrix that takes long enough to be interrupted.
 const LONGER: &str = "-m pipe,shm-ring -b 64 --total 64kB --repetitions 60";
 
-/// `ipcperf run` with as many attempts as users get.
+/// Returns `ipcperf run` with the default number of attempts.
 fn run(laboratory: &Laboratory, arguments: &str) -> String {
     with_time(&format!("run {arguments} --out {}", laboratory.results().display()))
 }
@@ -26,7 +26,7 @@ fn resume(laboratory: &Laboratory) -> String {
     format!("resume {}", laboratory.results().display())
 }
 
-/// A place with a complete file of [`SHORT`].
+/// Returns a laboratory with a complete file of [`SHORT`].
 fn complete() -> Laboratory {
     let laboratory = Laboratory::open();
     laboratory.run(&run(&laboratory, SHORT)).expect(0);
@@ -34,7 +34,7 @@ fn complete() -> Laboratory {
     laboratory
 }
 
-/// Starts the command and interrupts it after it has told of `runs` runs more.
+/// Starts the command and interrupts it after `runs` more runs have been stored.
 fn interrupt(laboratory: &Laboratory, arguments: &str, runs: usize) {
     let before = runs_told(&laboratory.results());
     let command = laboratory.start(laboratory.command(arguments));
@@ -50,7 +50,7 @@ fn wait_for_runs(laboratory: &Laboratory, runs: usize) {
     wait_for("runs", GRACE, told);
 }
 
-/// `resume` refuses the file in one line that has all `words`, and leaves it as it is.
+/// Checks that `resume` refuses the file in one line that contains all `words`, and does not change it.
 fn refused(laboratory: &Laboratory, words: &[&str]) {
     let before = fs::read(laboratory.results()).expect("a file");
     let refused = laboratory.run(&resume(laboratory)).expect(2);
@@ -62,7 +62,7 @@ fn refused(laboratory: &Laboratory, words: &[&str]) {
     assert_eq!(fs::read(laboratory.results()).expect("a file"), before);
 }
 
-/// Changes the header of the file as `change` does.
+/// Applies `change` to the header of the file.
 fn change_header(laboratory: &Laboratory, change: impl Fn(&mut Value)) {
     let mut all = lines(&laboratory.results());
     change(&mut all[0]);
@@ -70,7 +70,7 @@ fn change_header(laboratory: &Laboratory, change: impl Fn(&mut Value)) {
     fs::write(laboratory.results(), text).expect("a file");
 }
 
-/// Leaves only the first `count` lines of the file.
+/// Truncates the file to its first `count` lines.
 fn keep_lines(laboratory: &Laboratory, count: usize) {
     let text = fs::read_to_string(laboratory.results()).expect("a file");
     let kept: String = text.split_inclusive('\n').take(count).collect();
@@ -176,7 +176,7 @@ fn resume_and_show_print_the_same_objects() {
 #[test]
 fn cases_that_stop_by_themselves_are_gone_on_with() {
     let laboratory = Laboratory::open();
-    // Long enough to be interrupted before it stops by itself.
+    // Takes long enough to be interrupted before the stopping rule ends it.
     let until = "-m pipe,null -b 64 --total 4MB --until-ci 50 --most-repetitions 200";
     interrupt(&laboratory, &run(&laboratory, until), 5);
     laboratory.run(&resume(&laboratory)).expect(0);
@@ -184,7 +184,7 @@ fn cases_that_stop_by_themselves_are_gone_on_with() {
     assert!(whole.samples.iter().all(|sample| number(sample, "block") <= 200));
 }
 
-/// The samples of later runs rest on the warm-up that the first has found.
+/// Later samples depend on the warm-up time found by the first run.
 #[test]
 fn calibrated_runs_are_gone_on_with() {
     let laboratory = Laboratory::open();
@@ -231,7 +231,7 @@ fn a_file_of_another_machine_is_refused_with_both() {
     }
 }
 
-/// Another program goes on, and says so: whoever reads the file must know.
+/// Another version may resume the file, with a warning for readers of the file.
 #[test]
 fn a_file_of_another_version_is_gone_on_with_and_both_are_named() {
     let laboratory = complete();
@@ -271,7 +271,7 @@ fn a_cpu_outside_the_cpuset_is_refused_with_those_inside() {
     keep_lines(&laboratory, 2);
     let mut first_only = CpuSet::new();
     first_only.set(first);
-    // Of this thread alone; what it starts inherits it.
+    // Applies to this thread only; its children inherit it.
     sched_setaffinity(None, &first_only).expect("fewer CPUs");
     refused(&laboratory, &[&format!("CPU {second}"), &format!("allowed CPUs ({first})")]);
     assert_eq!(text(&lines(&laboratory.results())[1], "kind"), "sample");

@@ -1,4 +1,4 @@
-//! What the command is started with: words that are no text, a home that is none, a umask, ignored signals.
+//! Settings of the calling process: arguments that are not text, an invalid home, a umask, ignored signals.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::skip::skip;
 use crate::whole::assert_whole;
 
 const SHORT: &str = "run -m pipe -b 64 --total 640 --repetitions 1";
-/// A user of whom the password database knows nothing.
+/// A user who is not in the password database.
 const NOBODY_AT_ALL: u32 = 54_321;
 
-/// Gives `laboratory` to `user`, with a copy of the command that he may execute.
+/// Gives `laboratory` to `user`, with a copy of the command that this user can execute.
 pub(crate) fn lend(laboratory: &Laboratory, user: u32) -> PathBuf {
     for name in ["", "tmp", "data"] {
         chown(laboratory.path(name), Some(user), Some(user)).expect("a gift");
@@ -31,16 +31,16 @@ pub(crate) fn lend(laboratory: &Laboratory, user: u32) -> PathBuf {
     program
 }
 
-/// `words` with bytes after them that are no text.
+/// Returns `words` followed by bytes that are not valid UTF-8.
 fn no_text(words: &str) -> OsString {
     OsString::from_vec([words.as_bytes(), b"\xff\xfe"].concat())
 }
 
-/// What ends in a line of its own words, or goes well.
+/// Checks that the command succeeded or ended with a one-line error.
 fn assert_no_panic(finished: &Finished, what: &str) {
     let Finished { status, stderr, .. } = finished;
     assert!(!stderr.contains("panicked"), "{what}: {stderr}");
-    // Programs of others end as those do, and say how they are used.
+    // Compatibility programs end like the originals and print their usage.
     if what.starts_with("as ") && status.code().is_some() {
         return;
     }
@@ -119,7 +119,7 @@ fn a_path_may_be_any_bytes() {
     assert_eq!(fs::read_dir(&temporary).expect("the folder").count(), 0);
 }
 
-/// Results that `arguments` wrote below `home`.
+/// Returns the number of results files below `home`.
 fn kept_below(home: &Path) -> usize {
     let folder = home.join(".local/share/ipcperf");
     fs::read_dir(folder).map_or(0, Iterator::count)
@@ -155,7 +155,7 @@ fn without_a_home_a_file_must_be_named() {
     }
 }
 
-/// `laboratory`'s command with `arguments`, started by a shell that has done `first`.
+/// Returns the command with `arguments`, started by a shell that has executed `first`.
 fn after(laboratory: &Laboratory, first: &str, arguments: &str) -> Command {
     program_after(Path::new(env!("CARGO_BIN_EXE_ipcperf")), laboratory, first, arguments)
 }
@@ -171,7 +171,7 @@ fn a_umask_takes_nothing_from_the_owner() {
     let laboratory = Laboratory::open();
     let home = laboratory.path("home");
     let is_root = geteuid().is_root();
-    // Root may enter a folder whatever its mode is.
+    // Root may enter a folder whatever its permissions.
     let user = if is_root { NOBODY_AT_ALL } else { geteuid().as_raw() };
     let program = lend(&laboratory, user);
     let run = |umask: &str, arguments: &str| {
@@ -192,7 +192,7 @@ fn a_umask_takes_nothing_from_the_owner() {
     run("umask 777", &figures);
 }
 
-/// `nohup`, and a script's background: what was ignored stays ignored, and workers are none the worse.
+/// `nohup` and background jobs of a script: ignored signals stay ignored, and workers are not affected.
 #[test]
 fn an_ignored_signal_stays_ignored() {
     let laboratory = Laboratory::open();
@@ -211,7 +211,7 @@ fn an_ignored_signal_stays_ignored() {
     laboratory.assert_nothing_left();
 }
 
-/// What is not ignored still ends it.
+/// Signals that are not ignored still end the command.
 #[test]
 fn a_signal_that_is_not_ignored_ends_it_as_ever() {
     let laboratory = Laboratory::open();
@@ -230,7 +230,7 @@ fn a_signal_that_is_not_ignored_ends_it_as_ever() {
     laboratory.assert_nothing_left();
 }
 
-/// A limit on a file's size is a full disk: nobody has to ignore the signal for it.
+/// A file-size limit is treated like a full disk, even if SIGXFSZ is not ignored.
 #[test]
 fn a_limit_on_a_files_size_ends_as_a_full_disk_does() {
     let laboratory = Laboratory::open();
@@ -245,7 +245,7 @@ fn a_limit_on_a_files_size_ends_as_a_full_disk_does() {
     laboratory.assert_nothing_left();
 }
 
-/// Programs of others get the signal's default back.
+/// Custom programs start with the default signal dispositions.
 #[test]
 fn a_program_of_ones_own_has_the_signals_that_it_expects() {
     let laboratory = Laboratory::open();

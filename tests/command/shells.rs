@@ -1,4 +1,4 @@
-//! Completions and the manual page, by the programs that read them.
+//! Completions and the manual page, tested with the programs that read them.
 
 use std::process::{Command, Output, Stdio};
 
@@ -12,7 +12,7 @@ fn is_there(program: &str) -> bool {
     found.is_ok_and(|found| found.status.success())
 }
 
-/// What `program` with `arguments` says to `script`, which stands in a file that is its last argument.
+/// Runs `program` with `arguments` and a file with the contents `script` as its last argument.
 fn said(program: &str, arguments: &[&str], script: &str) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("script");
@@ -28,7 +28,7 @@ fn shells_accept_their_completions() {
     for shell in ["bash", "zsh", "fish"] {
         let script = laboratory.run(&format!("completions {shell}")).expect(0).stdout;
         assert!(script.contains("until-ci"), "{shell}: {script}");
-        // bash runs the tests themselves; the others are checked where they are.
+        // bash is required by these tests; the other shells are tested if present.
         if shell == "bash" || is_there(shell) {
             let checked = said(shell, &["-n"], &script);
             assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
@@ -36,7 +36,7 @@ fn shells_accept_their_completions() {
     }
 }
 
-/// What bash offers for the last of `words`.
+/// Returns what bash offers for the last of `words`.
 fn offered(laboratory: &Laboratory, words: &[&str]) -> Vec<String> {
     let script = laboratory.run("completions bash").expect(0).stdout;
     let [.., before, last] = words else {

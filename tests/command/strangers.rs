@@ -1,5 +1,4 @@
-//! Other users of the machine, and other PID namespaces of this user: nobody's names are used, and nobody's are
-//! removed.
+//! Other users of the machine, and other PID namespaces of this user: foreign names are neither used nor removed.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -22,18 +21,18 @@ use crate::results::ResultsFile;
 use crate::skip::skip;
 use crate::system_calls::try_strace;
 
-/// The other user's number.
+/// User ID of the other user.
 const STRANGER: u32 = 1000;
-/// Every mechanism that makes a name, and a message that each can carry.
+/// Every mechanism that creates names, with a message that each can carry.
 const NAMED: &str = "-m fifo,unix-stream-named,file-ref,mmap-file,posix-mq,sysv-mq,sysv-sem,sysv-shm,\
     mmap-queue,iceoryx2-pubsub,iceoryx2-reqres,zeromq,grpc -b 64 --total 6400 \
     --set unix-stream-named.address=path,abstract --set mmap-queue.wait=sysv-sem";
-/// Process numbers for which names were guessed, when they were made of the worker's.
+/// Number of process IDs for which names are guessed; names used to be derived from the worker's process ID.
 const GUESSED: u32 = 1_500;
-/// The same for sockets, each of which takes a descriptor of this process.
+/// The same for sockets, each of which needs a descriptor of this process.
 const GUESSED_SOCKETS: u32 = 100;
 
-/// Does `work` as the other user, in a thread that ends with it.
+/// Does `work` as the other user, in a thread that ends afterwards.
 fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let stranger = scope.spawn(|| {
@@ -47,7 +46,7 @@ fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// A place in which everybody may make files, as in `/tmp`; `None` where this user can play nobody else.
+/// Returns a folder that everyone can write to, like `/tmp`; `None` if this user cannot act as another.
 fn shared_place(what: &str) -> Option<Laboratory> {
     if !geteuid().is_root() {
         skip(what, "only root can be two users");
@@ -61,17 +60,17 @@ fn shared_place(what: &str) -> Option<Laboratory> {
     Some(laboratory)
 }
 
-/// What another user has made under names that could be guessed.
+/// Objects that another user has created under guessable names.
 struct Squatted {
     folders: Vec<PathBuf>,
-    /// Message queues and sets of semaphores.
+    /// Message queues and semaphore sets.
     queues: Vec<i32>,
     sets: Vec<i32>,
     _sockets: Vec<UnixListener>,
 }
 
 impl Squatted {
-    /// Under the names that workers with the next process numbers would have had.
+    /// Creates objects under the names that workers with the next process IDs would have used.
     fn guessed(folder: &Path) -> Self {
         let next = last_process() + 1;
         let numbers = || next..next + GUESSED;
@@ -83,7 +82,7 @@ impl Squatted {
         }
         let key = |number: u32| (0x16C << 22) | i32::try_from(number & 0x3F_FFFF).expect("22 bits");
         let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o666;
-        // SAFETY: both calls take numbers alone.
+        // SAFETY: all arguments of both calls are numbers.
         let queues = numbers().map(|number| unsafe { libc::msgget(key(number), flags) });
         // SAFETY: as above.
         let sets = numbers().map(|number| unsafe { libc::semget(key(number), 1, flags) });
@@ -100,7 +99,7 @@ impl Squatted {
         }
     }
 
-    /// What is gone of it.
+    /// Returns the objects that are gone.
     fn missing(&self) -> Vec<String> {
         let folders = self.folders.iter().filter(|path| !path.join("precious").exists());
         let folders = folders.map(|path| path.display().to_string());
@@ -116,7 +115,7 @@ impl Squatted {
 impl Drop for Squatted {
     fn drop(&mut self) {
         for &id in &self.queues {
-            // SAFETY: removing takes numbers alone.
+            // SAFETY: all arguments for a removal are numbers.
             unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
         }
         for &id in &self.sets {
@@ -132,7 +131,7 @@ fn ids_of(kind: &str) -> Vec<i32> {
     ids.collect()
 }
 
-/// The process number that was given last: the last word of the machine's load.
+/// Returns the last process ID that was assigned: the last word of `/proc/loadavg`.
 fn last_process() -> u32 {
     let load = fs::read_to_string("/proc/loadavg").expect("the load");
     load.split_whitespace().last().and_then(|word| word.parse().ok()).expect("a process number")
@@ -150,12 +149,11 @@ fn what_another_user_made_first_is_neither_used_nor_removed() {
     });
 }
 
-/// Does `work` in a thread whose System V objects nobody else sees: what another program on this machine removes
-/// is not ours to answer for.
+/// Does `work` in a thread with a private IPC namespace, so that other programs cannot remove its System V objects.
 fn in_own_ipc_namespace(work: impl FnOnce() + Send) {
     thread::scope(|scope| {
         let alone = scope.spawn(|| {
-            // SAFETY: System V objects and message queues alone become this thread's own.
+            // SAFETY: only System V objects and message queues become private to this thread.
             unsafe { unshare_unsafe(UnshareFlags::NEWIPC) }.expect("root may");
             work();
         });
@@ -163,7 +161,7 @@ fn in_own_ipc_namespace(work: impl FnOnce() + Send) {
     });
 }
 
-/// Both commands, and their workers, have the same numbers; so had all their names.
+/// Both commands and their workers have the same process IDs, so names derived from these would collide.
 #[test]
 fn two_pid_namespaces_with_equal_numbers_do_not_meet() {
     let what = "two PID namespaces";
@@ -198,7 +196,7 @@ fn two_pid_namespaces_with_equal_numbers_do_not_meet() {
     laboratory.assert_nothing_left();
 }
 
-/// The library opens one of its files to everybody, whatever the umask; ours does without that file.
+/// The library makes one of its files accessible to all users, whatever the umask; our configuration avoids that file.
 #[test]
 fn what_iceoryx2_makes_is_its_owners_alone() {
     for mechanism in ["iceoryx2-pubsub", "iceoryx2-reqres"] {
@@ -210,7 +208,7 @@ fn what_iceoryx2_makes_is_its_owners_alone() {
             let made = wait_for("shared memory of the run", HANG, || {
                 let token = laboratory.tokens().pop()?;
                 let made = names_with("/dev/shm", &token);
-                // A service, its ports, and what connects them.
+                // A service, its ports and their connections.
                 (made.len() >= 3).then_some((made, token))
             });
             let parties = if mode == "2proc" { 3 } else { 1 };
@@ -227,7 +225,7 @@ fn what_iceoryx2_makes_is_its_owners_alone() {
     }
 }
 
-/// The worker is held up between listening and connecting, while somebody else connects.
+/// The worker is delayed between listen and connect, while another user connects.
 #[test]
 fn a_stranger_at_an_abstract_name_is_not_taken_for_the_peer() {
     if let Err(reason) = try_strace() {
@@ -253,7 +251,7 @@ fn a_stranger_at_an_abstract_name_is_not_taken_for_the_peer() {
     command.finish(HANG).expect(0);
 }
 
-/// A umask that takes all bits makes folders that their owner cannot enter, unless they are given back.
+/// A umask of 777 makes folders that their owner cannot enter, unless their permissions are restored.
 #[test]
 fn a_umask_that_takes_everything_keeps_nothing_from_working() {
     let Some(laboratory) = shared_place("a umask of 777") else { return };
@@ -271,7 +269,8 @@ fn a_umask_that_takes_everything_keeps_nothing_from_working() {
     laboratory.assert_nothing_left();
 }
 
-/// The names in `folder` that hold `token`, with their permissions; those that went meanwhile are left out.
+/// Returns the names in `folder` that contain `token`, with their permissions; names that disappear meanwhile are
+/// omitted.
 fn names_with(folder: &str, token: &str) -> Vec<(String, u32)> {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
     let named = entries.filter_map(|entry| {

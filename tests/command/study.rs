@@ -1,4 +1,4 @@
-//! Studies from the outside: written, checked, planned, measured, interrupted, judged.
+//! Studies from outside: created, checked, planned, measured, interrupted, judged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use crate::laboratory::{Finished, GRACE, HANG, Laboratory};
 use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, number, runs_told, text};
 
-/// Two claims of which one must be supported and one rejected wherever there are machines, and one that cannot be
-/// judged; a matrix that only the first needs. A run of the pipe takes some hundred times as long as one of
-/// nothing: no delay by others can turn that round.
+/// Two hypotheses of which one must be supported and one rejected on every machine, one that cannot be judged, and a
+/// matrix that only the first needs. A run of the pipe takes about a hundred times as long as one of `null`: no
+/// disturbance can reverse that.
 const SMALL: &str = r#"
 name = "small"
 title = "Something and nothing"
@@ -77,7 +77,7 @@ where = { matrix = "trips" }
 below = 2
 "#;
 
-/// A place, and in it a study.
+/// A laboratory with a study in it.
 struct Placed {
     laboratory: Laboratory,
     study: PathBuf,
@@ -101,7 +101,7 @@ impl Placed {
         ResultsFile::read(&self.laboratory.results())
     }
 
-    /// Each claim with its verdict.
+    /// Returns each hypothesis with its verdict.
     fn verdicts(&self) -> Vec<(String, String)> {
         let judged = self.run("study judge RESULTS --json").expect(0);
         let judged: Vec<Value> = serde_json::from_str(&judged.stdout).expect("an array");
@@ -110,7 +110,7 @@ impl Placed {
     }
 }
 
-/// The study, measured once for all tests of a process that only read its results.
+/// Measures the study once, for all tests of a process that only read its results.
 fn measured() -> Placed {
     static RESULTS: OnceLock<Vec<u8>> = OnceLock::new();
     let results = RESULTS.get_or_init(|| {
@@ -202,7 +202,7 @@ fn a_gate_opens_where_all_that_can_be_tested_is_supported() {
     untestable.run("study judge RESULTS --gate").expect(1);
 }
 
-/// Else runs of one length would be averaged with those of another.
+/// Otherwise runs of different lengths would be averaged.
 #[test]
 fn cases_of_matrices_of_other_lengths_are_named_by_them() {
     let placed = Placed::new(SMALL);
@@ -266,7 +266,7 @@ fn an_interrupted_study_goes_on_and_is_judged() {
     assert_eq!(text(&file.header, "study_hash"), sha256(&placed.study));
     let judged = placed.run("study judge RESULTS --json").expect(0);
     let judged: Vec<Value> = serde_json::from_str(&judged.stdout).expect("an array");
-    // On a busy machine blocks may plainly depend on one another: then nothing is supported, whatever is so.
+    // On a busy machine, blocks may be clearly dependent; then nothing is supported, whatever the figures.
     let is_withheld = judged[0]["evidence"]["obstacle"] == "dependent-blocks";
     assert!(judged[0]["verdict"] == "supported" || is_withheld, "{:#}", judged[0]);
     assert_eq!(judged[1]["verdict"], "rejected", "{:#}", judged[1]);
@@ -284,7 +284,7 @@ fn another_version_of_a_study_is_told_as_such() {
     let hash = sha256(&placed.study);
     assert!(other.stderr.contains("warning"), "{}", other.stderr);
     assert!(other.stderr.contains(&hash[..12]), "{}", other.stderr);
-    // What was claimed beforehand is in the results, whatever became of the file.
+    // The hypotheses stated beforehand are in the results, whatever happens to the file.
     fs::write(&placed.study, "no study").expect("a file");
     assert_eq!(placed.run("study judge RESULTS").expect(0).stderr, "");
 }
@@ -326,7 +326,7 @@ fn what_is_written_anew_passes_its_check_and_runs() {
     assert_eq!(run.status.code(), Some(2), "the study, taken for results, is not written over");
     assert_eq!(fs::read_to_string(&path).expect("a study"), text);
     let results = laboratory.results();
-    // As it is, a run may last 10 s, which a busy machine may need.
+    // The default timeout of a run is 10 s, which may be too short on a busy machine.
     let in_time = text.replacen("# deadline = 10 ", "deadline = 600 ", 1);
     assert_ne!(in_time, text);
     fs::write(&path, in_time).expect("a study");
@@ -343,11 +343,11 @@ fn a_file_that_is_there_is_left_alone() {
     placed.run("study new /nowhere/study.toml").expect(5);
 }
 
-/// Keys that are right only where another key is, which the file of `study new` leaves out.
+/// Keys that are valid only together with another key, which the file of `study new` leaves out.
 const NEEDS_ANOTHER: [&str; 6] =
     ["most_repetitions", "most_s", "first_touch", "reply", "events", "event"];
 
-/// Uncommented, every key that `study new` explains is right in its place.
+/// Every key that `study new` explains is valid in its place when uncommented.
 #[test]
 fn all_that_is_explained_is_right() {
     let laboratory = Laboratory::open();
@@ -400,7 +400,7 @@ fn every_study_passes_its_check_and_has_a_plan() {
     }
 }
 
-/// Every figure and table of wright, and how the report says that one was not measured.
+/// Every figure and table of the study wright, in the words of the report for one that was not measured.
 const OF_WRIGHT: [&str; 7] = [
     "Figure 1:",
     "Figure 2:",
@@ -419,7 +419,8 @@ fn what_was_not_measured_is_named_in_its_place_and_several_files_are_a_factor() 
         let mut command = laboratory.command("study run wright --quick --only H3 --out");
         let file = laboratory.path(&format!("{name}.jsonl"));
         command.arg(&file);
-        // A run may last 10 s here: some may fail where the machine is busy, which changes no place on the page.
+        // The timeout of a run is 10 s here; on a busy machine some may fail, which does not change the layout of the
+        // page.
         let measured = laboratory.finish(command);
         assert!(matches!(measured.status.code(), Some(0 | 4)), "{measured:?}");
         files.push(file);
@@ -439,7 +440,7 @@ fn what_was_not_measured_is_named_in_its_place_and_several_files_are_a_factor() 
     assert!(has("machine") && has("A") && has("B") && has("1 kB"), "{table}");
 }
 
-/// What a mechanism cannot carry is the reason, not that the look was quick.
+/// The reason is the limit of the mechanism, not the quick length.
 #[test]
 fn what_was_refused_is_why_a_claim_cannot_be_tested() {
     let refused = SMALL.replace(

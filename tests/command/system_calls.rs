@@ -1,5 +1,5 @@
-//! The system calls of a party between its two calls of `getrusage`, as strace sees them: those of
-//! the mechanism, as many as theory says, and no other.
+//! The system calls of a peer between its two calls of `getrusage`, as strace sees them: exactly those of the
+//! mechanism, in the predicted number.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,16 +12,16 @@ use crate::laboratory::{Laboratory, with_time};
 use crate::results::{ResultsFile, number};
 use crate::skip::skip;
 
-/// How often each call was made in one timed region.
+/// Number of each call in one timed region.
 type Calls = BTreeMap<String, u64>;
 
-/// A measurement under strace: the timed regions of its parties, and what they reported.
+/// A measurement under strace: the timed regions of its peers, and their reports.
 struct Traced {
     regions: Vec<Calls>,
     samples: Vec<Value>,
 }
 
-/// Runs the case under strace; `None` where that cannot be done here.
+/// Runs the case under strace; `None` if that is not possible here.
 fn trace(arguments: &str) -> Option<Traced> {
     let laboratory = Laboratory::open();
     if let Err(reason) = try_strace() {
@@ -38,7 +38,7 @@ fn trace(arguments: &str) -> Option<Traced> {
     Some(Traced { regions: regions(&laboratory), samples: file.samples })
 }
 
-/// Whether strace can be used here; if not, why.
+/// Checks that strace works here.
 pub(crate) fn try_strace() -> Result<(), String> {
     let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     let tried = tried.map_err(|error| format!("strace: {error}"))?;
@@ -48,7 +48,7 @@ pub(crate) fn try_strace() -> Result<(), String> {
     Err(String::from_utf8_lossy(&tried.stderr).trim().to_owned())
 }
 
-/// The timed region of each party: there is one trace for each thread.
+/// Returns the timed region of each peer; each thread has its own trace.
 fn regions(laboratory: &Laboratory) -> Vec<Calls> {
     let folder = fs::read_dir(laboratory.path("")).expect("the folder").flatten();
     let traces = folder.filter(|entry| entry.file_name().to_string_lossy().starts_with("trace."));
@@ -56,7 +56,7 @@ fn regions(laboratory: &Laboratory) -> Vec<Calls> {
     texts.filter(|trace| trace.contains("getrusage(")).map(|trace| region(&trace)).collect()
 }
 
-/// The calls between the two of `getrusage`.
+/// Returns the calls between the two calls of `getrusage`.
 fn region(trace: &str) -> Calls {
     let names = trace.lines().filter(|line| !line.starts_with(['-', '+']));
     let names: Vec<&str> = names.filter_map(|line| Some(line.split_once('(')?.0)).collect();
@@ -78,7 +78,7 @@ fn a_pipe_round_trip_is_four_calls() {
     for mechanism in ["pipe", "unix-stream"] {
         let arguments = format!("-m {mechanism} -w round-trip -b 64 --total 6400");
         let Some(traced) = trace(&arguments) else { return };
-        // Two runs of two parties; each party writes once and reads once a trip.
+        // Two runs of two peers; each peer makes one write and one read per round trip.
         assert_eq!(traced.regions, vec![calls(&[("read", 100), ("write", 100)]); 4]);
     }
 }
@@ -100,7 +100,7 @@ fn a_stream_is_one_write_a_buffer_and_the_reads_that_are_reported() {
     }
 }
 
-/// Asking first is one call more for each transfer.
+/// Waiting for readiness costs one more call per transfer.
 #[test]
 fn waiting_in_poll_or_select_is_one_call_more_each() {
     for (case, sends, receives) in [
@@ -112,7 +112,7 @@ fn waiting_in_poll_or_select_is_one_call_more_each() {
         let Some(traced) = trace(&arguments) else { return };
         let each = calls(&[(sends, 100), (receives, 100)]);
         for mut region in traced.regions {
-            // The C library has poll and select made by either of two calls.
+            // The C library implements poll and select with one of two calls each.
             let names = ["poll", "ppoll", "select", "pselect6"];
             let asked = names.iter().find_map(|name| region.remove(*name));
             assert_eq!((asked, &region), (Some(200), &each), "{case}");
@@ -120,8 +120,8 @@ fn waiting_in_poll_or_select_is_one_call_more_each() {
     }
 }
 
-/// One operation at a time is one call each; deeper, a chain is one, and so are a reply and the receive
-/// that follows it: the first receive of whoever answers and the last reply are apart.
+/// At depth 1, each operation is one call. At larger depths, a chain is one call, and so are a reply and the receive
+/// that follows it; the first receive and the last reply of the answering peer are separate.
 #[test]
 fn a_chain_of_operations_is_one_call() {
     for (arguments, sends, answers) in [
@@ -140,7 +140,7 @@ fn a_chain_of_operations_is_one_call() {
     }
 }
 
-/// In both runs, one party entered the kernel so often, and the other at most so often.
+/// Checks that, in both runs, one peer entered the kernel `sends` times and the other at most `answers` times.
 fn assert_entered(traced: &Traced, sends: u64, answers: u64, case: &str) {
     assert_reported(traced, case);
     for sample in &traced.samples {
@@ -151,7 +151,7 @@ fn assert_entered(traced: &Traced, sends: u64, answers: u64, case: &str) {
     assert!(traced.regions.iter().all(enters), "{case}: {:?}", traced.regions);
 }
 
-/// Codecs neither ask for memory nor give it back while the clock runs.
+/// Codecs neither allocate nor free memory while the clock runs.
 #[test]
 fn a_compressed_round_trip_is_four_calls_whatever_the_codec() {
     let arguments = "-m dgram-compressed --set dgram-compressed.codec=deflate,lz4,zstd \
@@ -160,7 +160,7 @@ fn a_compressed_round_trip_is_four_calls_whatever_the_codec() {
     assert_eq!(traced.regions, vec![calls(&[("read", 20), ("write", 20)]); 3 * 4]);
 }
 
-/// One semaphore lowered and one raised for each message; a slice of time more, where one must wait long.
+/// Each message lowers one semaphore and raises one; a long wait adds a call per time slice.
 #[test]
 fn a_queue_with_system_v_semaphores_is_two_calls_a_message() {
     let arguments = "-m mmap-queue --set mmap-queue.wait=sysv-sem -w round-trip -b 64 --total 6400";
@@ -173,7 +173,7 @@ fn a_queue_with_system_v_semaphores_is_two_calls_a_message() {
     assert_reported(&traced, arguments);
 }
 
-/// The calls that the document of 2015 saw, but that descriptors beside the file's are closed too.
+/// The calls listed by Shuldman (2015), except that descriptors passed in addition to the file's are closed too.
 #[test]
 fn a_file_for_each_message_is_five_calls_to_send_and_four_to_receive() {
     let arguments = "-m file-ref --set file-ref.fds=0 -b 10000 --total 1000000";
@@ -217,7 +217,7 @@ fn a_ring_calls_only_to_sleep_and_to_wake() {
     }
 }
 
-/// For every mechanism, mode and workload: what a party reports is what it did.
+/// For every mechanism, mode and workload, a peer reports exactly the calls that it made.
 #[test]
 fn every_party_reports_the_calls_it_makes() {
     for mechanism in ipcperf_engine::mechanism::MECHANISMS {
@@ -226,7 +226,7 @@ fn every_party_reports_the_calls_it_makes() {
             continue;
         }
         if mechanism.name == "posix-sem" || mechanism.library.is_some() {
-            // A library alone knows when it enters the kernel; the mechanism's page says so.
+            // Only the library knows when it enters the kernel; the page of the mechanism says so.
             continue;
         }
         for mode in mechanism.modes {
@@ -254,8 +254,8 @@ fn calls_of_roles(sample: &Value) -> Vec<u64> {
     keys.filter(|key| key.ends_with("_calls")).map(|key| number(sample, key)).collect()
 }
 
-/// The calls that move data. The end of a stream that may lose messages is agreed on a futex,
-/// which is none of them; a ring's futex is all it has.
+/// Returns the number of calls that move data. In a stream that may lose messages, the peers agree on its end through a
+/// futex, which does not count; a ring has no calls other than futex.
 fn moving_calls(calls: &Calls) -> u64 {
     let moves = |name: &&String| ["read", "write", "recvfrom", "sendto"].contains(&name.as_str());
     let only_sleeps = calls.keys().find(moves).is_none();

@@ -1,12 +1,11 @@
-//! Results files that cannot be read, and those that can be in spite of a tear.
+//! Results files that cannot be read, and damaged ones that can.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::laboratory::Laboratory;
 
-/// The commands that read results files and must say the same of those that they cannot read: their
-/// words before the file, and after it.
+/// Commands that read results files and must report the same errors: words before and after the file.
 const COMMANDS: &[(&str, &str)] = &[
     ("show", ""),
     ("show --json", ""),
@@ -15,10 +14,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("report -o /dev/null", ""),
 ];
 
-/// A small file that was really measured.
+/// A small file from a real measurement.
 const REAL: &str = include_str!("files/three-mechanisms.jsonl");
 
-/// A results file of four runs, and the place it lies in.
+/// A results file of four runs, and its laboratory.
 struct Written {
     laboratory: Laboratory,
     lines: Vec<String>,
@@ -45,8 +44,8 @@ impl Written {
         refused(&self.laboratory, &self.changed(contents), words);
     }
 
-    /// Every command leaves out a line of `contents`, and says so with all `words`; where nothing may be left out the file
-    /// is refused.
+    /// Checks that every command skips a line of `contents` with a warning that contains all `words`. Commands that may
+    /// not skip a line must refuse the file.
     fn left_out(&self, contents: &str, words: &[&str]) {
         words.iter().for_each(|word| self.warned(contents, word));
         let path = self.changed(contents);
@@ -59,7 +58,7 @@ impl Written {
         }
     }
 
-    /// Every command reads `contents` and warns of `words`.
+    /// Checks that every command reads `contents` and prints a warning with `words`.
     fn warned(&self, contents: &str, words: &str) {
         let path = self.changed(contents);
         for (before, after) in COMMANDS {
@@ -81,7 +80,7 @@ impl Written {
     }
 }
 
-/// Every command refuses the file at `path` in one line that names it and has all `words`.
+/// Checks that every command refuses the file at `path` in one line that names it and contains all `words`.
 fn refused(laboratory: &Laboratory, path: &Path, words: &[&str]) {
     for (before, after) in COMMANDS {
         let command = format!("{before} {} {after}", path.display());
@@ -150,7 +149,7 @@ fn a_bad_line_inside_is_left_out_with_its_number() {
     written.left_out(&written.with_line(3, ""), &["line 4"]);
     written.left_out(&written.with_line(3, "{\"kind\":\"sample\"}"), &["line 4"]);
     written.left_out(&written.with_line(1, "{\"kind\":\"unheard-of\"}"), &["line 2"]);
-    // Another file's header is no line of this one.
+    // The header of another file is not a valid line of this one.
     let other = written.lines[0].replacen("\"quick\":false", "\"quick\":true", 1);
     written.refused(&written.with_line(4, &other), &["line 5", "second header"]);
 }
@@ -177,8 +176,7 @@ fn a_line_that_somebody_has_edited_is_left_out_where_it_makes_no_sense() {
     }
 }
 
-/// Absurd, but not impossible: shown without a panic, and nothing in it reaches the terminal but
-/// text.
+/// Absurd but possible values are shown without a panic, and only plain text reaches the terminal.
 #[test]
 fn absurd_values_are_shown_as_they_are() {
     let laboratory = Laboratory::open();
@@ -199,7 +197,7 @@ fn absurd_values_are_shown_as_they_are() {
             let command = format!("{before} {} {after}", path.display());
             let told = laboratory.run(&command).expect(0);
             assert_eq!(told.stderr, "", "{key} of {value}");
-            // A sheet ends its lines as RFC 4180 says.
+            // CSV lines end in CR LF (RFC 4180).
             let printed = told.stdout.replace("\r\n", "\n");
             let is_obeyed = |c: char| c.is_control() && c != '\n';
             assert!(!printed.contains(is_obeyed), "{key} of {value}: {command:?}");

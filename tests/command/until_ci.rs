@@ -1,4 +1,4 @@
-//! `--until-ci`: repeating until each median is known well enough, or a cap is reached.
+//! `--until-ci`: repeats until each median has the requested precision or a maximum is reached.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use crate::mistakes::refused;
 use crate::results::{ResultsFile, number};
 use crate::whole::assert_whole;
 
-/// Narrower than any machine's figures.
+/// A precision that no machine reaches.
 const UNREACHABLE: &str = "--until-ci 0.000001";
 
-/// Runs the cases, and returns the summaries that are printed beside the file.
+/// Runs the cases and returns the printed summaries and the file.
 fn measured(laboratory: &Laboratory, arguments: &str) -> (Vec<Value>, ResultsFile) {
     let out = laboratory.results();
     let arguments = with_time(&format!("run {arguments} --json --out {}", out.display()));
@@ -18,7 +18,7 @@ fn measured(laboratory: &Laboratory, arguments: &str) -> (Vec<Value>, ResultsFil
     (serde_json::from_str(&finished.stdout).expect("an array"), assert_whole(&out))
 }
 
-/// Blocks, beside the one that is set aside.
+/// Returns the number of blocks, without the first, which is excluded.
 fn last_block(file: &ResultsFile) -> u64 {
     file.samples.iter().map(|sample| number(sample, "block")).max().expect("samples")
 }

@@ -1,5 +1,4 @@
-//! `study run --until-decided`: what is decided is repeated no more, what is open is, and `resume` goes on by the
-//! same rule.
+//! `study run --until-decided`: decided cases are not repeated, undecided ones are, and `resume` follows the same rule.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,9 +8,9 @@ use serde_json::{Value, json};
 use crate::laboratory::{Finished, Laboratory};
 use crate::results::{ResultsFile, number, text};
 
-/// One claim that is decided wherever there are machines, for a pipe takes some hundred times as long as nothing; one
-/// that ten repetitions cannot decide, since no p of theirs is as small as its level, and the two are about as
-/// fast; and a size that only a figure would have.
+/// One hypothesis that is decided on every machine, since a pipe takes about a hundred times as long as `null`; one
+/// that ten repetitions cannot decide, since their smallest p-value exceeds its alpha and both sides are about equally
+/// fast; and a size that only a figure needs.
 const STUDY: &str = r#"
 name = "decided"
 title = "Something and nothing"
@@ -72,7 +71,7 @@ fn measured(laboratory: &Laboratory) -> ResultsFile {
     ResultsFile::read(&laboratory.path("results.jsonl"))
 }
 
-/// The last repetition of each buffer size of each matrix's mechanism and workload.
+/// Returns the last repetition of each buffer size, by mechanism and workload.
 fn repetitions(file: &ResultsFile) -> BTreeMap<(String, u64), u64> {
     let mut last = BTreeMap::new();
     for sample in &file.samples {

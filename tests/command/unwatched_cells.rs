@@ -1,4 +1,4 @@
-//! Cells of a study that no instrument can watch on this machine.
+//! Cells of a study whose instrument is not available on this machine.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::laboratory::Laboratory;
 use crate::results::{ResultsFile, number, text};
 
-/// A matrix of its own for what only an instrument can see.
+/// A study with a separate matrix for what only an instrument can observe.
 const STUDY: &str = r#"
 name = "seen"
 title = "What strace sees"

@@ -1,4 +1,4 @@
-//! Results that cannot be written: exit code 5, and what was written before is kept.
+//! Results that cannot be written: exit code 5, and everything written before is kept.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +25,7 @@ fn a_folder_that_is_not_there_is_told() {
     assert!(!Path::new(&path).exists());
 }
 
-/// `/sys` takes no files, not even root's.
+/// `/sys` accepts no new files, not even from root.
 #[test]
 fn a_folder_that_may_not_be_written_is_told() {
     unwritable(&Laboratory::open(), "/sys/ipcperf.jsonl");
@@ -44,13 +44,13 @@ fn a_full_disk_is_told() {
     assert!(finished.stderr.contains("No space left"), "{}", finished.stderr);
 }
 
-/// The disk fills up in mid-run: a limit on the file's size does the same to a write.
+/// The disk fills up during a run; a file-size limit has the same effect on a write.
 #[test]
 fn what_was_written_before_the_disk_filled_up_can_be_shown() {
     let laboratory = Laboratory::open();
     let results = laboratory.results();
     let mut shell = Command::new("sh");
-    // 16 blocks of 512 bytes, or of 1024, as the shell has it; some 1 kB go into each sample.
+    // 16 blocks of 512 or 1,024 bytes, depending on the shell; each sample takes about 1 kB.
     shell.arg("-c").arg("trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"");
     shell.arg(env!("CARGO_BIN_EXE_ipcperf"));
     let arguments =
@@ -61,7 +61,7 @@ fn what_was_written_before_the_disk_filled_up_can_be_shown() {
     assert!(kept.len() > 2 && kept.len() < 42, "{} lines", kept.len());
     assert!(std::fs::read(&results).expect("results").ends_with(b"\n"), "a torn line");
     let shown = laboratory.run(&format!("show {}", results.display())).expect(0);
-    // The footer is shorter than the sample that did not fit, and may.
+    // The footer is shorter than the sample that did not fit, so it may fit.
     let last = &kept[kept.len() - 1];
     assert!(last["complete"] == false || shown.stderr.contains("no footer"), "{last}");
     laboratory.assert_nothing_left();

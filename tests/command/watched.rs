@@ -1,4 +1,5 @@
-//! `--instrument` and `ipcperf trace`: what is seen is what was done, beside undisturbed twins.
+//! `--instrument` and `ipcperf trace`: observations match what was done, and instrumented runs have uninstrumented
+//! twins.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +15,7 @@ use crate::skip::skip;
 /// Ten sizes.
 const SIZES: &str = "16,77,256,512,4096,16384,65535,65536,262144,1048576";
 
-/// Whether `instrument` can watch here; if not, the test is skipped.
+/// Whether `instrument` works here; otherwise skips the test.
 fn can_watch(laboratory: &Laboratory, instrument: &str) -> bool {
     let listed = laboratory.run("list instruments --json").expect(0);
     let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("an array");
@@ -26,7 +27,7 @@ fn can_watch(laboratory: &Laboratory, instrument: &str) -> bool {
     false
 }
 
-/// What `instrument` saw, by run.
+/// Returns the observations of `instrument`, by run.
 fn seen(path: &Path, instrument: &str) -> BTreeMap<String, Vec<Value>> {
     let mut seen: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for line in lines(path) {
@@ -64,7 +65,7 @@ fn what_disturbs_nothing_rides_along() {
     laboratory.assert_nothing_left();
 }
 
-/// The kernel's samples decide how CPU time is split, never how much it is.
+/// The kernel samples only how CPU time is divided into user and system time, not how much there is.
 #[test]
 fn user_and_system_time_add_up_to_the_cpu_time() {
     let laboratory = Laboratory::open();
@@ -121,8 +122,7 @@ fn what_disturbs_has_runs_of_its_own_and_each_of_them_a_twin() {
     laboratory.assert_nothing_left();
 }
 
-/// The bar: calls and bytes that are traced are those that the worker counted, and nothing of the set-up is
-/// among them.
+/// Traced calls and bytes equal those that the worker counted, and include nothing of the set-up.
 #[test]
 fn calls_and_bytes_are_exactly_the_workers_own() {
     let laboratory = Laboratory::open();
@@ -147,7 +147,7 @@ fn calls_and_bytes_are_exactly_the_workers_own() {
     assert_eq!(checked, 2 * 3 * 10 * (1 + 2 + 2), "blocks, mechanisms, sizes, roles");
 }
 
-/// A daemon is watched as a process beside threads of the worker, or beside its processes.
+/// A daemon is observed as a process, next to threads or processes of the worker.
 #[test]
 fn a_mechanism_with_a_daemon_is_watched_in_every_mode() {
     let laboratory = Laboratory::open();
@@ -174,8 +174,7 @@ fn a_mechanism_with_a_daemon_is_watched_in_every_mode() {
     laboratory.assert_nothing_left();
 }
 
-/// That `told` has of `role` the calls that move data and no others, as many as it counted, with all of
-/// the bytes.
+/// Checks that `told` has exactly the data-moving calls of `role`, as many as it counted, with all bytes.
 fn assert_exact(sample: &Value, role: &str, told: &[Value]) {
     let own: Vec<&Value> = told.iter().filter(|row| row["role"] == role).collect();
     let case = format!("{}, {role}: {own:?}", text(sample, "case_id"));
@@ -198,7 +197,7 @@ fn one_case_is_traced_and_told_as_the_file_tells_it() {
     let told: Vec<Value> = serde_json::from_str(&traced.stdout).expect("an array");
     assert!(told.iter().all(|one| one["kind"] == "observation"), "{told:?}");
     let mut written = lines(&laboratory.results());
-    // The number of a line is the file's own.
+    // The line number belongs to the file only.
     written.iter_mut().filter_map(Value::as_object_mut).for_each(|line| drop(line.remove("seq")));
     assert!(!told.is_empty() && told.iter().all(|one| written.contains(one)), "{told:?}");
     laboratory.assert_nothing_left();
@@ -213,7 +212,7 @@ fn mistakes_are_told() {
     refused("trace -m pipe,tcp", &["trace watches one case", "2"]);
 }
 
-/// Whoever kills the command in mid-watch leaves no program and no link in the kernel, and no tool.
+/// If the command is killed while instruments run, no BPF program, link or tool is left.
 #[test]
 fn a_killed_command_leaves_no_program_in_the_kernel() {
     use rand::{RngExt, SeedableRng};
@@ -236,19 +235,19 @@ fn a_killed_command_leaves_no_program_in_the_kernel() {
         let moment = std::time::Duration::from_millis(random.random_range(0..1_500));
         kill_watched(&laboratory, || std::thread::sleep(moment));
     }
-    // Those of other tests come and go; what is left behind stays, and no process has it.
+    // Programs of other tests come and go; a leftover stays without a process that holds it.
     wait_for("the kernel to let go", GRACE, || {
         let listed = in_kernel().unwrap_or_default();
         listed.iter().all(is_held).then_some(())
     });
 }
 
-/// Whether a process holds the program: bpftool names those that do.
+/// Whether a process holds the program: bpftool lists the holders.
 fn is_held(program: &Value) -> bool {
     program["pids"].as_array().is_some_and(|pids| !pids.is_empty())
 }
 
-/// Starts a run that is watched by all that could leave something in the kernel, and kills it after `until`.
+/// Starts a run with all instruments that could leave something in the kernel, and kills it after `until`.
 fn kill_watched(laboratory: &Laboratory, until: impl FnOnce()) {
     let names = "--instrument syscalls,sched,strace,bpftrace";
     let run = format!("-m pipe -b 4096 --total 1MB --repetitions 3 {names}");
@@ -259,8 +258,8 @@ fn kill_watched(laboratory: &Laboratory, until: impl FnOnce()) {
     laboratory.assert_nothing_left();
 }
 
-/// BPF programs in the kernel that are called as ours are, or as bpftrace calls its, and what links them to
-/// events. `None` where nobody can list them.
+/// Returns the BPF programs in the kernel with our names or those of bpftrace, and their links to events. `None` if
+/// they cannot be listed.
 fn in_kernel() -> Option<Vec<Value>> {
     const NAMES: [&str; 7] =
         ["entered", "left", "switched", "waking", "woken", "sys_enter", "sys_exit"];
@@ -279,7 +278,7 @@ fn listed_by_kernel(what: &str) -> Option<Vec<Value>> {
     serde_json::from_slice(&listed.ok()?.stdout).ok()
 }
 
-/// The row of the call by which `role` moved the data in the run of the last repetition of `case`.
+/// Returns the row of the call that moved the data of `role`, in the last repetition of `case`.
 fn row(path: &Path, case: &str, role: &str) -> Value {
     let file = ResultsFile::read(path);
     let of_case = |sample: &&Value| sample["case_id"] == format!("{case}/instrument=syscalls");
@@ -289,13 +288,13 @@ fn row(path: &Path, case: &str, role: &str) -> Value {
     own.max_by_key(|row| row["returned_bytes"].as_u64()).expect("a row").clone()
 }
 
-/// Pairs of the least value and the count, of a distribution of `row`.
+/// Returns a distribution of `row` as pairs of lower bound and count.
 fn distribution(row: &Value, key: &str) -> Vec<(u64, u64)> {
     serde_json::from_value(row[key].clone()).expect("pairs")
 }
 
-/// What the documents saw with DTrace: of many small writes few take long, those that find the buffer full; and
-/// a read returns what the kernel had room for, however much is asked.
+/// Observations of Bell-Thomas (2020) and Iacob (2022) with DTrace: of many small writes, only the few that find the
+/// buffer full take long; and a read returns what the kernel had space for, however much is requested.
 #[test]
 fn the_documents_observations_appear() {
     let laboratory = Laboratory::open();
@@ -322,9 +321,9 @@ fn the_documents_observations_appear() {
     assert_eq!(of_socket, 128 << 10, "what a socket queues: between 128 and 256 KiB");
 }
 
-/// Switches become fewer with the buffer, until it is as large as the pipe, and then no more. Below a quarter of
-/// it, the scheduler decides when a woken reader runs, and 4 KiB may switch as seldom as the whole pipe, but not
-/// more seldom. Whoever else wants the CPU decides too: only undisturbed runs are looked at, and there are runs until there is one of each size.
+/// Switches become fewer as the buffer grows, until it is as large as the pipe. Below a quarter of the pipe, the
+/// scheduler decides when a woken reader runs: 4 KiB may cause as few switches as the whole pipe, but not fewer. Other
+/// load on the CPU matters too, so only undisturbed runs count, and the test measures until each size has one.
 #[test]
 fn switches_fall_until_the_capacity() {
     let switches = find_within(HANG, fewest_switches).expect("an undisturbed run of each size");
@@ -333,7 +332,7 @@ fn switches_fall_until_the_capacity() {
     assert!(2 * beyond > at, "a pipe is filled and drained as often: {switches:?}");
 }
 
-/// The fewest switches of an undisturbed run of 4, 32, 64 and 256 KiB.
+/// Returns the fewest switches of an undisturbed run of 4, 32, 64 and 256 KiB.
 fn fewest_switches() -> Option<[u64; 4]> {
     let laboratory = Laboratory::open();
     let run = "run -m pipe -b 4KiB,32KiB,64KiB,256KiB --set pipe.capacity=64KiB --total 32MiB --repetitions 3 \

@@ -1,4 +1,4 @@
-//! What a results file must hold whose footer says that it is complete.
+//! Invariants of a complete results file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,8 +10,8 @@ use crate::results::{ResultsFile, lines, number, text};
 /// Attempts at one case in one block.
 type Repetitions<'a> = BTreeMap<(u64, &'a str), Vec<&'a Value>>;
 
-/// The file at `path` is complete: every case has its run in every block of the plan, attempts at
-/// it are numbered without gap or repeat, and only the last of them may count.
+/// Checks that the file at `path` is complete: every case has a run in every block of the plan, attempts are numbered
+/// without gaps or duplicates, and only the last attempt may be valid.
 pub(crate) fn assert_whole(path: &Path) -> ResultsFile {
     let file = assert_consistent(path);
     assert_eq!(file.footer["complete"], true, "{}", file.footer);
@@ -25,7 +25,7 @@ pub(crate) fn assert_whole(path: &Path) -> ResultsFile {
     file
 }
 
-/// As [`assert_whole`], but runs may be missing.
+/// Like [`assert_whole`], but runs may be missing.
 pub(crate) fn assert_consistent(path: &Path) -> ResultsFile {
     let file = ResultsFile::read(path);
     let last = lines(path).pop().expect("a line");
@@ -42,13 +42,13 @@ pub(crate) fn assert_consistent(path: &Path) -> ResultsFile {
     file
 }
 
-/// Samples and failures, as they came.
+/// Returns samples and failures, in file order.
 fn runs(path: &Path) -> Vec<Value> {
     let is_run = |line: &Value| line["kind"] == "sample" || line["kind"] == "failure";
     lines(path).into_iter().filter(is_run).collect()
 }
 
-/// Block, position in it, and attempt: what a run is named after.
+/// Returns block, position and attempt, which make up the ID of a run.
 fn place(run: &Value) -> Vec<u64> {
     text(run, "run_id").split('.').map(|part| part.parse().expect("a number")).collect()
 }
@@ -69,8 +69,8 @@ fn repetitions(runs: &[Value]) -> Repetitions<'_> {
     repetitions
 }
 
-/// Attempts are numbered from 1; each but the last was held up, and so was the last only where no
-/// more were allowed.
+/// Checks that attempts are numbered from 1 and that each but the last was disturbed. The last may be disturbed only if
+/// no more attempts were allowed.
 fn assert_attempts(attempts: &[&Value], file: &ResultsFile) {
     let numbers = attempts.iter().map(|run| number(run, "attempt"));
     assert!(numbers.eq(1..=attempts.len() as u64), "{attempts:?}");
@@ -82,12 +82,12 @@ fn assert_attempts(attempts: &[&Value], file: &ResultsFile) {
     assert!(!was_held_up(last) || is_last || repeats_left(file) == 0, "{last}");
 }
 
-/// Whether it is set aside, and not merely for being one of the first.
+/// Whether the run is excluded for a reason other than being in the first block.
 pub(crate) fn was_held_up(run: &Value) -> bool {
     run["set_aside"].as_str().is_some_and(|cause| cause != "first")
 }
 
-/// Half of the runs may be repeated, and ten in any case.
+/// Returns the retries left: half of the runs may be retried, and always at least ten.
 fn repeats_left(file: &ResultsFile) -> u64 {
     let made = file.samples.iter().filter(|sample| number(sample, "attempt") > 1).count() as u64;
     let allowed = (planned(file).len() as u64 / 2).max(10);
@@ -95,7 +95,7 @@ fn repeats_left(file: &ResultsFile) -> u64 {
     allowed - made
 }
 
-/// The cases in the order in which they ran first, block by block.
+/// Returns the cases in the order of their first attempts, block by block.
 pub(crate) fn order(path: &Path) -> Vec<(u64, String)> {
     let firsts = runs(path).into_iter().filter(|run| run["attempt"] == 1);
     firsts.map(|run| (number(&run, "block"), text(&run, "case_id").to_owned())).collect()

@@ -1,10 +1,10 @@
-//! Pages that are lent: safe where enough buffers are used in turn or the reader is waited for, and
-//! seen to be corrupt where not.
+//! Borrowed pages: safe if enough buffers are used in rotation or the reader is waited for; otherwise corruption is
+//! detected.
 
 use crate::laboratory::Laboratory;
 use crate::results::ResultsFile;
 
-/// The verification must notice what borrowing can do to a message: else it proves nothing.
+/// The verification must detect the corruption that borrowing can cause; otherwise it would prove nothing.
 #[test]
 fn too_few_buffers_corrupt_messages() {
     for (rotation, bytes) in [(1, 65_536), (1, 16_384), (2, 16_384)] {

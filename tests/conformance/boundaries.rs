@@ -9,7 +9,7 @@ use crate::laboratory::Laboratory;
 use crate::mechanisms::{every_option, for_each_that_moves, modes};
 use crate::results::{ResultsFile, number};
 
-/// A buffer far above what the kernel holds: no call can move it at once.
+/// A buffer far larger than the kernel's: no call can move it at once.
 #[test]
 fn byte_streams_continue_short_transfers_and_count_them() {
     for_each_that_moves(|mechanism| {
@@ -68,7 +68,7 @@ fn samples_of_every_variant(mechanism: &Mechanism) -> Vec<Value> {
     ResultsFile::read(&laboratory.results()).samples
 }
 
-/// What the kernel keeps apart takes one call each: no more for a message, no less.
+/// Messages that the kernel keeps apart take exactly one call each.
 #[test]
 fn datagrams_cost_each_party_one_call_each() {
     let laboratory = Laboratory::open();
@@ -82,7 +82,7 @@ fn datagrams_cost_each_party_one_call_each() {
     }
 }
 
-/// Where messages may be lost, what was sent is what arrived and what did not.
+/// If messages may be lost, the number sent is the sum of those that arrived and those that were lost.
 #[test]
 fn losses_are_counted_and_bandwidth_is_of_what_arrived() {
     for_each_that_moves(|mechanism| {

@@ -1,4 +1,4 @@
-//! The deadline: a run that does not end is ended, told, and cleaned up after.
+//! The timeout: a run that does not end is ended, reported and cleaned up.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::mechanisms::{for_each, modes};
 use crate::processes::{find_within, signal, wait_for};
 use crate::results::{ResultsFile, runs_told};
 
-/// More than any machine moves before the deadline.
+/// More than any machine moves before the timeout.
 const ENDLESS: &str = "1000000GB";
 
-/// What a command may take, from when its parties work, until it sleeps: far less than a run of its own.
+/// Maximum time for the command to become idle once its peers work: far less than a run takes.
 const SETTLING: Duration = Duration::from_secs(10);
 
 #[test]
@@ -39,8 +39,8 @@ fn an_impossible_total_ends_at_the_deadline() {
     });
 }
 
-/// Each of `runs` runs has its line in the end, but not before its deadline. How soon after it depends on the
-/// machine: that it was the deadline which ended a run stands in its failure.
+/// Checks that each of `runs` runs gets its line, but not before its timeout. How soon after depends on the machine;
+/// the failure states that the timeout ended the run.
 fn assert_each_run_ends(laboratory: &Laboratory, runs: usize, deadline: Duration) {
     let start = Instant::now();
     for run in 1..=runs {
@@ -51,7 +51,7 @@ fn assert_each_run_ends(laboratory: &Laboratory, runs: usize, deadline: Duration
     assert!(start.elapsed() >= others * deadline, "a run ended before its deadline");
 }
 
-/// A party that is stopped neither moves nor dies: only the deadline ends such a run.
+/// A stopped peer neither works nor dies: only the timeout ends such a run.
 #[test]
 fn a_party_that_stands_still_ends_at_the_deadline() {
     let laboratory = Laboratory::open();
@@ -66,14 +66,14 @@ fn a_party_that_stands_still_ends_at_the_deadline() {
     laboratory.assert_nothing_left();
 }
 
-/// While a run is under way the command sleeps: it is not scheduled once.
+/// While a run is in progress, the command sleeps: it is never scheduled.
 #[test]
 fn the_command_sleeps_while_a_run_is_under_way() {
     let laboratory = Laboratory::open();
     let arguments = format!("-m pipe -b 64 --total {ENDLESS} --deadline {NEVER_S} --repetitions 1");
     let command = laboratory.begin(&arguments);
     await_under_way(&command, 3);
-    // The parties are at work; that the command has set up all of the run may take it a little longer.
+    // The peers are working, but the command may need a little longer to finish setting up the run.
     let sleeps = || {
         let before = switches(command.id());
         std::thread::sleep(Duration::from_millis(500));
@@ -82,7 +82,7 @@ fn the_command_sleeps_while_a_run_is_under_way() {
     assert!(find_within(SETTLING, sleeps).is_some(), "{:?}", switches(command.id()));
 }
 
-/// The lines of `/proc/PID/status` that count how often the process was put on a CPU.
+/// Returns the lines of `/proc/PID/status` that count context switches of the process.
 fn switches(pid: u32) -> Vec<String> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a live process");
     let lines = status.lines().filter(|line| line.contains("ctxt_switches"));

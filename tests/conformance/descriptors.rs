@@ -1,4 +1,4 @@
-//! Descriptors: none piles up from run to run, and each party holds its own ends only.
+//! File descriptors: none accumulate from run to run, and each peer holds only its own ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,8 +13,8 @@ use crate::mechanisms::{for_each, processes};
 use crate::processes::{descendants, find_within, wait_for};
 use crate::results::runs_told;
 
-/// Runs in which descriptors are counted early, and late; and runs that must lie in between, as often as a
-/// busy machine lets us look.
+/// Number of first and of last runs in which descriptors are counted, number of runs that must lie between them, and
+/// number of trials, since a busy machine may leave too few observations.
 const LOOKED_AT: usize = 50;
 const BETWEEN: usize = 100;
 const TRIALS: usize = 5;
@@ -27,8 +27,8 @@ fn no_descriptor_piles_up_from_run_to_run() {
     assert!(least_late <= most_early, "{early:?} before, {late:?} after");
 }
 
-/// How many descriptors the command had in its first runs, and in its last; `None` where these are not far
-/// enough from each other, since others kept us from looking.
+/// Returns the number of descriptors of the command in its first and in its last runs; `None` if a busy machine left
+/// too few observations.
 fn descriptors_early_and_late() -> Option<(Vec<usize>, Vec<usize>)> {
     let laboratory = Laboratory::open();
     let arguments = "-m pipe,fifo,unix-stream-named,shm-ring -b 64 --total 64000 --repetitions 60";
@@ -53,7 +53,7 @@ fn open_descriptors(pid: u32) -> Option<usize> {
     fs::read_dir(format!("/proc/{pid}/fd")).map(Iterator::count).ok()
 }
 
-/// An end that the other process holds too never shows end of file when its owner is gone.
+/// If the other process holds an end too, end of file never occurs when its owner is gone.
 #[test]
 fn each_end_is_held_by_one_party_only() {
     for_each(|mechanism| {
@@ -65,7 +65,7 @@ fn each_end_is_held_by_one_party_only() {
         let number = processes(mechanism, Mode::TwoProcesses);
         let whole = || Some(descendants(command.id())).filter(|all| all.len() == number);
         let all = wait_for("all processes", GRACE, whole);
-        // Parties give up ends that are not theirs as soon as they run.
+        // Peers close ends that are not theirs as soon as they run.
         let shared = || shared_ends(command.id(), &all);
         let alone = || shared().is_empty().then_some(());
         let found = find_within(GRACE, alone);
@@ -73,10 +73,10 @@ fn each_end_is_held_by_one_party_only() {
     });
 }
 
-/// The ends that several of `processes`, which `command` started, hold, and which do.
+/// Returns the ends that several of `processes`, descendants of `command`, hold, with their holders.
 fn shared_ends(command: u32, processes: &[u32]) -> BTreeMap<String, BTreeSet<u32>> {
     let mut holders: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-    // What the tests themselves inherited belongs to no party.
+    // Ends inherited from the tests belong to no peer.
     let inherited = ends(std::process::id());
     for &pid in processes {
         let streams = kept_streams(command, pid);
@@ -89,8 +89,9 @@ fn shared_ends(command: u32, processes: &[u32]) -> BTreeMap<String, BTreeSet<u32
     holders
 }
 
-/// The streams between `pid` and `command`, where they lie beyond the standard ones because a library must not read and
-/// print there: pipes whose other end the command has, and the first socket. All who wait at the gate need them.
+/// Returns the streams between `pid` and `command` if they were moved away from the standard descriptors, which a
+/// library must not use: pipes whose other end the command has, and the first socket. All processes that wait at the
+/// gate need them.
 fn kept_streams(command: u32, pid: u32) -> Vec<String> {
     let input = fs::read_link(format!("/proc/{pid}/fd/0")).unwrap_or_default();
     if input != Path::new("/dev/null") {
@@ -106,7 +107,8 @@ fn kept_streams(command: u32, pid: u32) -> Vec<String> {
     ends.iter().filter(is_between).chain(socket).cloned().collect()
 }
 
-/// The pipes and sockets that `pid` holds beyond its standard streams, each with its direction, by number.
+/// Returns the pipes and sockets that `pid` holds in addition to its standard streams, each with its direction, by
+/// number.
 fn ends(pid: u32) -> Vec<String> {
     let folder = format!("/proc/{pid}/fd");
     let numbers = fs::read_dir(&folder).expect("a live process").flatten();

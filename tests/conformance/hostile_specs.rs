@@ -1,7 +1,6 @@
-//! Run specifications that no plan holds, as an edited file may: the worker always answers, or the
-//! deadline ends it.
+//! Run specifications that no plan contains, but an edited file may: the worker always answers, or the timeout ends it.
 //!
-//! `IPCPERF_RANDOM_SPECS` says how many for each mechanism, `IPCPERF_SEED` which.
+//! `IPCPERF_RANDOM_SPECS` sets the number per mechanism, `IPCPERF_SEED` the seed.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -23,12 +22,12 @@ use crate::mechanisms::in_parallel;
 use crate::processes::patience;
 use crate::random_cases::{from_environment, generator, seed};
 
-/// Time after which a worker that is still at it is ended, as the command would end it: short, since
-/// many of the specifications have no other end.
+/// Time after which a worker is ended, as the command would do: short, since many of the specifications never end by
+/// themselves.
 const DEADLINE: Duration = Duration::from_millis(500);
-/// Time within which what cannot be carried out is answered, on a busy machine.
+/// Time limit for the answer to a specification that cannot be executed, on a busy machine.
 const PROMPT: Duration = Duration::from_secs(60);
-/// What a worker may do after SIGTERM, which has it remove its names.
+/// Time limit for a worker to remove its names after SIGTERM.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
 const NUMBERS: [u64; 14] = [
@@ -64,7 +63,7 @@ fn a_specification_that_no_plan_holds_is_answered_or_ended() {
     });
 }
 
-/// One value at a time, the others being as usual.
+/// One hostile value at a time; the others are valid.
 #[test]
 fn every_value_that_no_plan_holds_is_answered_at_once() {
     let laboratory = Laboratory::open();
@@ -113,7 +112,7 @@ fn change(spec: &mut Value, changes: &Value) {
     }
 }
 
-/// A few fields changed at random; the others stay, so that what was changed is reached.
+/// Changes a few fields at random; the others stay valid, so that the changed ones are reached.
 fn random_spec(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
     let mut spec = usual(mechanism.name);
     for _ in 0..random.random_range(1..=3) {
@@ -147,7 +146,7 @@ fn random_number(random: &mut ChaCha8Rng) -> u64 {
     *NUMBERS.choose(random).expect("numbers")
 }
 
-/// Values of the mechanism's options, some of them valid, and now and then an option of others.
+/// Returns random values for the options of the mechanism, some of them valid, and sometimes an unknown option.
 fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
     let mut options = json!({});
     for option in mechanism.options {
@@ -167,8 +166,8 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
     options
 }
 
-/// Hands `spec` to a worker, which must answer with a report that is no defect. `None` where it was at
-/// it until the deadline, or what was handed over is no specification.
+/// Passes `spec` to a worker and checks that it answers with a report that is not a defect. Returns `None` if it worked
+/// until the timeout, or if `spec` is not a valid specification.
 fn assert_answered(laboratory: &Laboratory, spec: &Value, limit: Duration) -> Option<Report> {
     let is_valid = serde_json::from_value::<RunSpec>(spec.clone()).is_ok();
     let mut worker = start(laboratory, spec);
@@ -190,7 +189,7 @@ fn assert_answered(laboratory: &Laboratory, spec: &Value, limit: Duration) -> Op
         return None;
     }
     assert_eq!(status.code(), Some(0), "{status}: {spec}");
-    // Before the report there may be a line for whoever opens the gate.
+    // A line for the opener of the gate may precede the report.
     let last = told.lines().next_back().unwrap_or_default();
     let report: Report =
         serde_json::from_str(last).unwrap_or_else(|e| panic!("{e}: {told}: {spec}"));
@@ -201,7 +200,7 @@ fn assert_answered(laboratory: &Laboratory, spec: &Value, limit: Duration) -> Op
     Some(report)
 }
 
-/// A worker in a process group of its own, assigned `spec` and nothing after it.
+/// Starts a worker in its own process group and sends it only `spec`.
 fn start(laboratory: &Laboratory, spec: &Value) -> Child {
     let mut command = laboratory.command("worker");
     command.arg(std::process::id().to_string()).process_group(0);
@@ -211,12 +210,12 @@ fn start(laboratory: &Laboratory, spec: &Value) -> Child {
     let mut names = json!(RunNames::draw([]).expect("random numbers"));
     names["places"] = json!([laboratory.path("tmp")]);
     let assignment = json!({ "spec": spec, "names": names });
-    // One that has given up before it read all is looked at like any other.
+    // A worker may give up before it has read everything; it is checked like any other.
     let _ = writeln!(input, "{assignment}");
     worker
 }
 
-/// Ends a worker at its deadline: it removes its names, and then is killed with all that it started.
+/// Ends a worker at its timeout: it removes its names and is then killed with all its children.
 fn dismiss(worker: &mut Child, spec: &Value) {
     end_group(worker, Signal::TERM);
     let end = Instant::now() + patience(LAST_WORDS);
@@ -229,6 +228,6 @@ fn dismiss(worker: &mut Child, spec: &Value) {
 
 fn end_group(worker: &Child, signal: Signal) {
     let group = i32::try_from(worker.id()).ok().and_then(Pid::from_raw).expect("a number");
-    // A group without anybody left needs no signal.
+    // Fails if the group is empty, which is fine.
     let _ = kill_process_group(group, signal);
 }

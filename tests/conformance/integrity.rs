@@ -1,4 +1,4 @@
-//! Order and integrity: every message arrives whole, in its place, and as it was sent.
+//! Order and integrity: every message arrives complete, in order and unchanged.
 
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_model::mechanism::Delivery;
@@ -10,7 +10,7 @@ use crate::mechanisms::{
 };
 use crate::results::{ResultsFile, number};
 
-/// Buffer sizes around what kernels and rings treat differently, and messages of each.
+/// Buffer sizes around the thresholds of kernels and rings, with the number of messages for each.
 const SIZES: [(u64, u64); 8] = [
     (1, 300),
     (7, 300),
@@ -22,16 +22,16 @@ const SIZES: [(u64, u64); 8] = [
     (1 << 20, 3),
 ];
 
-/// Sizes at which options and CPUs apart are tried too: a word, and more than is held at once.
+/// Sizes that are also tested with all options and with separate CPUs: a word, and more than the kernel holds at once.
 const CHOSEN: [u64; 2] = [64, LARGE];
-/// Messages go in parts, so that this is where options could disturb one another, and parties on CPUs of their own.
+/// Messages of this size are transferred in parts, so options could affect one another, as could peers on separate
+/// CPUs.
 const LARGE: u64 = 200_003;
 
-/// Why the first cell may be refused where all are.
+/// Accepted reasons for a refusal if all cells are refused.
 const REFUSALS: [&str; 2] = ["carries at most", "one thread cannot be on two CPUs"];
 
-/// What is asked and answered at all sizes; at the chosen ones, what goes one way or there and back as it is, is
-/// left to the test of options, which has the default ones too.
+/// Request-reply at all sizes; streams and round trips only at sizes where the test of options does not cover them.
 #[test]
 fn every_message_arrives_whole_and_in_order() {
     for_each_that_moves(|mechanism| {
@@ -45,8 +45,8 @@ fn every_message_arrives_whole_and_in_order() {
     });
 }
 
-/// Each option by itself where messages are short and where CPUs are apart, all at once where they are large; random
-/// cases mix the rest.
+/// Each option separately for short messages and for separate CPUs, all options combined for large messages; random
+/// cases test other combinations.
 #[test]
 fn every_message_arrives_whatever_the_options_and_cpus() {
     let apart = apart();
@@ -60,7 +60,7 @@ fn every_message_arrives_whatever_the_options_and_cpus() {
     });
 }
 
-/// Verifies each of `settings`, in which all options are to be found; how many cells there were.
+/// Verifies each of `settings`, which together contain every option, and returns the number of cells.
 fn verify_all(mechanism: &Mechanism, bytes: u64, placements: &str, settings: &[String]) -> usize {
     let messages = SIZES.into_iter().find(|&(of, _)| of == bytes).expect("one of the sizes").1;
     let cells = settings.iter().flat_map(|setting| {
@@ -72,7 +72,7 @@ fn verify_all(mechanism: &Mechanism, bytes: u64, placements: &str, settings: &[S
     cells.len()
 }
 
-/// What an option says of where messages lie, it says of how they go back.
+/// Options for the place of messages apply to replies too.
 #[test]
 fn every_echo_arrives_whatever_the_options() {
     for_each_that_moves(|mechanism| {
@@ -83,8 +83,8 @@ fn every_echo_arrives_whatever_the_options() {
     });
 }
 
-/// Runs `variants` of `mechanism` with messages of `bytes`, the last of them cut short. Returns the
-/// samples and the cells that are refused for the size beside them; nothing where all are.
+/// Runs `variants` of `mechanism` with messages of `bytes`, the last of them shorter. Returns the samples and the cells
+/// refused for their size; nothing if all cells are refused.
 fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> Vec<Value> {
     let laboratory = Laboratory::open();
     let total = bytes * messages - bytes / 2;
@@ -143,7 +143,7 @@ fn what_moves_nothing_refuses_to_be_verified() {
     });
 }
 
-/// Buffers are touched by the party that uses them: else each page is a fault in the timed region.
+/// The peer that uses a buffer touches it beforehand; otherwise each page would cause a fault in the timed region.
 #[test]
 fn the_timed_region_takes_few_page_faults() {
     let laboratory = Laboratory::open();

@@ -1,4 +1,4 @@
-//! A process killed in mid-run: the run fails at once and is told, the next one goes on.
+//! A process killed during a run: the run fails at once with a report, and the next one continues.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::mechanisms::{for_each, processes};
 use crate::processes::{children, cpu_time, descendants, signal, wait_for};
 use crate::results::{ResultsFile, runs_told};
 
-/// CPU time of all processes of a run from which on it is under way: longer than setting up takes.
+/// Total CPU time after which a run counts as in progress: more than the set-up takes.
 const UNDER_WAY: Duration = Duration::from_millis(20);
 
 #[test]
@@ -27,7 +27,7 @@ fn a_killed_process_fails_its_run_at_once_and_the_rest_goes_on() {
     });
 }
 
-/// Kills, run by run, each of the processes of `mode` once.
+/// Kills each of the processes of `mode` once, one per run.
 fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
     let laboratory = Laboratory::open();
     let processes = processes(mechanism, mode);
@@ -52,8 +52,8 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
     assert_told(&laboratory, runs);
 }
 
-/// The processes of the run that is under way, which are so many: all are there, and have worked for longer
-/// than setting up takes.
+/// Waits until the run in progress has `processes` processes that have used more CPU time than the set-up takes, and
+/// returns them.
 pub(crate) fn await_under_way(command: &Started, processes: usize) -> Vec<u32> {
     wait_for("run under way", HANG, || {
         let all = descendants(command.id());
@@ -62,7 +62,7 @@ pub(crate) fn await_under_way(command: &Started, processes: usize) -> Vec<u32> {
     })
 }
 
-/// The worker of the next run: a child of the command that is not `before`, which must be gone.
+/// Returns the worker of the next run: a child of the command other than `before`, which must have been reaped.
 pub(crate) fn await_worker(command: &Started, before: u32) -> u32 {
     let next = || children(command.id()).into_iter().find(|&worker| worker != before);
     let worker = wait_for("worker", HANG, next);

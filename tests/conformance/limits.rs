@@ -1,4 +1,4 @@
-//! Limits: the largest message works, one byte more is refused in the plan and the limit is named.
+//! Limits: the largest message works; one byte more is refused in the plan, and the limit is named.
 
 use ipcperf_engine::channel::Mechanism;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::laboratory::Laboratory;
 use crate::mechanisms::{for_each_that_moves, modes};
 use crate::results::{ResultsFile, number, text};
 
-/// Larger than any limit of a mechanism; a machine without memory for it says another word.
+/// Size above the limit of every mechanism; a machine that lacks the memory for it gives another reason.
 const TOO_LARGE: u64 = 64 << 20;
 
 #[test]
@@ -22,7 +22,7 @@ fn the_largest_message_works_and_one_byte_more_is_refused() {
     });
 }
 
-/// The limit the plan names: for a message far too large, then for what it said would do.
+/// Returns the limit named in the plan: for a message that is far too large, then for the size that was named.
 fn limit(laboratory: &Laboratory, mechanism: &Mechanism, kernel_buffer: &str) -> Option<u64> {
     let mut named = None;
     while let Some(reason) =
@@ -41,7 +41,7 @@ fn refusal(
     kernel_buffer: &str,
     bytes: u64,
 ) -> Option<String> {
-    // `null` beside it, so that something is left in the plan.
+    // Includes `null`, so that the plan is not empty.
     let arguments = format!(
         "plan -m null,{} -b {bytes} --kernel-buffer {kernel_buffer} --mode {} --json",
         mechanism.name,
@@ -53,7 +53,7 @@ fn refusal(
     refused.first().map(|cell| text(cell, "reason").to_owned())
 }
 
-/// The number in `... carries at most N bytes a message ...`.
+/// Returns the number in `... carries at most N bytes a message ...`.
 fn bytes_named(reason: &str) -> u64 {
     let (_, rest) = reason.split_once("carries at most ").expect(reason);
     rest.split(' ').next().and_then(|word| word.parse().ok()).expect(reason)

@@ -1,10 +1,9 @@
-//! What every mechanism must do, whatever it is: one suite over the list of them.
+//! Conformance suite that every mechanism in the list must pass.
 //!
-//! A mechanism that is added to the list inherits all of this without a line here. Each test runs
-//! the real command and reads the results file it wrote. Times are never asserted but against a
-//! deadline: a machine may be busy. While one is being written, `IPCPERF_MECHANISMS=NAME` looks at that
-//! one alone; `lib:` and the path of a library, at one's own. Without it the example of a library is
-//! looked at too.
+//! A mechanism that is added to the list is tested without any change here. Each test runs the real command and reads
+//! its results file. Times are only compared with a timeout, because a machine may be busy. During development,
+//! `IPCPERF_MECHANISMS=NAME` selects a single mechanism; `lib:` with the path of a library selects a custom one.
+//! Without it, the example library is tested too.
 
 mod borrowing;
 mod boundaries;

@@ -1,4 +1,4 @@
-//! The list of mechanisms, as the tests go through it.
+//! The mechanisms under test and their variants.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,8 +19,8 @@ use ipcperf_model::placement::Placement;
 use crate::own;
 use crate::skip::skip;
 
-/// The mechanisms under test: those that `IPCPERF_MECHANISMS` names (with commas between them), or all
-/// and the example of a library.
+/// Returns the mechanisms under test: those listed in `IPCPERF_MECHANISMS` (separated by commas), or all and the
+/// example library.
 pub(crate) fn under_test() -> Vec<&'static Mechanism<'static>> {
     static REQUESTED: LazyLock<Vec<RequestedMechanism>> = LazyLock::new(|| {
         let listed = |name: &str| MECHANISMS.iter().copied().find(|one| one.name == name);
@@ -40,7 +40,7 @@ pub(crate) fn under_test() -> Vec<&'static Mechanism<'static>> {
     UNDER_TEST.iter().collect()
 }
 
-/// The example of a library, where there is a compiler of C.
+/// Returns the example library; `None` if there is no C compiler.
 fn example() -> Option<CustomMechanism> {
     let path = own::pipes();
     if path.is_none() {
@@ -49,7 +49,7 @@ fn example() -> Option<CustomMechanism> {
     path.map(|path| library(&format!("lib:{}", path.display())))
 }
 
-/// The library that `name` names, by what it tells the command.
+/// Returns the library `name` with the facts that it reports to the command.
 fn library(name: &str) -> CustomMechanism {
     let (kind, path) = own_mechanism(name).unwrap_or_else(|| panic!("no mechanism {name}"));
     assert_eq!(kind, OwnKind::Library, "{name}");
@@ -59,7 +59,7 @@ fn library(name: &str) -> CustomMechanism {
     CustomMechanism::library(name, Ok(facts.expect("a library")))
 }
 
-/// Those under test that are available here; [`for_each`] says which are not.
+/// Returns the mechanisms under test that are available here; [`for_each`] reports the others.
 pub(crate) fn available() -> &'static [&'static Mechanism<'static>] {
     static AVAILABLE: LazyLock<Vec<&'static Mechanism<'static>>> = LazyLock::new(|| {
         under_test().into_iter().filter(|mechanism| mechanism.available().is_ok()).collect()
@@ -67,7 +67,7 @@ pub(crate) fn available() -> &'static [&'static Mechanism<'static>] {
     &AVAILABLE
 }
 
-/// Holds `check` against each mechanism that is available here, and names all that fail.
+/// Applies `check` to each mechanism that is available here, and names all that fail.
 pub(crate) fn for_each(check: impl Fn(&'static Mechanism<'static>) + Sync) {
     let (failed, mechanisms) = (Mutex::new(Vec::new()), under_test());
     in_parallel(mechanisms.len(), |index| {
@@ -82,19 +82,19 @@ pub(crate) fn for_each(check: impl Fn(&'static Mechanism<'static>) + Sync) {
     assert!(failed.is_empty(), "failed for {failed:?}: see above");
 }
 
-/// Why `mechanism`, its options left as they are, cannot be used here.
+/// Returns the reason why `mechanism`, with default options, cannot be used here.
 fn missing(mechanism: &Mechanism) -> Option<String> {
     let lack = || mechanism.lack(&BTreeMap::new()).map(|lack| lack.missing);
     mechanism.available().err().or_else(lack).map(|why| why.reason)
 }
 
-/// The processes of a run of `mechanism` in `mode`, its options left as they are.
+/// Returns the number of processes in a run of `mechanism` in `mode`, with default options.
 pub(crate) fn processes(mechanism: &Mechanism, mode: Mode) -> usize {
     let parties = if mode == Mode::TwoProcesses { 2 } else { 0 };
     1 + parties + usize::from(mechanism.helper == Helper::Broker)
 }
 
-/// As [`for_each`], but without those that move nothing.
+/// Like [`for_each`], but without mechanisms that move no data.
 pub(crate) fn for_each_that_moves(check: impl Fn(&'static Mechanism<'static>) + Sync) {
     for_each(|mechanism| {
         if mechanism.delivery != Delivery::Nothing {
@@ -103,7 +103,7 @@ pub(crate) fn for_each_that_moves(check: impl Fn(&'static Mechanism<'static>) + 
     });
 }
 
-/// Does `work` for each number below `count`, as many at a time as there are CPUs.
+/// Calls `work` with each number below `count`, with as many threads as there are CPUs.
 pub(crate) fn in_parallel(count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -122,17 +122,18 @@ pub(crate) fn in_parallel(count: usize, work: impl Fn(usize) + Sync) {
     });
 }
 
-/// Every mode of `mechanism`, as an argument.
+/// Returns every mode of `mechanism`, as an argument.
 pub(crate) fn modes(mechanism: &Mechanism) -> String {
     mechanism.modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(",")
 }
 
-/// Every value of every option of `mechanism`, as arguments that make a matrix of them.
+/// Returns every value of every option of `mechanism`, as arguments that form their matrix.
 pub(crate) fn every_option(mechanism: &Mechanism) -> String {
     settings(mechanism).join(" ")
 }
 
-/// Every value of each option, as arguments that leave the other options alone; none where there is no option.
+/// Returns every value of each option separately, as arguments that leave the other options at their defaults; a single
+/// empty string if there are no options.
 pub(crate) fn each_option(mechanism: &Mechanism) -> Vec<String> {
     if mechanism.options.is_empty() { vec![String::new()] } else { settings(mechanism) }
 }
@@ -144,7 +145,7 @@ fn settings(mechanism: &Mechanism) -> Vec<String> {
     settings.collect()
 }
 
-/// The values of `option` worth a test: all of them, where it is a choice.
+/// Returns the values of `option` to test: all of them for a choice.
 pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
     match &option.values {
         OptionValues::OneOf(words) => owned(*words),
@@ -156,7 +157,7 @@ pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
             .collect(),
         OptionValues::Bytes => owned(&[option.default, "4KiB", "1MiB"]),
         OptionValues::BytesOr(words) => owned(words.iter().chain(&["4KiB"])),
-        // Where the default is a word, numbers are for those who know what they do.
+        // If the default is a word, numbers are for experts and are not tested.
         OptionValues::Number(_) if option.default.parse::<u64>().is_err() => {
             owned(&[option.default])
         }
@@ -177,12 +178,12 @@ fn owned<'a>(words: impl IntoIterator<Item = &'a &'a str>) -> Vec<String> {
     words.into_iter().map(|&word| word.to_owned()).collect()
 }
 
-/// The placements this machine has.
+/// Returns the placements available on this machine.
 pub(crate) fn placements() -> Vec<&'static str> {
     ["same", "free"].into_iter().chain(apart()).collect()
 }
 
-/// The placement on two CPUs, where there are two.
+/// Returns the placement on two CPUs; `None` on a machine with a single CPU.
 pub(crate) fn apart() -> Option<&'static str> {
     let topology = Topology::read().expect("the allowed CPUs");
     if topology.resolve(Placement::Split).is_ok() {

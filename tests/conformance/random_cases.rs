@@ -1,6 +1,6 @@
-//! Random cases, verified: no hang, no corruption, nothing left.
+//! Random cases with verification: no hang, no corruption, nothing left behind.
 //!
-//! `IPCPERF_RANDOM_CASES` says how many, `IPCPERF_SEED` which; both are printed when one fails.
+//! `IPCPERF_RANDOM_CASES` sets their number and `IPCPERF_SEED` the seed; both are printed when a case fails.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use crate::laboratory::Laboratory;
 use crate::mechanisms::{available, in_parallel, placements, values};
 use crate::results::{ResultsFile, number};
 
-/// Which cases are drawn where no seed is given.
+/// Default seed.
 const SEED: u64 = 20_261_120;
-/// Bytes of the largest message, as a power of two.
+/// Size of the largest message, as a power of two.
 const LARGEST: f64 = 24.0;
-/// Payload of one run: little enough to be verified in some ten milliseconds.
+/// Payload of one run: small enough to be verified in some ten milliseconds.
 const TOTAL_BYTES: u64 = 16 << 20;
-/// Messages of one run at most: round trips between CPUs can take a tenth of a millisecond.
+/// Maximum number of messages in one run: a round trip between CPUs can take a tenth of a millisecond.
 const MOST_MESSAGES: u64 = 400;
 
-/// A case drawn at random.
+/// A random case.
 pub(crate) struct RandomCase {
     pub(crate) arguments: String,
     messages: u64,
@@ -42,7 +42,7 @@ fn random_cases_arrive_uncorrupted() {
     });
 }
 
-/// A number from the environment, or `default`.
+/// Returns a number from the environment, or `default`.
 pub(crate) fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect(name))
 }
@@ -51,14 +51,14 @@ pub(crate) fn seed() -> u64 {
     from_environment("IPCPERF_SEED", SEED)
 }
 
-/// The generator of case `index`: its own, so that cases may run in any order.
+/// Returns the generator of case `index`; each case has its own, so that cases may run in any order.
 pub(crate) fn generator(seed: u64, index: usize) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(index as u64);
     random
 }
 
-/// Draws a case, where any mechanism is available; sizes are even on a logarithmic scale.
+/// Draws a case, if any mechanism is available; sizes are uniform on a logarithmic scale.
 pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
     let mechanism = *available().choose(random)?;
     let options = random_options(mechanism, random);
@@ -97,7 +97,7 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> BTreeMap<St
     chosen.collect()
 }
 
-/// What else is done with messages: all are verified, but what moves nothing.
+/// Draws other message options: everything is verified, except mechanisms that move no data.
 fn random_handling(
     (mechanism, options): (&Mechanism, &BTreeMap<String, String>),
     mode: &str,
@@ -120,7 +120,7 @@ fn random_handling(
     first.extend((mechanism.fate(options) != PayloadFate::HandedOver).then_some("timed"));
     words.push(format!("--first-touch {}", first.choose(random).expect("words")));
     if workload == "request-reply" {
-        // As many bytes come back as go there, at most: or a case outlives any deadline.
+        // Replies are at most as large as the requests in total; otherwise a case would exceed any timeout.
         let bytes = random_bytes(random).min((TOTAL_BYTES / messages).max(1)).to_string();
         let reply = ["echo", &bytes].choose(random).copied().expect("words").to_owned();
         words.push(format!("--reply {reply}"));
@@ -128,7 +128,7 @@ fn random_handling(
     words.join(" ")
 }
 
-/// Runs the case, which must go well or be refused for its size; `what` names it.
+/// Runs the case, which must succeed or be refused for its size; `what` names it.
 fn verify(case: &RandomCase, what: &str) {
     let laboratory = Laboratory::open();
     let finished = laboratory.finish(laboratory.measuring(&case.arguments));

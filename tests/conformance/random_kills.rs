@@ -1,6 +1,6 @@
-//! Processes killed at random moments of random cases: each run ends, typed, and nothing is left.
+//! Processes killed at random moments of random cases: each run ends with a typed failure, and nothing is left behind.
 //!
-//! `IPCPERF_RANDOM_KILLS` says how many, `IPCPERF_SEED` which.
+//! `IPCPERF_RANDOM_KILLS` sets their number, `IPCPERF_SEED` the seed.
 
 use std::time::Duration;
 
@@ -16,19 +16,19 @@ use crate::processes::{descendants, signal, wait_for};
 use crate::random_cases::{RandomCase, draw, from_environment, generator, seed};
 use crate::results::{ResultsFile, runs_told};
 
-/// What a death may be told as. A run that ended at its deadline had one that nobody noticed.
+/// Failure kinds that report a death. A timeout would mean that nobody noticed it.
 const TYPES: [&str; 3] = ["died", "peer-gone", "worker"];
 
 #[test]
 fn runs_whose_process_is_killed_at_random_end_typed_and_clean() {
     let (kills, seed) = (from_environment("IPCPERF_RANDOM_KILLS", 15), seed());
     println!("{kills} random kills; again: IPCPERF_SEED={seed}");
-    // An odd number kills once in a run that might end by itself, an even one in one that cannot.
+    // Odd indices kill a process in runs that may end by themselves, even ones in runs that cannot.
     in_parallel(usize::try_from(kills).expect("a count"), |index| {
-        // Streams of the generator beyond those of the random cases.
+        // Generator streams other than those of the random cases.
         let mut random = generator(seed, (1 << 32) + index);
         let Some(mut case) = draw(&mut random) else { return };
-        // Touching a GiB can take longer than the deadline of a run that is to be killed.
+        // Touching a GiB can take longer than the timeout of the run.
         case.arguments = case.arguments.replace("--buffers cold", "--buffers rotate");
         let what = format!("kill {index} of seed {seed}: {}", case.arguments);
         if is_refused(&case) {
@@ -42,13 +42,13 @@ fn runs_whose_process_is_killed_at_random_end_typed_and_clean() {
     });
 }
 
-/// Whether the case is above its mechanism's limit.
+/// Whether the case exceeds the limit of its mechanism.
 fn is_refused(case: &RandomCase) -> bool {
     let planned = Laboratory::open().run(&format!("plan {}", case.arguments));
     planned.status.code() == Some(2)
 }
 
-/// Both runs of the case would never end: each must end by its kill.
+/// Both runs of the case are endless: each must end by its kill.
 fn kill_in_endless_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
     let laboratory = Laboratory::open();
     let command = start(&laboratory, case, "--total 1000000GB");
@@ -63,7 +63,7 @@ fn kill_in_endless_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) 
     assert_typed(&laboratory, 2, what);
 }
 
-/// The kill may come before, in, between or after the two runs.
+/// The kill may come before, during, between or after the two runs.
 fn kill_in_short_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
     let laboratory = Laboratory::open();
     let command = start(&laboratory, case, "");
@@ -91,8 +91,8 @@ fn replace_total(arguments: &str, total: &str) -> String {
     format!("{before}{total} {rest}")
 }
 
-/// Kills, at a random moment from now on, a random process below the command. Setting up takes a
-/// few milliseconds: it gets its share of the moments.
+/// Kills a random descendant of the command at a random moment. The set-up takes a few milliseconds; part of the
+/// moments are drawn from that time.
 fn kill_one(command: &Started, random: &mut ChaCha8Rng) {
     let latest_us = *[1_000, 5_000, 40_000].choose(random).expect("moments");
     std::thread::sleep(Duration::from_micros(random.random_range(0..latest_us)));
@@ -101,7 +101,7 @@ fn kill_one(command: &Started, random: &mut ChaCha8Rng) {
     }
 }
 
-/// There are `failures`, all of them typed; the file can be shown; nothing is left.
+/// Checks that there are `failures` typed failures, that the file can be shown, and that nothing is left behind.
 fn assert_typed(laboratory: &Laboratory, failures: usize, what: &str) {
     let file = ResultsFile::read(&laboratory.results());
     let kinds = file.failure_kinds();

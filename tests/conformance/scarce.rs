@@ -1,5 +1,4 @@
-//! Mechanisms on a machine that has run out of something: a typed failure that says what to do, never
-//! a signal or a hang.
+//! Mechanisms on a machine without some resource: a typed failure with a remedy, never a signal or a hang.
 
 use std::process::Command;
 use std::time::Duration;
@@ -14,14 +13,14 @@ use crate::processes::{descendants, wait_for};
 use crate::results::{ResultsFile, number, runs_told, text};
 use crate::skip::skip;
 
-/// Number of `ENOSPC`.
+/// Value of `ENOSPC`.
 const NO_SPACE: u64 = 28;
 
-/// The folder for temporary files of a laboratory, on a file system of `size` bytes.
+/// The folder for temporary files of a laboratory, on a file system of limited size.
 struct SmallFolder<'a>(&'a Laboratory);
 
 impl<'a> SmallFolder<'a> {
-    /// `None` where that may not be mounted.
+    /// Mounts a file system of `size`; `None` if that is not permitted.
     fn mount(laboratory: &'a Laboratory, size: &str) -> Option<Self> {
         let options = std::ffi::CString::new(format!("size={size}")).expect("no zero inside");
         let folder = laboratory.path("tmp");
@@ -37,12 +36,12 @@ impl<'a> SmallFolder<'a> {
 
 impl Drop for SmallFolder<'_> {
     fn drop(&mut self) {
-        // Gone already: then the folder is an ordinary one.
+        // Fails if it is already unmounted; then the folder is an ordinary one.
         let _ = unmount(self.0.path("tmp"), UnmountFlags::DETACH);
     }
 }
 
-/// Runs `mechanism`, which must fail each time for want of room, with `remedy` in its remedy.
+/// Runs `mechanism`, which must fail each time for lack of space with `remedy` in its remedy.
 fn assert_no_room(laboratory: &Laboratory, command: Command, remedy: &str) {
     laboratory.finish(command).expect(4);
     let file = ResultsFile::read(&laboratory.results());
@@ -56,7 +55,7 @@ fn assert_no_room(laboratory: &Laboratory, command: Command, remedy: &str) {
 
 #[test]
 fn a_full_folder_for_temporary_files_is_told_with_a_way_out() {
-    // What the library of iceoryx2 keeps there is small.
+    // The files of the iceoryx2 library are small.
     for (name, size) in [
         ("mmap-file", "64k"),
         ("file-ref", "64k"),
@@ -81,7 +80,7 @@ fn a_full_folder_for_temporary_files_is_told_with_a_way_out() {
     }
 }
 
-/// Others have filled shared memory, which is large enough by itself.
+/// Shared memory of sufficient size has been filled by others.
 #[test]
 fn full_shared_memory_is_told_with_a_way_out() {
     const FILLED: &str = "mount --make-rprivate / && mount -t tmpfs -o size=8m tmpfs /dev/shm \
@@ -126,7 +125,7 @@ fn no_queued_signals_at_all_are_told_at_once() {
     assert_limit_named(&ResultsFile::read(&laboratory.results()).failures);
 }
 
-/// The user's other processes use up the limit in the middle of a run.
+/// Other processes of the user reach the limit during a run.
 #[test]
 fn queued_signals_that_run_out_are_told_before_the_deadline() {
     let laboratory = Laboratory::open();
@@ -139,7 +138,7 @@ fn queued_signals_that_run_out_are_told_before_the_deadline() {
     for party in parties {
         let party = i32::try_from(party).ok().and_then(Pid::from_raw);
         let none = Rlimit { current: Some(0), maximum: Some(0) };
-        // The worker ends with the first of the parties that fails.
+        // The worker ends when the first peer fails.
         let _ = prlimit(party, Resource::Sigpending, none);
     }
     let told = || (runs_told(&laboratory.results()) >= 1).then_some(());

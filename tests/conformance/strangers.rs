@@ -1,4 +1,4 @@
-//! Other local processes that connect to whatever listens while a run is opened.
+//! Other local processes that connect to listening sockets while a run is set up.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use crate::laboratory::Laboratory;
 use crate::results::ResultsFile;
 use crate::skip::skip;
 
-/// Runs of each mechanism, those that warm up left out.
+/// Runs of each mechanism, without the first block.
 const RUNS: usize = 48;
 
-/// Whoever connects first must not become the peer.
+/// The first process that connects must not become the peer.
 #[test]
 fn runs_are_made_whoever_connects_to_every_port() {
     let before = listening();
@@ -37,7 +37,7 @@ fn runs_are_made_whoever_connects_to_every_abstract_name() {
     });
 }
 
-/// A port that is known beforehand is connected to the moment that somebody listens there.
+/// A port that is known in advance gets a foreign connection the moment it listens.
 #[test]
 fn runs_are_made_whoever_connects_to_a_named_port() {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -64,21 +64,21 @@ fn a_port_that_another_program_uses_is_a_failure_with_a_way_out() {
 
 fn connect_to(port: u16) {
     let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into();
-    // Refused but for moments.
+    // Refused most of the time.
     let _ = TcpStream::connect_timeout(&address, Duration::from_millis(20));
 }
 
-/// Connects to every abstract socket whose name begins as those of ours do.
+/// Connects to every abstract socket whose name starts like ours.
 fn connect_to_abstract_names() {
     let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let names = table.lines().filter_map(|line| line.split_whitespace().nth(7)?.strip_prefix('@'));
     for name in names.filter(|name| name.starts_with("ipcperf")) {
-        // Gone again by now, as a rule.
+        // Usually gone by now.
         let _ = SocketAddr::from_abstract_name(name).map(|name| UnixStream::connect_addr(&name));
     }
 }
 
-/// Does `work` while a thread does `disturb` again and again.
+/// Does `work` while a thread calls `disturb` repeatedly.
 fn with_stranger(disturb: impl Fn() + Sync, work: impl FnOnce()) {
     struct Ending<'a>(&'a AtomicBool);
     impl Drop for Ending<'_> {
@@ -93,7 +93,7 @@ fn with_stranger(disturb: impl Fn() + Sync, work: impl FnOnce()) {
                 disturb();
             }
         });
-        // A test that fails ends the thread too.
+        // Ends the thread if the test fails, too.
         let _ending = Ending(&is_over);
         work();
     });
@@ -116,7 +116,7 @@ fn assert_measured(name: &str, options: &str) {
     laboratory.assert_nothing_left();
 }
 
-/// The ports of the loopback address and of all addresses on which somebody listens.
+/// Returns the TCP ports in state LISTEN, on loopback and on all addresses.
 fn listening() -> BTreeSet<u16> {
     const LISTEN: &str = "0A";
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap_or_default();

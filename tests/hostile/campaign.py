@@ -1,7 +1,7 @@
 """The hostile campaign: what a stranger, a busy machine or an administrator does to commands, in numbers.
 
-Each part is bounded in count; what is found is printed with the seed that shows it again. As root each
-share of the work gets IPC and mount namespaces of its own, so that what is left there is its own.
+Each part has a fixed count; findings are printed with the seed that reproduces them. As root, each share
+of the work gets private IPC and mount namespaces, so that leftovers there are its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Part = Callable[[Path, int, int], Tally]
 
 @dataclass(frozen=True)
 class Plan:
-    """A part, how often it does what it does, and in how many shares at once."""
+    """A part, its count, and the number of parallel shares."""
 
     run: Part
     count: int
@@ -56,7 +56,7 @@ HEADINGS = (
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parses the arguments."""
     parser = argparse.ArgumentParser(
         prog="scripts/hostile", description=__doc__.splitlines()[0] if __doc__ else None
     )
@@ -70,7 +70,7 @@ def arguments() -> argparse.Namespace:
 
 
 def isolated() -> list[str]:
-    """What gives a process IPC objects and shared memory of its own, where that is allowed."""
+    """Returns the command prefix for private IPC objects and shared memory, if permitted."""
     if os.geteuid() != 0:
         return []
     wrapper = ["unshare", "--ipc", "--mount"]
@@ -81,14 +81,14 @@ def isolated() -> list[str]:
 
 
 def start_share(name: str, count: int, seed: int, program: Path) -> subprocess.Popen[str]:
-    """Starts a share of a part in a process of its own."""
+    """Starts a share of a part in a separate process."""
     share = json.dumps({"part": name, "count": count, "seed": seed})
     own = [sys.executable, __file__, "--program", str(program), "--share", share]
     return subprocess.Popen([*isolated(), *own], stdout=subprocess.PIPE, text=True)
 
 
 def carry_out(name: str, plan: Plan, options: argparse.Namespace) -> tuple[Tally, float]:
-    """Runs all shares of a part at once and adds up what they found."""
+    """Runs all shares of a part in parallel and adds up their findings."""
     begun = time.monotonic()
     count = max(plan.shares, round(plan.count * options.scale))
     counts = [count // plan.shares + (share < count % plan.shares) for share in range(plan.shares)]
@@ -109,7 +109,7 @@ def carry_out(name: str, plan: Plan, options: argparse.Namespace) -> tuple[Tally
 
 
 def row(tally: Tally, seconds: float) -> list[str]:
-    """One line of the table."""
+    """Formats a line of the table."""
     counts = [str(getattr(tally, name)) for name in Tally.COUNTS]
     return [
         tally.part if tally.skipped is None else f"{tally.part} (skipped: {tally.skipped})",
@@ -119,7 +119,7 @@ def row(tally: Tally, seconds: float) -> list[str]:
 
 
 def table(rows: list[list[str]]) -> str:
-    """A Markdown table."""
+    """Formats a Markdown table."""
     lines = [HEADINGS, tuple("---" if place == 0 else "---:" for place in range(len(HEADINGS))), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -137,7 +137,7 @@ to its results for {hang:.0f} s; a leak is a process or a name that is left afte
 
 
 def main() -> int:
-    """Runs the campaign; 1 where something was found."""
+    """Runs the campaign; returns 1 if there are findings."""
     options = arguments()
     if options.share:
         share = json.loads(options.share)

@@ -1,4 +1,4 @@
-"""Random commands, one after another: each ends, in a documented way, and leaves nothing."""
+"""Random commands, one after another: each must end with a documented exit code and leave nothing behind."""
 
 from __future__ import annotations
 

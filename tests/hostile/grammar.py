@@ -1,4 +1,4 @@
-"""Random commands: mostly valid, with a bad value here and there."""
+"""Random commands: mostly valid, with occasional bad values."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ FLAGS = {
 }
 REPLIES = ("echo", "8", "4096")
 REPETITIONS = ("1", "2")
-# How often a command has a flag, an instrument, an option, a value that is wrong, looks, or reads.
+# Probability that a command has a flag, an instrument, an option or a wrong value, measures nothing, or reads
+# a file.
 RARE, INSTRUMENTED, WITH_OPTIONS, WRONG, LOOKING, READING = 0.12, 0.1, 0.3, 0.02, 0.1, 0.1
 SWITCHES = ("--json", "--quiet")
 MODES = ("1thread", "2thread", "2proc")
 PLACEMENTS = ("same",) * 5 + ("split",) * 3 + ("free", "0:1", "0:0", "smt", "llc", "numa")
-# What does not measure, with how it ends in a fraction of a second.
+# Commands that do not measure and end in a fraction of a second.
 LOOKS = (
     ["list"],
     ["list", "mechanisms", "--json"],
@@ -63,7 +64,7 @@ LOOKS = (
 
 
 def listed(program: Path, what: str) -> list[dict[str, Any]]:
-    """What `ipcperf list` has of `what`."""
+    """Returns the entries of `ipcperf list` for `what`."""
     text = subprocess.run([program, "list", what, "--json"], capture_output=True, check=True).stdout
     entries: list[dict[str, Any]] = json.loads(text)
     return entries
@@ -71,7 +72,7 @@ def listed(program: Path, what: str) -> list[dict[str, Any]]:
 
 @dataclass
 class Grammar:
-    """Draws commands from what the program says that it has."""
+    """Draws random commands from the names that the program lists."""
 
     mechanisms: list[dict[str, Any]]
     workloads: list[str]
@@ -80,7 +81,7 @@ class Grammar:
 
     @classmethod
     def of_program(cls, program: Path, seed: int) -> Grammar:
-        """Asks the program for its names."""
+        """Creates the grammar from the lists of the program."""
         names = {
             what: [entry["name"] for entry in listed(program, what)] for what in ("workloads", "instruments")
         }
@@ -88,7 +89,7 @@ class Grammar:
         return cls(mechanisms, names["workloads"], names["instruments"], random.Random(seed))
 
     def command(self, out: Path) -> list[str]:
-        """A command that writes results to `out` if it measures."""
+        """Returns a command that writes results to `out` if it measures."""
         draw = self.random.random()
         if draw < LOOKING:
             return list(self.random.choice(LOOKS))
@@ -101,7 +102,7 @@ class Grammar:
         return [*command, "--deadline", "2", "--force", "--out", str(out)]
 
     def reader(self, out: Path) -> list[str]:
-        """A command that reads what an earlier one has written, or not."""
+        """Returns a command that reads the file of an earlier one, or another file."""
         file = str(out)
         return self.random.choice(
             [
@@ -120,7 +121,7 @@ class Grammar:
         )
 
     def matrix(self) -> list[str]:
-        """Mechanisms, factors and how often."""
+        """Returns arguments for mechanisms, factors and repetitions."""
         chosen = self.random.sample(self.mechanisms, self.random.choice([1, 1, 1, 2]))
         names = ",".join(one["name"] for one in chosen)
         workload = self.random.choice(self.workloads)
@@ -135,7 +136,7 @@ class Grammar:
         return words
 
     def flags(self, workload: str) -> list[str]:
-        """How much, how often, and what is done with messages."""
+        """Returns arguments for totals, repetitions and message options."""
         words = [f"{flag}={self.value(values)}" for flag, values in ALWAYS.items()]
         verify = self.random.random() < RARE
         for flag, values in FLAGS.items():
@@ -152,12 +153,12 @@ class Grammar:
         return [*words, *often.split(" "), *(switch for switch in SWITCHES if self.random.random() < RARE)]
 
     def option(self, mechanism: dict[str, Any]) -> str:
-        """An option of a mechanism with a value that it has, or has not."""
+        """Returns an option of a mechanism with a valid or invalid value."""
         option = self.random.choice(mechanism["options"])
         low, _, high = option["values"].partition("..")
         known = (low, high) if high else tuple(option["values"].replace("BYTES", "64KiB").split("|"))
         return f"{mechanism['name']}.{option['name']}={self.value(known)}"
 
     def value(self, known: tuple[str, ...]) -> str:
-        """Mostly one that is known."""
+        """Returns a known value, or rarely a bad one."""
         return self.random.choice(BAD if self.random.random() < WRONG else known)

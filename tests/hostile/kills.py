@@ -1,6 +1,6 @@
 """Commands killed at random moments, alone or with their workers.
 
-Nothing is left, and `resume` loses nothing.
+Nothing may be left behind, and `resume` must lose nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def kills(program: Path, count: int, seed: int) -> Tally:
 
 
 def kill_and_resume(place: Place, tally: Tally, matrix: list[str], how: tuple[str, float, str]) -> None:
-    """Kills one command, looks for what it left, and goes on with its file."""
+    """Kills one command, looks for leftovers, and resumes its file."""
     whom, moment, words = how
     arguments = ["run", *matrix, "--seed", "7", "--deadline", "60", "--out", str(place.out())]
     started = place.start(arguments)
@@ -57,7 +57,7 @@ def kill_and_resume(place: Place, tally: Tally, matrix: list[str], how: tuple[st
     if ended.is_hung:
         tally.find("hangs", words)
     if whom in ("both", "all"):
-        # Nobody was left to clean up: the next start does.
+        # No process was left to clean up: the next start does.
         tally.judge(place.run(["doctor", "--clean"]))
     tally.look_for_leaks(place, words)
     file = check(place.out())
@@ -72,7 +72,7 @@ def kill_and_resume(place: Place, tally: Tally, matrix: list[str], how: tuple[st
 
 
 def strike(command: int, whom: str) -> None:
-    """Signals the command, its worker, both in one go, or all that runs below it."""
+    """Signals the command, its worker, both together, or all its descendants too."""
     workers, everyone = children(command), descendants(command)
     if whom == "interrupted":
         kill(command, signal.SIGINT)
@@ -83,7 +83,7 @@ def strike(command: int, whom: str) -> None:
         "both": [command, *workers],
         "all": [command, *everyone],
     }[whom]
-    # All are stopped first: none has time to clean up after another.
+    # All are stopped first, so that none has time to clean up after another.
     for pid in victims if len(victims) > 1 else ():
         kill(pid, signal.SIGSTOP)
     for pid in victims:

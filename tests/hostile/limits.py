@@ -1,4 +1,4 @@
-"""Ten limits on resources, and a program that is replaced while it measures."""
+"""Ten resource limits, and a program that is replaced while it measures."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ COMMANDS = (
     "list mechanisms",
     "doctor",
 )
-# Signals of the limits themselves: SIGXCPU, then SIGKILL, end what uses too much CPU time; a program whose
-# own segments exceed a limit is ended by the kernel while it loads it (SIGSEGV), before a line of it runs.
+# Signals of the limits themselves: SIGXCPU, then SIGKILL, end a process that exceeds its CPU time. A program
+# whose own segments exceed a limit is killed by the kernel while it is loaded (SIGSEGV), before its first
+# instruction.
 NOT_LOADED = frozenset({-11, 139})
 ENDED_BY_LIMIT = {
     "--cpu": frozenset({-24, -9, 137, 152}),
     "--as": NOT_LOADED | {127},
     "--data": NOT_LOADED,
-    # The loader finds its libraries by opening them.
+    # The dynamic loader opens files to find its libraries.
     "--nofile": frozenset({127}),
     "--stack": NOT_LOADED,
 }
@@ -67,7 +68,7 @@ def limits(program: Path, count: int, seed: int) -> Tally:
 
 
 def replaced(program: Path, count: int, seed: int) -> Tally:
-    """Replaces or deletes the program under a running command: each run is made all the same."""
+    """Replaces or deletes the executable of a running command: every run must still be made."""
     tally, draw = Tally("replaced program"), random.Random(seed)
     for number in range(count):
         with Place(program) as place:

@@ -1,4 +1,4 @@
-"""A private place in which commands run, and what they may leave there."""
+"""A private folder in which commands run, and detection of their leftovers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from pathlib import Path
 from types import TracebackType
 
 MARK = "IPCPERF_PLACE"
-# A command hangs that neither ends nor writes to its results for so long: far longer than one run may
-# take. All of its runs together may take longer: 66 runs of 256 MiB, each ended by its deadline of 2 s,
-# took 134 s.
+# Time without an exit or new results after which a command counts as hung: far longer than one run may take.
+# All of its runs together may take longer: 66 runs of 256 MiB, each ended by its timeout of 2 s, took 134 s.
 HANG_S = 120.0
-# One that writes for ever hangs, too.
+# Maximum duration of a command that keeps writing.
 LONGEST_S = 5 * HANG_S
-# How often it is looked whether a command has written.
+# Interval at which the size of the results is checked.
 LOOK_S = 1.0
-# What is on its way out when a command has ended may take so long to go.
+# Time for pending clean-up after a command has ended.
 GRACE_S = 10.0
 SYSTEM_V = {kind: Path("/proc/sysvipc") / kind for kind in ("msg", "sem", "shm")}
 SHARED = (Path("/dev/shm"), Path("/dev/mqueue"))
@@ -32,7 +31,7 @@ SHARED = (Path("/dev/shm"), Path("/dev/mqueue"))
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """Exit code and output of a command."""
 
     arguments: list[str]
     code: int | None
@@ -42,17 +41,17 @@ class Ended:
 
     @property
     def is_hung(self) -> bool:
-        """Whether it had to be killed."""
+        """Returns whether it had to be killed."""
         return self.code is None
 
 
 def processes() -> Iterator[int]:
-    """Numbers of all processes."""
+    """Yields all process IDs."""
     return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
 
 
 def children(pid: int) -> list[int]:
-    """Children of all threads of a process."""
+    """Returns the children of all threads of a process."""
     found: list[int] = []
     try:
         threads = list(Path(f"/proc/{pid}/task").iterdir())
@@ -67,7 +66,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes below `pid`."""
+    """Returns all descendants of `pid`."""
     found = children(pid)
     for one in found:
         found += children(one)
@@ -75,7 +74,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def system_v() -> set[str]:
-    """System V objects of this IPC namespace, by kind and id."""
+    """Returns the System V objects of this IPC namespace, by kind and ID."""
     found = set()
     for kind, path in SYSTEM_V.items():
         rows = path.read_text().splitlines()[1:] if path.exists() else []
@@ -84,15 +83,15 @@ def system_v() -> set[str]:
 
 
 def shared_names() -> set[str]:
-    """Names in shared memory and of message queues."""
+    """Returns the names of shared memory and of message queues."""
     return {str(entry) for folder in SHARED if folder.is_dir() for entry in folder.iterdir()}
 
 
 class Place:
-    """A folder with everything that a command reads from its environment."""
+    """A folder with everything that the environment of a command refers to."""
 
     def __init__(self, program: Path, parent: Path | None = None) -> None:
-        """Makes the folders; `parent` is where, the system's choice by default."""
+        """Creates the folders in `parent`, by default in the system's folder for temporary files."""
         self.program = program
         self.root = Path(tempfile.mkdtemp(prefix="hostile-", dir=parent))
         self.root.chmod(0o755)
@@ -108,13 +107,13 @@ class Place:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Ends what is left and removes the folder."""
+        """Kills remaining processes and removes the folder."""
         for pid in self.left_processes():
             kill(pid)
         shutil.rmtree(self.root, ignore_errors=True)
 
     def environment(self) -> dict[str, str]:
-        """The environment of commands here."""
+        """Returns the environment of commands in this folder."""
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TERM")}
         return kept | {
             MARK: self.mark,
@@ -131,7 +130,7 @@ class Place:
             os.chown(path, uid, uid)
 
     def out(self, name: str = "results.jsonl") -> Path:
-        """Path of a results file."""
+        """Returns the path of a results file."""
         return self.root / "out" / name
 
     def start(
@@ -142,7 +141,7 @@ class Place:
         uid: int | None = None,
         extra: dict[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Starts the command, in a session of its own; `wrapper` is put before it."""
+        """Starts the command in a new session, preceded by `wrapper`."""
         log = self.root / "log"
         with (log.with_suffix(".out")).open("wb") as output, (log.with_suffix(".err")).open("wb") as error:
             return subprocess.Popen(
@@ -161,7 +160,7 @@ class Place:
     def finish(
         self, started: subprocess.Popen[bytes], arguments: list[str], limit_s: float = HANG_S
     ) -> Ended:
-        """Waits for a command's end; one that hangs is killed."""
+        """Waits until a command ends; kills it if it hangs."""
         begun = time.monotonic()
         code = self.code(started, limit_s)
         if code is None:
@@ -172,7 +171,7 @@ class Place:
         return Ended(arguments, code, texts[0], texts[1], time.monotonic() - begun)
 
     def code(self, started: subprocess.Popen[bytes], limit_s: float) -> int | None:
-        """Exit code of a command, or None once it has neither ended nor written results for `limit_s`."""
+        """Returns the exit code, or None once the command has neither ended nor written for `limit_s`."""
         begun = progressed = time.monotonic()
         written = -1
         while (now := time.monotonic()) - progressed < limit_s and now - begun < LONGEST_S:
@@ -183,7 +182,7 @@ class Place:
         return None
 
     def written(self) -> int:
-        """Bytes in results files."""
+        """Returns the total size of the results files."""
         total = 0
         for path in (self.root / "out").iterdir():
             with contextlib.suppress(OSError):
@@ -198,11 +197,11 @@ class Place:
         uid: int | None = None,
         extra: dict[str, str] | None = None,
     ) -> Ended:
-        """Runs the command to its end."""
+        """Runs the command until it ends."""
         return self.finish(self.start(arguments, wrapper=wrapper, uid=uid, extra=extra), arguments)
 
     def left_processes(self) -> list[int]:
-        """Processes that carry the mark of this place."""
+        """Returns the processes with the mark of this folder in their environment."""
         mark, found = f"{MARK}={self.mark}".encode(), []
         for pid in processes():
             try:
@@ -213,20 +212,20 @@ class Place:
         return found
 
     def leftovers(self) -> list[str]:
-        """Processes and names that are here and were not before."""
+        """Returns processes and names that did not exist before."""
         left = [f"process {pid}" for pid in self.left_processes()]
         left += [str(path) for path in (self.root / "tmp").iterdir()]
         return left + sorted((system_v() | shared_names()) - self.before)
 
     def lasting_leftovers(self) -> list[str]:
-        """What is still left after some time in which it may go by itself."""
+        """Returns the leftovers that do not disappear within a grace period."""
         end = time.monotonic() + GRACE_S
         while (left := self.leftovers()) and time.monotonic() < end:
             time.sleep(0.02)
         return left
 
     def forget(self) -> None:
-        """Removes what was found left, so that it is reported once."""
+        """Removes the leftovers, so that they are reported only once."""
         for pid in self.left_processes():
             kill(pid)
         for path in (self.root / "tmp").iterdir():
@@ -235,12 +234,12 @@ class Place:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether a process has ended and waits for its parent."""
+    """Returns whether a process has ended and was not yet reaped."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """Signals a process; one that is gone needs none."""
+    """Signals a process, which may be gone already."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

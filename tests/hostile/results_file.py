@@ -1,4 +1,4 @@
-"""Holds a results file against its own plan: every run once, none lost."""
+"""Checks a results file against its own plan: every run exactly once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Checked:
-    """What a file holds, and what is wrong with it."""
+    """Contents of a file, and its errors."""
 
     header: Row | None = None
     runs: list[Row] = field(default_factory=list)
@@ -22,18 +22,18 @@ class Checked:
 
     @property
     def is_complete(self) -> bool:
-        """Whether its last line says that every run of the plan was carried out."""
+        """Returns whether its last line states that every run of the plan was made."""
         return self.footer is not None and bool(self.footer["complete"])
 
 
 def rows(path: Path) -> list[Row]:
-    """Lines of a file, without a torn last one."""
+    """Returns the lines of a file, without a torn last line."""
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text.split("\n")[:-1] if line]
 
 
 def check(path: Path) -> Checked:
-    """Reads a file whose command may have been killed."""
+    """Reads and checks a file whose command may have been killed."""
     checked = Checked()
     for row in rows(path):
         if row["kind"] == "header":
@@ -52,7 +52,7 @@ def check(path: Path) -> Checked:
 
 
 def missing(checked: Checked, path: Path) -> list[str]:
-    """Runs of the plan that a complete file lacks."""
+    """Returns the runs of the plan that are missing in a complete file."""
     if checked.header is None or checked.header["plan"]["until_ci"] is not None:
         return []
     plan = checked.header["plan"]

@@ -1,6 +1,6 @@
 """Two users, and two PID namespaces, that share folders and IPC.
 
-Neither breaks or removes what is the other's.
+Neither may break or remove objects of the other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NEW_PIDS = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
 
 def run_of(mechanism: str, place: Place) -> list[str]:
-    """A short campaign of one mechanism, whose names come and go."""
+    """Returns the arguments of a short run of one mechanism, whose names come and go."""
     amount = "-w round-trip -b 64 --total 6kB --repetitions 3 --attempts 1"
     words = f"run -m {mechanism} {amount} --deadline 30 --force --out"
     return [*words.split(), str(place.out())]
@@ -44,7 +44,7 @@ def run_of(mechanism: str, place: Place) -> list[str]:
 def both(
     tally: Tally, mechanism: str, places: tuple[Place, Place], starts: list[subprocess.Popen[bytes]]
 ) -> None:
-    """Waits for two commands that run at once; a failed run of either is a finding."""
+    """Waits for two parallel commands; a failed run of either is a finding."""
     for place, started in zip(places, starts, strict=True):
         arguments = run_of(mechanism, place)
         ended: Ended = place.finish(started, arguments)
@@ -53,7 +53,7 @@ def both(
 
 
 def users(program: Path, count: int, _seed: int) -> Tally:
-    """Root and another user at the same time, in one folder for temporary files."""
+    """Runs commands as root and as another user in parallel, with one folder for temporary files."""
     tally = Tally("two users")
     if os.geteuid() != 0:
         tally.skipped = "needs root"
@@ -81,7 +81,7 @@ def users(program: Path, count: int, _seed: int) -> Tally:
 
 
 def foreign_objects() -> set[str]:
-    """Makes System V objects of the other user, which everybody must leave alone."""
+    """Creates System V objects of the other user, which commands must not touch."""
     before = system_v()
     for option in ("-Q", "-S1", "-M64"):
         subprocess.run(
@@ -103,7 +103,7 @@ def remove_objects(objects: set[str]) -> None:
 
 
 def namespaces(program: Path, count: int, _seed: int) -> Tally:
-    """Two PID namespaces, in which processes have the same numbers."""
+    """Runs commands in two PID namespaces, in which processes have the same IDs."""
     tally = Tally("two PID namespaces")
     if os.geteuid() != 0 or subprocess.run([*NEW_PIDS, "true"], check=False, capture_output=True).returncode:
         tally.skipped = "needs root and unshare --pid"

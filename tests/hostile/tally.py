@@ -1,4 +1,4 @@
-"""Counts of one part of the campaign, and what it found."""
+"""Counts and findings of one part of the campaign."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from place import Ended, Place
 
 CODES = frozenset({0, 2, 3, 4, 5})
-# Characters that paint, turn or hide what a terminal shows.
+# Characters that draw on a terminal, reverse its text, or are invisible.
 FOREIGN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 # Words that only a defect prints.
 DEFECTS = (
@@ -23,7 +23,7 @@ DEFECTS = (
 
 @dataclass
 class Tally:
-    """What a part did and found."""
+    """Counts and findings of a part."""
 
     part: str
     tried: int = 0
@@ -39,23 +39,23 @@ class Tally:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found."""
+        """Returns whether there are no findings."""
         return not self.findings
 
     def add(self, other: Tally) -> None:
-        """Adds what another share of the same part found."""
+        """Adds the findings of another share of the same part."""
         for name in self.COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings += other.findings
         self.skipped = self.skipped or other.skipped
 
     def find(self, kind: str, words: str) -> None:
-        """Counts a finding of `kind` and keeps its words."""
+        """Counts a finding of `kind` and keeps its description."""
         setattr(self, kind, getattr(self, kind) + 1)
         self.findings.append(f"{self.part}: {kind}: {words}")
 
     def judge(self, ended: Ended, codes: frozenset[int] = CODES, words: str = "") -> bool:
-        """Whether a command, told by `words` or its arguments, ended as commands may; counts it if not."""
+        """Returns whether a command, named by `words` or its arguments, ended properly; else counts it."""
         words = words or f"ipcperf {' '.join(ended.arguments)}"
         if ended.is_hung:
             self.find("hangs", words)
@@ -70,7 +70,7 @@ class Tally:
         return False
 
     def look_for_leaks(self, place: Place, words: str) -> None:
-        """Counts what is left in `place`."""
+        """Counts leftovers in `place`."""
         if left := place.lasting_leftovers():
             self.find("leaks", f"{words}: {', '.join(left[:5])}")
             place.forget()

@@ -1,5 +1,4 @@
-//! Results files as the command writes them, with values that are made up. All but the values is from a
-//! run of the command.
+//! Synthetic results files in the format of the command. Everything except the values comes from a real run.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -13,24 +12,24 @@ use crate::laboratory::Laboratory;
 
 /// The two sides of a comparison.
 pub(crate) const MECHANISMS: [&str; 2] = ["pipe", "unix-stream"];
-/// What a value is that is as large as the others.
+/// Value for a logarithm of zero.
 const UNIT: f64 = 1e9;
 
-/// A results file to be made: of every mechanism `lines` lines over `levels` sizes of buffers.
+/// Design of a results file: for each mechanism, `lines` lines over `levels` buffer sizes.
 pub(crate) struct Design<'a> {
     /// The study, as TOML.
     pub(crate) study: &'a str,
-    /// Lines of each mechanism, which differ in the kernel's buffer.
+    /// Lines of each mechanism, which differ in the kernel's buffer size.
     pub(crate) lines: usize,
     pub(crate) levels: usize,
-    /// Kept repetitions; one more comes first.
+    /// Number of valid repetitions; one more comes first.
     pub(crate) blocks: u32,
 }
 
-/// A run, by its place in the design.
+/// A run, by its position in the design.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
-    /// 0 for the first, which does not count.
+    /// 0 for the first block, which does not count.
     pub(crate) block: u32,
     /// The mechanism.
     pub(crate) side: usize,
@@ -38,39 +37,39 @@ pub(crate) struct Run {
     pub(crate) level: usize,
 }
 
-/// What is made up of a run.
+/// Synthetic values of a run.
 #[derive(Default)]
 pub(crate) struct Fields {
-    /// Fields of the sample, each with a comma behind it.
+    /// Fields of the sample, each followed by a comma.
     pub(crate) sample: String,
-    /// Fields of what an instrument saw of it, each with a comma before it.
+    /// Fields of an instrument's observation, each preceded by a comma.
     pub(crate) seen: String,
     pub(crate) is_disturbed: bool,
 }
 
 impl Fields {
-    /// A number that an instrument saw, given as a logarithm.
+    /// Adds a number observed by an instrument, given as a logarithm.
     pub(crate) fn see(&mut self, name: &str, log: f64) {
         let _ = write!(self.seen, ",\"{name}\":{}", whole(log));
     }
 }
 
-/// The value of a logarithm.
+/// Returns the value of a logarithm.
 pub(crate) fn whole(log: f64) -> f64 {
     (UNIT * log.exp()).round()
 }
 
-/// A number that an instrument would have told, as a metric of a study.
+/// Returns a number observed by an instrument, as a metric of a study.
 pub(crate) fn seen(name: &str) -> String {
     format!("{{ instrument = \"rusage\", field = \"{name}\" }}")
 }
 
-/// The size of buffer of a level.
+/// Returns the buffer size of a level.
 pub(crate) fn size(level: usize) -> u64 {
     512 << level
 }
 
-/// What was asked of the kernel's buffer, as a study has it and as results have it.
+/// Returns the requested size of the kernel's buffer, in the notation of studies and results.
 pub(crate) fn kernel_buffer(line: usize) -> String {
     if line == 0 { "default".to_owned() } else { (4096 * line).to_string() }
 }
@@ -80,7 +79,7 @@ fn case_id(mechanism: &str, line: usize, level: usize) -> String {
     if line == 0 { plain } else { format!("{plain}/kernel-buffer={}", kernel_buffer(line)) }
 }
 
-/// The results file of `design`, each run with what `fill` makes up for it.
+/// Returns the results file of `design`, each run with the values from `fill`.
 pub(crate) fn results(design: &Design<'_>, mut fill: impl FnMut(Run) -> Fields) -> String {
     let mut text = header(design).to_string() + "\n";
     let alike = alike();
@@ -106,7 +105,7 @@ fn lines_and_levels(design: &Design<'_>) -> impl Iterator<Item = (usize, usize)>
     (0..design.lines).flat_map(move |line| (0..levels).map(move |level| (line, level)))
 }
 
-/// A sample and what an instrument saw of it.
+/// Writes a sample and the observation of an instrument.
 fn write_run(text: &mut String, run: Run, number: usize, (fields, alike): (&Fields, &str)) {
     let Run { block, side, line, level } = run;
     let (mechanism, buffer) = (MECHANISMS[side], kernel_buffer(line));
@@ -129,13 +128,13 @@ fn write_run(text: &mut String, run: Run, number: usize, (fields, alike): (&Fiel
     );
 }
 
-/// Box and Muller 1958.
+/// Returns a standard normal number (Box and Muller, 1958).
 pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
     let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-/// A header and a sample that the command wrote.
+/// A header and a sample written by the command.
 struct Template {
     header: Value,
     sample: Map<String, Value>,
@@ -157,7 +156,7 @@ fn template() -> &'static Template {
     })
 }
 
-/// What all samples have in common, up to the end of the line.
+/// Returns the fields that all samples share, up to the end of the line.
 fn alike() -> String {
     let own = [
         "kind",

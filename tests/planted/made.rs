@@ -1,4 +1,4 @@
-//! Results files of which the answers are known: the values of each truth, and the study that asks for them.
+//! Results files with known answers: the values of each planted truth, and the study that claims it.
 
 use std::fmt::Write as _;
 
@@ -8,17 +8,17 @@ use rand_chacha::ChaCha8Rng;
 use crate::file::{self, Design, Fields, Run, normal, seen, size, whole};
 use crate::truths::{Rate, Setting, Truth, bytes};
 
-/// How far blocks lie apart, in units of the noise within them: what a block has in common is more.
+/// Standard deviation between blocks, in units of the noise within them: blocks vary more than runs within a block.
 const BETWEEN_BLOCKS: f64 = 3.0;
-/// One kept sample in so many is set aside, in every other file with thirty repetitions.
+/// Share of samples that are excluded, in every other file with thirty repetitions.
 const DISTURBED: f64 = 0.03;
 
-/// The name by which a claim is known: its place among the truths.
+/// Returns the ID of a claim: its position among the truths.
 pub(crate) fn id(place: usize) -> String {
     format!("T{place}")
 }
 
-/// The study whose claims are `truths`.
+/// Returns the study that claims `truths`.
 fn study(setting: Setting, truths: &[Truth]) -> String {
     let mut text = format!(
         "name = \"planted\"\ntitle = \"Planted\"\nquestion = \"What was planted?\"\n\n[sampling]\n\
@@ -49,7 +49,7 @@ fn study(setting: Setting, truths: &[Truth]) -> String {
     text
 }
 
-/// The results file of `setting` that was measured for `truths`.
+/// Returns the results file of `setting` for `truths`.
 pub(crate) fn results(setting: Setting, truths: &[Truth]) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(0x5eed_0000 + setting.place as u64);
     let study = study(setting, truths);
@@ -66,7 +66,7 @@ pub(crate) fn results(setting: Setting, truths: &[Truth]) -> String {
     })
 }
 
-/// What is made up of `run` in a block with `factors`, one for each truth.
+/// Returns the values of `run` in a block with `factors`, one for each truth.
 fn measured(
     setting: Setting,
     truths: &[Truth],
@@ -79,7 +79,7 @@ fn measured(
         let noise = setting.noise * normal(random);
         let log = [&truth.first, &truth.second][run.side][run.level];
         let value = factors[place] + noise;
-        // A part has its block in common with its whole, and each noise of its own.
+        // A part and its whole share the block effect, and have separate noise.
         if truth.test == "share-at-least" {
             let whole = factors[place] + setting.noise * normal(random);
             fields.see(&format!("w{place}"), whole);
@@ -91,13 +91,13 @@ fn measured(
     fields
 }
 
-/// One value of a truth: `log` is that of its median, and `noise` how far off this one is.
+/// Adds one value of a truth: `log` is the logarithm of its median, and `noise` the deviation of this value.
 fn add(fields: &mut Fields, (place, truth): (usize, &Truth), noise: f64, log: f64) {
     let _ = match truth.rate {
         Some(Rate::Bandwidth) => {
             write!(fields.sample, "\"bandwidth_bytes_per_s\":{},", whole(noise + log))
         }
-        // Trips each second are 1e9 over this.
+        // The rate of round trips is 1e9 divided by this.
         Some(Rate::RoundTrips) => {
             write!(fields.sample, "\"round_trip_ns_mean\":{:?},", 1e3 * (-noise - log).exp())
         }

@@ -1,8 +1,7 @@
-//! Results files of which the answers are known, judged by the real command: whether each test says so
-//! what is clear, keeps silent where nothing can be told, and supports what is not so no more often than
-//! its level allows.
+//! Results files with known answers, judged by the real command. Each test must confirm what is clear and stay
+//! inconclusive where nothing can be concluded. It must not support false claims more often than its alpha allows.
 //!
-//! `IPCPERF_WRITE_DOCS=1` writes what came out into `docs/planted.md`, which is else only compared.
+//! `IPCPERF_WRITE_DOCS=1` writes the outcome to `docs/planted.md`; otherwise it is only compared.
 
 mod file;
 mod made;
@@ -28,7 +27,7 @@ use truths::{Setting, truths};
 const FILES: usize = 200;
 const THREADS: usize = 4;
 
-/// Ten and thirty repetitions, 1 to 5 % of noise, 8 to 16 levels, in all combinations of their halves.
+/// Returns a setting: ten or thirty repetitions, 1 to 5 % of noise, 8 to 16 levels, in varying combinations.
 fn setting(place: usize) -> Setting {
     Setting {
         levels: 8 + place * 7 % 9,
@@ -38,7 +37,7 @@ fn setting(place: usize) -> Setting {
     }
 }
 
-/// What the command says of a results file of this name and text.
+/// Returns the verdicts of the command on a results file with this name and text.
 fn judged(laboratory: &Laboratory, name: &str, text: &str) -> Vec<Value> {
     let path = laboratory.path(&format!("{name}.jsonl"));
     std::fs::write(&path, text).expect("a results file");

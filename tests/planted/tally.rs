@@ -1,4 +1,4 @@
-//! What came out, and what of it may not be.
+//! Counts of the verdicts, and the criteria that they must meet.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::truths::{KINDS, Kind, Setting, Truth};
 
-/// The share of clear claims that must be judged rightly.
+/// Minimum share of clear claims that are judged correctly.
 const CLEAR: f64 = 0.95;
-/// The share of claims in doubt that must not be judged wrongly, and that must be left open.
+/// Minimum shares of claims in doubt that are not judged wrongly, and that are left inconclusive.
 const IN_DOUBT: [f64; 2] = [0.95, 0.60];
-/// The level of the tests, and how many standard errors beyond it a number of nulls may lie: by chance
-/// one number in a thousand does.
+/// Alpha of the tests, and the number of standard errors by which the count of nulls may exceed it, which happens by
+/// chance once in a thousand.
 const LEVEL: f64 = 0.05;
 const ALLOWED: f64 = 3.1;
-/// The share of intervals of a crossing that must hold it. They are percentile intervals of medians, of
-/// which for ten blocks 86 to 93 % do (crates/stats/src/bootstrap.rs).
+/// Minimum share of intervals that contain the crossing. They are percentile intervals of medians, of which 86 to 93 %
+/// do so with ten blocks (crates/stats/src/bootstrap.rs).
 const HELD: f64 = 0.85;
 
 /// Verdicts by test and kind.
@@ -24,7 +24,7 @@ const HELD: f64 = 0.85;
 pub(crate) struct Tally {
     tests: Vec<&'static str>,
     counts: BTreeMap<(&'static str, Kind), Counts>,
-    /// Crossings told, and those of them whose interval holds the place.
+    /// Number of reported crossings, and of those whose interval contains the true place.
     places: [usize; 2],
 }
 
@@ -34,9 +34,9 @@ struct Counts {
     rejected: usize,
     inconclusive: usize,
     other: usize,
-    /// Those open that tell repetitions.
+    /// Inconclusive verdicts that state how many repetitions are needed.
     told: usize,
-    /// Where what may not be was said.
+    /// Settings with a wrong verdict.
     wrong: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Tally {
         }
     }
 
-    /// Whether the interval of the crossing holds where it is.
+    /// Counts whether the interval of the crossing contains the true place.
     fn add_place(&mut self, place: f64, verdict: &Value) {
         let estimate = &verdict["evidence"]["parts"][0]["estimates"][0];
         if estimate["name"] != "crossing at" {
@@ -86,7 +86,7 @@ impl Tally {
         self.places[1] += usize::from(above && below);
     }
 
-    /// Right, wrong and inconclusive of a test and kind.
+    /// Returns the counts of correct, wrong and all verdicts for a test and kind.
     fn outcome(&self, test: &'static str, kind: Kind) -> (usize, usize, &Counts) {
         let counts = &self.counts[&(test, kind)];
         match kind {
@@ -95,7 +95,7 @@ impl Tally {
         }
     }
 
-    /// What may not be, in words.
+    /// Describes the criteria that are not met.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for &test in &self.tests {
@@ -122,7 +122,7 @@ impl Tally {
         faults
     }
 
-    /// As a page of the documentation.
+    /// Returns the documentation page.
     pub(crate) fn page(&self, files: usize) -> String {
         let mut page = format!(
             "# Planted truths\n\n<!-- Made by tests/planted: IPCPERF_WRITE_DOCS=1 cargo test -p ipcperf \
@@ -162,7 +162,7 @@ fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// The most of `all` nulls that may be supported.
+/// Returns the maximum number of supported claims out of `all` nulls.
 fn most(all: f64) -> f64 {
     LEVEL * all + ALLOWED * (LEVEL * (1.0 - LEVEL) * all).sqrt()
 }

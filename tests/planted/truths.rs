@@ -1,72 +1,72 @@
-//! What is planted: for each test claims that are true, false, in doubt, and just not true.
+//! Planted truths: for each test, claims that are true, false, in doubt, and just not true.
 //!
-//! Effects are in units of the noise: what is clear is so many standard deviations that hardly any ten
-//! repetitions miss it, what is in doubt is one standard error, which no honest test can tell.
+//! Effects are in units of the noise. A clear effect is so many standard deviations that hardly any ten repetitions
+//! miss it; an effect in doubt is one standard error, which no honest test can detect.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
-/// How a file is measured.
+/// Setting of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) levels: usize,
-    /// Kept repetitions.
+    /// Number of valid repetitions.
     pub(crate) repetitions: u32,
-    /// The standard deviation of the logarithm of one value, about its coefficient of variation.
+    /// Standard deviation of the logarithm of a value, which is about its coefficient of variation.
     pub(crate) noise: f64,
-    /// Its place among the files.
+    /// Index of the file.
     pub(crate) place: usize,
 }
 
-/// What is known of a claim.
+/// Truth of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     True,
     False,
-    /// True, but so little that it cannot be seen.
+    /// True, but too small to be detected.
     Doubt,
-    /// Not true, but only just: the case in which `supported` is most likely to be said falsely.
+    /// Just not true: the case in which false support is most likely.
     Null,
 }
 
 pub(crate) const KINDS: [Kind; 4] = [Kind::True, Kind::False, Kind::Doubt, Kind::Null];
 
-/// A claim and the lines it is about, as logarithms of their medians by level.
+/// A claim and the lines that it is about, as logarithms of their medians by level.
 #[derive(Clone, Debug)]
 pub(crate) struct Truth {
     pub(crate) test: &'static str,
     pub(crate) kind: Kind,
-    /// The keys of the claim that are its test's own.
+    /// Keys of the claim that are specific to its test.
     pub(crate) keys: String,
     pub(crate) first: Vec<f64>,
     pub(crate) second: Vec<f64>,
-    /// Where the lines cross, as a level in bytes.
+    /// Place where the lines cross, as a level in bytes.
     pub(crate) place: Option<f64>,
-    /// The metric, where it is one of which more is better; else it is a time of the truth's own.
+    /// Metric for which more is better; `None` for a separate time.
     pub(crate) rate: Option<Rate>,
 }
 
-/// A metric of which more is better.
+/// A metric for which more is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rate {
     Bandwidth,
     RoundTrips,
 }
 
-/// The smallest level.
+/// Smallest level.
 const SMALLEST: f64 = 512.0;
 
-/// The level of the `index`th place, which may lie between two.
+/// Returns the level at `index`, which may lie between two levels.
 pub(crate) fn bytes(index: f64) -> f64 {
     SMALLEST * index.exp2()
 }
 
 impl Setting {
-    /// The standard deviation of the logarithm of a ratio within a block.
+    /// Returns the standard deviation of the logarithm of a ratio within a block.
     fn of_ratio(self) -> f64 {
         self.noise * SQRT_2
     }
 
-    /// That of the ratio of geometric means over all levels.
+    /// Returns the same for the ratio of geometric means over all levels.
     fn of_means(self) -> f64 {
         self.of_ratio() / float(self.levels).sqrt()
     }
@@ -98,7 +98,7 @@ fn key(index: f64) -> String {
     format!("\"{}\"", bytes(index) as u64)
 }
 
-/// The truths of a file.
+/// Returns the truths of a file.
 pub(crate) fn truths(setting: Setting) -> Vec<Truth> {
     let of_test: [fn(Setting, Kind) -> Truth; 12] = [
         faster_than,
@@ -120,7 +120,7 @@ pub(crate) fn truths(setting: Setting) -> Vec<Truth> {
 const TWO: &str = "first = { mechanism = \"pipe\" }\nsecond = { mechanism = \"unix-stream\" }\n";
 const ONE: &str = "where = { mechanism = \"pipe\" }\n";
 
-/// Two lines, of which the first has `advantage` over the second.
+/// Returns a truth about two lines, the first of which has `advantage` over the second.
 fn two(
     (test, kind): (&'static str, Kind),
     setting: Setting,
@@ -144,7 +144,7 @@ fn two(
     }
 }
 
-/// One line.
+/// Returns a truth about one line.
 fn one(
     (test, kind): (&'static str, Kind),
     setting: Setting,
@@ -175,7 +175,7 @@ fn differs(setting: Setting, kind: Kind) -> Truth {
         Kind::True => (4.0 * setting.of_ratio(), "at = \"levels\"\n".to_owned()),
         Kind::False => (0.0, format!("at = \"levels\"\nnegligible = {wide}\n")),
         Kind::Doubt => (little, format!("negligible = {}\n", little / 10.0)),
-        // One level among all of them suffices.
+        // A single level suffices.
         Kind::Null => (0.0, "at = \"levels\"\nneed = 0.01\n".to_owned()),
     };
     two(("differs", kind), setting, &keys, |_| -apart)
@@ -258,7 +258,7 @@ fn rises(setting: Setting, kind: Kind) -> Truth {
         Kind::True => (step, step),
         Kind::False => (step, -step),
         Kind::Doubt => (little / setting.last(), little / setting.last()),
-        // The largest is no higher than the smallest.
+        // The maximum equals the smallest level's value.
         Kind::Null => (0.0, 0.0),
     };
     let keys = match kind {
@@ -301,7 +301,7 @@ fn plateaus_at(setting: Setting, kind: Kind) -> Truth {
     one(("plateaus-at", kind), setting, &format!("tolerance = {tolerance}\n{by}"), |index| {
         match kind {
             Kind::False => 2.0 * wide * index,
-            // The last of the three lies off their geometric mean by the tolerance.
+            // The last of the three levels deviates from their geometric mean by the tolerance.
             Kind::Null if index == last => 1.5 * off,
             Kind::True | Kind::Doubt | Kind::Null => 0.5 * (index - start).min(0.0),
         }
@@ -318,7 +318,7 @@ fn same_shape(setting: Setting, kind: Kind) -> Truth {
         Kind::Null => 0.1,
     };
     let tilt = 1.5 * (margin + 5.0 * setting.of_ratio());
-    // Such that over the mean of all levels it is 1 + margin.
+    // Chosen so that the ratio to the mean over all levels is 1 + margin.
     let at_first = ((1.0 + margin) * (levels - 1.0) / (levels - 1.0 - margin)).ln();
     let first = |index: f64| match kind {
         Kind::True | Kind::Doubt => 0.5,

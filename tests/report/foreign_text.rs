@@ -1,4 +1,4 @@
-//! Text from a results file stays text: whoever sends one cannot have a reader's browser do anything.
+//! Text from a results file is never interpreted: a malicious file cannot make a reader's browser do anything.
 
 use serde_json::{Value, json};
 
@@ -6,11 +6,11 @@ use crate::checks::{QUIET, STRUCTURE};
 use crate::made;
 use crate::page::Page;
 
-/// Ends whatever it is written into, and then acts.
+/// Text that closes any surrounding markup and then runs a script.
 const HOSTILE: &str =
     "\"'></title></script><script>throw 1</script><img src=x onerror=alert(1)>&lt;";
 
-/// The lines of `results` with hostile text in the machine, in an option, and in a failure.
+/// Returns the lines of `results` with hostile text in the machine, in an option and in a failure.
 fn poisoned(results: &str) -> String {
     let parsed = results.lines().map(|line| serde_json::from_str(line).expect(line));
     let mut lines: Vec<Value> = parsed.collect();
@@ -25,7 +25,7 @@ fn poisoned(results: &str) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A run that failed with hostile words, in place of `sample`'s case.
+/// Returns a failed run with hostile text, for the case of `sample`.
 fn failure(sample: &Value) -> Value {
     let mut failure = sample.clone();
     failure["kind"] = "failure".into();
@@ -42,7 +42,7 @@ fn hostile(place: &str) -> Value {
     format!("{place}{HOSTILE}").into()
 }
 
-/// The words of the page, without those of its scripts.
+/// Script that returns the text of the page without its scripts.
 const WORDS: &str = "
     const copy = document.body.cloneNode(true);
     copy.querySelectorAll('script, style').forEach(element => element.remove());

@@ -1,17 +1,17 @@
-//! Reports made by the real command. One quick survey serves all tests of a process.
+//! Reports made by the real command. The tests of a process share one quick survey.
 
 use std::fs;
 use std::sync::OnceLock;
 
 use crate::laboratory::Laboratory;
 
-/// What one survey left: its results file, and its report.
+/// Results file and report of one survey.
 pub(crate) struct Survey {
     pub(crate) results: String,
     pub(crate) report: String,
 }
 
-/// The survey of this process, made when it is first asked for.
+/// Returns the survey of this process, made at the first call.
 pub(crate) fn survey() -> &'static Survey {
     static SURVEY: OnceLock<Survey> = OnceLock::new();
     SURVEY.get_or_init(make_survey)
@@ -27,7 +27,7 @@ fn make_survey() -> Survey {
     Survey { results: text(&results), report: text(&report) }
 }
 
-/// The report of several results files, of which each name and its contents are given.
+/// Returns the report on several results files, given as names and contents.
 pub(crate) fn report_of(files: &[(&str, &str)]) -> String {
     let laboratory = Laboratory::open();
     let report = laboratory.path("report.html");

@@ -1,7 +1,7 @@
-//! The report in a real browser: what it shows, how it is used by pointer and keyboard, how it looks
-//! in light, dark, on a phone and on paper, and that it asks nothing of the network.
+//! Tests of the report in a real browser: its contents, its use by pointer and keyboard, its appearance in light and
+//! dark schemes, on a phone and in print, and the absence of network requests.
 //!
-//! With `IPCPERF_SCREENSHOTS=FOLDER` what it looks like is kept there, for people.
+//! With `IPCPERF_SCREENSHOTS=FOLDER`, screenshots are kept there for people to look at.
 
 mod checks;
 mod foreign_text;

@@ -1,15 +1,15 @@
-//! Checks that cannot fail prove nothing: a page that keeps every rule passes all of them, and for
-//! each way to break it just the checks fail that should.
+//! Tests of the checks: a page that follows every rule passes all of them, and each way to break it fails exactly the
+//! checks that it should.
 
 use std::collections::BTreeSet;
 
 use crate::checks::ALL;
 use crate::page::Page;
 
-/// A small page drawn by hand.
+/// A small handwritten page.
 const GOOD: &str = include_str!("fixture.html");
 
-/// A way to break the good page, and the checks that must tell.
+/// A way to break the good page, and the checks that must fail.
 struct Mutation {
     from: &'static str,
     to: &'static str,
@@ -28,7 +28,7 @@ const fn mutation(
 const FOUND_THOUGH_HIDDEN: &str = "(document.styleSheets[0].insertRule(
     '.off { display: inline !important; visibility: hidden }'), points)";
 
-/// In what figures answer.
+/// Mutations of the interaction.
 const USE: &[Mutation] = &[
     mutation("64 B: 0.21 GB/s", "64 B: fast", &["words"]),
     mutation("title.remove();", "", &["words"]),
@@ -49,7 +49,7 @@ const USE: &[Mutation] = &[
     mutation("\"off\", !box.checked", "\"off\", true", &["hiding"]),
 ];
 
-/// In how it looks.
+/// Mutations of the appearance.
 const LOOKS: &[Mutation] = &[
     mutation("<h2>Tables", "<div style='width: 1300px'>wide</div><h2>Tables", &["overflow"]),
     mutation(".wide { overflow-x: auto }", "", &["overflow"]),
@@ -67,7 +67,7 @@ const LOOKS: &[Mutation] = &[
     mutation("svg text { font-size", "svg text { fill-opacity: .5; font-size", &["contrast"]),
 ];
 
-/// In how it is printed.
+/// Mutations of the print style.
 const PAPER: &[Mutation] = &[
     mutation("input, #readout { display: none }", "#readout { display: none }", &["printed"]),
     mutation("input, #readout { display: none }", "input { display: none }", &["printed"]),
@@ -76,7 +76,7 @@ const PAPER: &[Mutation] = &[
     mutation("@media print {", "@media print { h1 { display: none }", &["pdf"]),
 ];
 
-/// In what it is made of.
+/// Mutations of the structure.
 const STRUCTURE: &[Mutation] = &[
     mutation("<html lang=\"en\">", "<html>", &["outline"]),
     mutation("<h2>Figures</h2>", "<h1>Figures</h1>", &["outline"]),
@@ -88,7 +88,7 @@ const STRUCTURE: &[Mutation] = &[
     mutation("id=\"marker-square\"", "id=\"marker-cube\"", &["ids"]),
 ];
 
-/// In what it does behind the reader's back.
+/// Mutations that cause console messages or requests.
 const QUIET: &[Mutation] = &[
     mutation("\"use strict\";", "console.debug(\"here\");", &["console"]),
     mutation("\"use strict\";", "setTimeout(() => { throw 1; });", &["console"]),
@@ -106,7 +106,7 @@ const QUIET: &[Mutation] = &[
     mutation("<title>A", "<link rel=stylesheet href='data:text/css,'><title>A", &[]),
 ];
 
-/// The names of the checks that tell, and all that they tell.
+/// Returns the names of the checks that fail, and all their violations.
 fn told(page: &Page) -> (BTreeSet<&'static str>, Vec<String>) {
     let checks = ALL.iter().copied().flatten();
     let told: Vec<_> = checks.map(|check| (check.name, check.told(page))).collect();
@@ -114,7 +114,7 @@ fn told(page: &Page) -> (BTreeSet<&'static str>, Vec<String>) {
     (names, told.into_iter().flat_map(|(_, told)| told).collect())
 }
 
-/// Each of `mutations` is told by its checks and by no other.
+/// Checks that each of `mutations` fails exactly its checks.
 fn assert_told(mutations: &[Mutation]) {
     let Some(page) = Page::open("the checks of reports", GOOD) else { return };
     let mut wrong = Vec::new();

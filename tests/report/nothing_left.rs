@@ -1,4 +1,4 @@
-//! A browser is gone after its test, however the test ended.
+//! A browser ends with its test, however the test ends.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::chromedriver::followers;
 use crate::laboratory::HANG;
 use crate::processes::wait_for;
 
-/// Starts a browser, which shows a page, and does with it as `end` says.
+/// Starts a browser, shows a page, and applies `end` to it.
 fn used(end: impl FnOnce(Browser)) -> Option<PathBuf> {
     let browser = Browser::start("the end of a browser")?;
     let folder = browser.folder().to_owned();
@@ -27,7 +27,7 @@ fn a_browser_that_is_dropped_leaves_neither_process_nor_file() {
 
 #[test]
 fn a_browser_ends_with_a_test_that_was_killed() {
-    // As if killed: nothing is dropped.
+    // Simulates a kill: nothing is dropped.
     let killed = std::thread::spawn(|| used(std::mem::forget));
     let Some(folder) = killed.join().expect("a browser ran") else { return };
     wait_for("end of the browser", HANG, || followers(&folder).is_empty().then_some(()));

@@ -1,4 +1,4 @@
-//! A page of HTML, open in a browser.
+//! An HTML page that is open in a browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use tempfile::TempDir;
 use crate::browser::{Browser, Medium, Scheme, Screen};
 use crate::checks::Check;
 
-/// What all scripts of checks begin with.
+/// Start of all scripts of checks.
 const COMMON: &str = include_str!("checks/common.js");
 
-/// How a page is looked at.
+/// Screen and colour scheme that a page is viewed with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) screen: Screen,
     pub(crate) scheme: Scheme,
 }
 
-/// Every way in which a page must look right.
+/// All views in which a page must look right.
 pub(crate) const VIEWS: [View; 4] = [
     View { screen: Screen::Desktop, scheme: Scheme::Light },
     View { screen: Screen::Desktop, scheme: Scheme::Dark },
@@ -27,7 +27,7 @@ pub(crate) const VIEWS: [View; 4] = [
     View { screen: Screen::Phone, scheme: Scheme::Dark },
 ];
 
-/// A page, the browser it is open in, and the folder it lies in.
+/// A page, its browser and its folder.
 pub(crate) struct Page {
     pub(crate) browser: Browser,
     folder: TempDir,
@@ -40,7 +40,7 @@ impl View {
 }
 
 impl Page {
-    /// `html` in a browser of its own; where there is none, says that `what` was skipped.
+    /// Opens `html` in a new browser; if there is none, reports that `what` was skipped.
     pub(crate) fn open(what: &str, html: &str) -> Option<Self> {
         let browser = Browser::start(what)?;
         let folder = tempfile::tempdir().expect("a folder for the page");
@@ -49,7 +49,7 @@ impl Page {
         Some(page)
     }
 
-    /// Shows `html` instead, as it is seen first.
+    /// Replaces the page by `html`, in the first view.
     pub(crate) fn turn_to(&self, html: &str) {
         let path = self.path("report.html");
         fs::write(&path, html).expect("a file for the page");
@@ -57,30 +57,30 @@ impl Page {
         self.browser.open(&path);
     }
 
-    /// A path beside the page.
+    /// Returns the path of `name` in the folder of the page.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Looks at the page on a screen.
+    /// Changes the view.
     pub(crate) fn look(&self, view: View) {
         self.browser.show_on(view.screen);
         self.browser.style_for(view.scheme, Medium::Screen);
     }
 
-    /// What `script` returns, which may use what all scripts share.
+    /// Returns the result of `script`, which may use the common part of all scripts.
     pub(crate) fn ask(&self, script: &str, arguments: &[Value]) -> Value {
         self.browser.execute(&format!("{COMMON}\n{script}"), arguments)
     }
 
-    /// What `script` finds to be wrong.
+    /// Returns the violations that `script` finds.
     pub(crate) fn find(&self, script: &str, arguments: &[Value]) -> Vec<String> {
         let found = self.ask(script, arguments);
         let found = found.as_array().expect("a list of offenders");
         found.iter().map(|one| one.as_str().unwrap_or("?").to_owned()).collect()
     }
 
-    /// What `script`, told the width of the window, finds to be wrong in any view.
+    /// Returns the violations that `script`, which is given the window width, finds in any view.
     pub(crate) fn find_in_views(&self, script: &str) -> Vec<String> {
         let in_view = |view: View| {
             self.look(view);
@@ -97,14 +97,14 @@ impl Page {
         usize::try_from(panels.as_u64().expect("a number of panels")).expect("not that many")
     }
 
-    /// Asserts that the page keeps all rules of `checks`, and tells all that does not.
+    /// Asserts that the page passes all `checks`, and lists all violations.
     pub(crate) fn assert_keeps(&self, checks: &[&[Check]]) {
         let broken: Vec<String> =
             checks.iter().copied().flatten().flat_map(|c| c.told(self)).collect();
         assert!(broken.is_empty(), "{} offenders:\n{}", broken.len(), broken.join("\n"));
     }
 
-    /// Keeps a picture of every view where people asked for them.
+    /// Keeps a screenshot of every view, if requested.
     pub(crate) fn keep_pictures(&self, name: &str) {
         let Some(folder) = pictures() else { return };
         let page = fs::read(self.path("report.html")).expect("the page");
@@ -122,7 +122,7 @@ impl Page {
     }
 }
 
-/// Where people want to look at pictures; a relative path begins at the root of the repository.
+/// Returns the folder for screenshots; a relative path is resolved from the root of the repository.
 fn pictures() -> Option<PathBuf> {
     let folder = std::env::var_os("IPCPERF_SCREENSHOTS").filter(|folder| !folder.is_empty())?;
     Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder))

@@ -1,12 +1,12 @@
-//! The report of a real survey keeps every rule, and so does that of several files.
+//! The report of a real survey, and that of several files, follow every rule.
 
 use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
 use crate::made;
 use crate::page::Page;
 
-/// The report of the survey of this process, in a browser.
+/// Opens the report of the survey of this process in a browser.
 fn report(what: &str) -> Option<Page> {
-    // The browser first: without one there is no need for a survey.
+    // The browser comes first: without one, no survey is needed.
     let page = Page::open(what, "<!doctype html>")?;
     page.turn_to(&made::survey().report);
     Some(page)
@@ -37,7 +37,7 @@ fn a_report_can_be_read_without_being_seen() {
     page.assert_keeps(&[STRUCTURE, QUIET]);
 }
 
-/// What tells the panels of a page apart, and what its head says.
+/// Script that returns the panel headings and the head of the page.
 const TOLD: &str = "
     const heads = [...document.querySelectorAll('.panel-box h4')].map(head => head.textContent);
     return [document.querySelector('header').textContent, ...heads].join('\\n');

@@ -1,14 +1,14 @@
-//! The report of a study that was really run keeps every rule, and says first what became of its claims.
+//! The report of a real study follows every rule and starts with the verdicts.
 
 use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
 use crate::laboratory::Laboratory;
 use crate::page::Page;
 use std::fs;
 
-/// Two lines, a claim of each kind of figure, a table and a figure of its own.
+/// A study with two lines, a claim for each kind of figure, a table and a figure of its own.
 const STUDY: &str = include_str!("files/study.toml");
 
-/// The report of the study, measured now.
+/// Measures the study and returns its report.
 fn report() -> String {
     let laboratory = Laboratory::open();
     let (study, page) = (laboratory.path("study.toml"), laboratory.path("study.html"));
@@ -20,7 +20,7 @@ fn report() -> String {
     fs::read_to_string(page).expect("a report")
 }
 
-/// What stands above the first section that all reports have.
+/// Script that returns the contents above the first section that all reports share.
 const FIRST: &str = "
     const badges = [...document.querySelectorAll('#verdicts .claim .badge')].map(one => one.textContent);
     return [document.querySelector('h1').textContent, ...badges].join('\\n');

@@ -1,4 +1,4 @@
-//! A real browser, driven over W3C WebDriver: Chromium without a window.
+//! A real browser, Chromium without a window, controlled over W3C WebDriver.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::chromedriver::{self, Chromedriver};
 use crate::skip::skip;
 
-/// What Chromium is started with; it ends where chromedriver ends, since their pipe breaks.
+/// Flags of Chromium. It ends with chromedriver, because their pipe breaks.
 const FLAGS: [&str; 11] = [
     "--headless=new",
     "--no-sandbox",
@@ -24,37 +24,37 @@ const FLAGS: [&str; 11] = [
     "--remote-debugging-pipe",
 ];
 
-/// CSS pixels: with two dots for each, taller pictures do not fit into one texture.
+/// Maximum height in CSS pixels: at two device pixels each, taller screenshots do not fit into one texture.
 const TALLEST_PICTURE_PX: u64 = 8_000;
 
-/// A session with a browser, ended when dropped.
+/// A browser session, ended when dropped.
 pub(crate) struct Browser {
     driver: Chromedriver,
     session: String,
 }
 
-/// What a page is shown on.
+/// Screen size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Screen {
     Desktop,
     Phone,
 }
 
-/// What the reader prefers.
+/// Preferred colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Light,
     Dark,
 }
 
-/// What a page's styles are chosen for.
+/// CSS media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
     Screen,
     Print,
 }
 
-/// Keys, by the code points that WebDriver has for them.
+/// Keys, with their WebDriver code points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Key {
@@ -67,7 +67,7 @@ pub(crate) enum Key {
 }
 
 impl Screen {
-    /// CSS pixels.
+    /// Returns the width in CSS pixels.
     pub(crate) fn width(self) -> u32 {
         match self {
             Self::Desktop => 1280,
@@ -92,7 +92,7 @@ impl Key {
 }
 
 impl Browser {
-    /// A browser; where there is none, says that `what` was skipped.
+    /// Starts a browser; if there is none, reports that `what` was skipped.
     pub(crate) fn start(what: &str) -> Option<Self> {
         if let Some(program) = chromedriver::missing() {
             skip(what, &format!("no {program} here"));
@@ -106,51 +106,51 @@ impl Browser {
         Some(browser)
     }
 
-    /// The folder for all that it writes.
+    /// Returns the folder for all files of the browser.
     pub(crate) fn folder(&self) -> &Path {
         self.driver.folder()
     }
 
-    /// Opens the file at `path` and forgets what was logged before.
+    /// Opens the file at `path` and discards earlier log entries.
     pub(crate) fn open(&self, path: &Path) {
         self.console();
         self.requests();
         self.post("url", &json!({"url": format!("file://{}", path.display())}));
     }
 
-    /// What the body of a function returns, run in the page with `arguments`.
+    /// Runs the function body `script` in the page with `arguments` and returns its result.
     pub(crate) fn execute(&self, script: &str, arguments: &[Value]) -> Value {
         self.post("execute/sync", &json!({"script": script, "args": arguments}))
     }
 
-    /// Gives the page the size it has on `screen`.
+    /// Resizes the page for `screen`.
     pub(crate) fn show_on(&self, screen: Screen) {
         self.devtools("Emulation.setDeviceMetricsOverride", &screen.metrics());
     }
 
-    /// Has styles chosen as for a reader who prefers `scheme`, on `medium`.
+    /// Selects styles for the colour scheme `scheme` and the media type `medium`.
     pub(crate) fn style_for(&self, scheme: Scheme, medium: Medium) {
         let preferred = if scheme == Scheme::Dark { "dark" } else { "light" };
-        // Nothing is put in the place of the screen: "screen" would be printed in its styles too.
+        // The empty string resets the emulation: "screen" would apply its styles in print too.
         let media = if medium == Medium::Print { "print" } else { "" };
         let features = json!([{"name": "prefers-color-scheme", "value": preferred}]);
         let parameters = json!({"media": media, "features": features});
         self.devtools("Emulation.setEmulatedMedia", &parameters);
     }
 
-    /// Moves the pointer to a place in the window, CSS pixels.
+    /// Moves the pointer to a position in the window, in CSS pixels.
     pub(crate) fn point_at(&self, (x, y): (f64, f64)) {
         self.act_with_pointer(&json!([move_to(x, y)]));
     }
 
-    /// Moves the pointer to a place in the window and clicks there.
+    /// Moves the pointer to a position in the window and clicks.
     pub(crate) fn click(&self, (x, y): (f64, f64)) {
         let down = json!({"type": "pointerDown", "button": 0});
         let up = json!({"type": "pointerUp", "button": 0});
         self.act_with_pointer(&json!([move_to(x, y), down, up]));
     }
 
-    /// Presses and releases `key` so many `times`.
+    /// Presses and releases `key` the given number of `times`.
     pub(crate) fn press(&self, key: Key, times: usize) {
         let stroke =
             ["keyDown", "keyUp"].map(|action| json!({"type": action, "value": key.code()}));
@@ -159,8 +159,8 @@ impl Browser {
         self.post("actions", &json!({"actions": [keyboard]}));
     }
 
-    /// The whole page as PNG, as if the window of `screen` were as tall as the page: what lies below
-    /// a window need not have been painted.
+    /// Returns a PNG of the whole page, in a window of `screen` that is as tall as the page: content below the window
+    /// might not be painted.
     pub(crate) fn screenshot(&self, screen: Screen) -> Vec<u8> {
         self.show_on(screen);
         let layout = self.devtools("Page.getLayoutMetrics", &json!({}));
@@ -173,19 +173,19 @@ impl Browser {
         picture
     }
 
-    /// The page as PDF, on A4 with the colours it asks for.
+    /// Returns the page as a PDF on A4, with its background colours.
     pub(crate) fn print(&self) -> Vec<u8> {
         let page = json!({"width": 21.0, "height": 29.7});
         decoded(&self.post("print", &json!({"background": true, "page": page})))
     }
 
-    /// What reached the console since this was last asked, uncaught errors too.
+    /// Returns console messages since the last call, including uncaught errors.
     pub(crate) fn console(&self) -> Vec<String> {
         let entries = self.log("browser");
         entries.iter().map(|entry| format!("{}: {}", entry["level"], entry["message"])).collect()
     }
 
-    /// What was requested since this was last asked.
+    /// Returns requests since the last call.
     pub(crate) fn requests(&self) -> Vec<String> {
         let entries = self.log("performance");
         let texts = entries.iter().filter_map(|entry| entry["message"].as_str());
@@ -193,7 +193,7 @@ impl Browser {
         events.filter_map(|event| requested(&event["message"])).collect()
     }
 
-    /// Where the browser is.
+    /// Returns the address of the current page.
     pub(crate) fn address(&self) -> String {
         self.execute("return document.URL", &[]).as_str().expect("an address").to_owned()
     }
@@ -239,7 +239,7 @@ fn move_to(x: f64, y: f64) -> Value {
     json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": "viewport"})
 }
 
-/// The address that an event of the network asks for; none for other events.
+/// Returns the address requested by a network event; `None` for other events.
 fn requested(event: &Value) -> Option<String> {
     let asks = event["method"] == "Network.requestWillBeSent";
     asks.then(|| event["params"]["request"]["url"].as_str().map(str::to_owned)).flatten()

@@ -1,4 +1,4 @@
-//! Messages that a mechanism carries.
+//! Message sizes that mechanisms carry.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use ipcperf_model::Privilege;
 use ipcperf_model::message_options::Reuse;
 use ipcperf_model::workload::Kind;
 
-/// `bytes`, or the largest message that `mechanism` carries by default, where that is less.
+/// Returns `bytes`, or the largest message that `mechanism` carries by default if that is less.
 pub(crate) fn carried(mechanism: &Mechanism, bytes: u64) -> u64 {
     let setup = Setup {
         options: &BTreeMap::new(),

@@ -1,5 +1,5 @@
-//! A chromedriver of its own for each browser: started on a free port, asked in JSON over HTTP, and
-//! ended with all that it started.
+//! A chromedriver process for each browser: started on a free port, controlled with JSON over HTTP, and ended with all
+//! its children.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -14,15 +14,15 @@ use ureq::Agent;
 
 use crate::processes;
 
-/// Far longer than a browser needs for anything on a busy machine.
+/// Time limit, far longer than any browser action takes on a busy machine.
 const HANG: Duration = Duration::from_secs(600);
-/// Far longer than it takes to listen on a busy machine, and how often it may fail to.
+/// Time limit for the start on a busy machine, and maximum number of attempts.
 const START: Duration = Duration::from_secs(180);
 const ATTEMPTS: usize = 4;
-/// A picture of a long page is some MB.
+/// Maximum size of an answer; a screenshot of a long page has a few MB.
 const LONGEST_ANSWER_BYTES: u64 = 256 << 20;
 
-/// A running chromedriver, and the folder in which it and the browser keep what they write.
+/// A running chromedriver, and the folder for its files and those of the browser.
 pub(crate) struct Chromedriver {
     process: Child,
     folder: TempDir,
@@ -30,21 +30,21 @@ pub(crate) struct Chromedriver {
     port: u16,
 }
 
-/// What is missing here of what a browser needs.
+/// Returns the name of a required program that is missing.
 pub(crate) fn missing() -> Option<&'static str> {
     let needed = ["chromium", "chromedriver", "setpriv"];
     needed.into_iter().find(|program| find(program).is_none())
 }
 
-/// Where `program` is found along PATH.
+/// Returns the path of `program` in `PATH`.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 impl Chromedriver {
-    /// One that listens. Another is started where one does not, since the port that it picks may be taken
-    /// by the time it listens there by the other protocol of the internet.
+    /// Starts a chromedriver. It picks a port and listens on it for IPv4 and IPv6 in turn; if the port is taken
+    /// meanwhile, another attempt is made.
     pub(crate) fn start() -> Self {
         let mut said = Vec::new();
         for _ in 0..ATTEMPTS {
@@ -56,7 +56,7 @@ impl Chromedriver {
         panic!("no chromedriver listens: {said:?}");
     }
 
-    /// One that listens, or what it said instead.
+    /// Starts a chromedriver, or returns its error output.
     fn attempt() -> Result<Self, String> {
         let folder = tempfile::tempdir().expect("a folder for the browser");
         let said = folder.path().join("chromedriver.log");
@@ -76,12 +76,12 @@ impl Chromedriver {
         Ok(driver)
     }
 
-    /// The folder for all that it and the browser write.
+    /// Returns the folder for its files and those of the browser.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Sends `body` to `path` and gives the value of the answer.
+    /// Sends `body` to `path` and returns the value of the answer.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let request = self.agent.post(self.address(path)).content_type("application/json");
         let answer = request.send(body.to_string());
@@ -94,7 +94,7 @@ impl Chromedriver {
         value
     }
 
-    /// Deletes what is at `path`; that it is gone already is no failure.
+    /// Deletes the object at `path`; it may be gone already.
     pub(crate) fn delete(&self, path: &str) {
         let _ = self.agent.delete(self.address(path)).call();
     }
@@ -118,14 +118,15 @@ impl Drop for Chromedriver {
             processes::signal(pid, Signal::KILL);
         }
         let _ = self.process.wait();
-        // What still runs would write into the folder that is about to be deleted.
+        // Remaining processes would write into the folder that is about to be deleted.
         processes::wait_for("end of the browser", HANG, || {
             self.followers().is_empty().then_some(())
         });
     }
 }
 
-/// It ends with the thread that starts it, so that an interrupted test leaves no browser behind.
+/// Returns the command line. chromedriver dies with the thread that starts it, so that an interrupted test leaves no
+/// browser behind.
 fn command(folder: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "chromedriver", "--port=0"]);
@@ -136,20 +137,20 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// The driver that keeps its files in `folder`, and all that it and the browser started: of crash
-/// handlers, which leave the group, the environment alone still tells whose they are.
+/// Returns the processes of the driver with its files in `folder`, including those of the browser. Crash handlers leave
+/// the process group, so processes are identified by their environment.
 pub(crate) fn followers(folder: &Path) -> Vec<u32> {
     processes::with_environment(&format!("XDG_CACHE_HOME={}", folder.display()))
 }
 
-/// The port it says it listens on.
+/// Returns the port that it reports.
 fn port(said: &Path) -> Option<u16> {
     let said = fs::read_to_string(said).ok()?;
     let (_, port) = said.split_once("started successfully on port ")?;
     port.split_once('.')?.0.parse().ok()
 }
 
-/// No proxy, whatever the environment says: chromedriver is on this machine.
+/// Ignores proxy settings of the environment: chromedriver is on this machine.
 fn agent() -> Agent {
     let config = Agent::config_builder().proxy(None).http_status_as_error(false);
     config.timeout_global(Some(HANG)).build().into()

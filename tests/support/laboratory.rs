@@ -1,5 +1,5 @@
-//! A place of its own for each test: the real binary is run here, its temporary files land here,
-//! and what it leaves behind can be told from what others leave.
+//! A separate folder for each test, in which the real binary runs. Its temporary files go there, and its leftovers can
+//! be distinguished from those of other tests.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,25 +15,24 @@ use tempfile::TempDir;
 
 use crate::processes;
 
-/// Limit against hangs: more than ten times what the longest command of a test takes with one CPU kept busy by
-/// others. No test passes or fails by how long something takes within it.
+/// Time limit against hangs: more than ten times what the longest command of a test takes while others keep one CPU
+/// busy. No test depends on how long something takes within this limit.
 pub(crate) const HANG: Duration = Duration::from_secs(1_800);
-/// Limit for what comes by itself: a process that starts, or the clean-up after a kill. Here it takes
-/// milliseconds, on a busy machine seconds. What must not have come in another way is kept off for
-/// [`NEVER_S`].
+/// Time limit for events that happen by themselves: the start of a process, or the clean-up after a kill. They normally
+/// take milliseconds, or seconds on a busy machine. Alternative endings are delayed by [`NEVER_S`].
 pub(crate) const GRACE: Duration = Duration::from_secs(120);
-/// Deadline, in seconds, of a run that must end in another way: longer than every limit here.
+/// Timeout, in seconds, of a run that must end in another way: longer than every limit here.
 pub(crate) const NEVER_S: u64 = 36_000;
-/// Deadline, in seconds, of a run that must end by itself: only a run that hangs reaches it.
+/// Timeout, in seconds, of a run that must end by itself: only a run that hangs reaches it.
 const GENEROUS_S: u64 = 600;
-/// What a worker whose command was killed gets to remove what it made, where a test has failed.
+/// Time for a worker whose command was killed to clean up, after a test has failed.
 const CLEAN_UP: Duration = Duration::from_secs(20);
 
-/// Turns noise detection off: what is read of a few runs must not depend on what else the machine does.
+/// Variable that turns noise detection off: tests of a few runs must not depend on other load.
 const KEEP_DISTURBED: &str = "IPCPERF_KEEP_DISTURBED";
 
-/// Signals that the tests of a shell in the background, or under `nohup`, are started with ignored: the command would
-/// keep ignoring them.
+/// Restores the default action of signals that are ignored if the tests run in the background of a shell or under
+/// `nohup`: the command would keep ignoring them.
 fn take_signals_as_ever() -> io::Result<()> {
     for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
         // SAFETY: no handler is involved.
@@ -42,12 +41,12 @@ fn take_signals_as_ever() -> io::Result<()> {
     Ok(())
 }
 
-/// A private folder in which the command is run.
+/// A private folder in which the command runs.
 pub(crate) struct Laboratory {
     folder: TempDir,
 }
 
-/// A command under way.
+/// A running command.
 pub(crate) struct Started {
     child: Child,
     stdout: PathBuf,
@@ -58,8 +57,8 @@ pub(crate) struct Started {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
-    /// CPU time of it and of the children it waited for; unlike the time it took, that does not depend on
-    /// what else the machine does.
+    /// CPU time of the command and of the children that it waited for. Unlike elapsed time, it does not depend on other
+    /// load.
     pub(crate) cpu_time: Duration,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -74,30 +73,30 @@ impl Laboratory {
         Self { folder }
     }
 
-    /// The path of `name` in it.
+    /// Returns the path of `name` in the folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Where [`Laboratory::measuring`] has results written.
+    /// Returns the path of the results of [`Laboratory::measuring`].
     pub(crate) fn results(&self) -> PathBuf {
         self.path("results.jsonl")
     }
 
-    /// The command with `arguments`, which are separated by spaces.
+    /// Returns the command with `arguments`, separated by spaces.
     pub(crate) fn command(&self, arguments: &str) -> Command {
         self.place(Command::new(env!("CARGO_BIN_EXE_ipcperf")), arguments)
     }
 
-    /// The same with noise detection, as users have it: runs may be excluded and retried, so that no
-    /// test may count on any.
+    /// Returns the same with noise detection, the default for users: runs may be excluded and retried, so a test must
+    /// not rely on a particular run.
     pub(crate) fn detecting_noise(&self, arguments: &str) -> Command {
         let mut command = self.command(arguments);
         command.env_remove(KEEP_DISTURBED);
         command
     }
 
-    /// `program` with `arguments`, in this place. Every run is kept, however disturbed.
+    /// Returns `program` with `arguments`, in this folder and without noise detection.
     pub(crate) fn place(&self, mut program: Command, arguments: &str) -> Command {
         program
             .args(arguments.split_whitespace())
@@ -109,20 +108,20 @@ impl Laboratory {
             .env_remove("XDG_RUNTIME_DIR")
             .env_remove("COLUMNS")
             .stdin(Stdio::null());
-        // SAFETY: between fork and exec the closure makes system calls alone and allocates nothing.
+        // SAFETY: between fork and exec the closure only makes system calls and allocates nothing.
         unsafe { program.pre_exec(take_signals_as_ever) };
         program
     }
 
-    /// `ipcperf run` with `arguments`, results going to [`Laboratory::results`]. Each run is made
-    /// once and has all the time that it needs.
+    /// Returns `ipcperf run` with `arguments`, with results in [`Laboratory::results`]. Each run is made once, with a
+    /// generous timeout.
     pub(crate) fn measuring(&self, arguments: &str) -> Command {
         let mut command = self.command("run --force --attempts 1 --out");
         command.arg(self.results()).args(with_time(arguments).split_whitespace());
         command
     }
 
-    /// Starts `command`, its output kept in files, so that it never waits for a reader.
+    /// Starts `command` with its output in files, so that it never waits for a reader.
     pub(crate) fn start(&self, mut command: Command) -> Started {
         let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
         let file = |path: &Path| File::create(path).expect("a file for output");
@@ -131,8 +130,8 @@ impl Laboratory {
         Started { child, stdout, stderr }
     }
 
-    /// Starts `ipcperf run` with `arguments` and waits until it has measured the limits of the machine
-    /// and is about to make runs.
+    /// Starts `ipcperf run` with `arguments` and waits until it has measured the hardware limits and is about to make
+    /// runs.
     pub(crate) fn begin(&self, arguments: &str) -> Started {
         let command = self.start(self.measuring(arguments));
         let header = || fs::read_to_string(self.results()).is_ok_and(|text| text.contains('\n'));
@@ -140,23 +139,23 @@ impl Laboratory {
         command
     }
 
-    /// Runs `command` to its end.
+    /// Runs `command` until it ends.
     pub(crate) fn finish(&self, command: Command) -> Finished {
         self.start(command).finish(HANG)
     }
 
-    /// Runs the command with `arguments` to its end.
+    /// Runs the command with `arguments` until it ends.
     pub(crate) fn run(&self, arguments: &str) -> Finished {
         self.finish(self.command(arguments))
     }
 
-    /// The entry of the environment by which processes of this place are known.
+    /// Returns the environment entry that identifies processes of this folder.
     fn mark(&self) -> String {
         format!("TMPDIR={}", self.path("tmp").display())
     }
 
-    /// Nothing is left of what was run here: no process, no name in the folder for temporary files, in shared
-    /// memory, in the abstract namespace, or among System V objects. What is on its way out gets [`GRACE`].
+    /// Asserts that nothing is left of what ran here: no process, and no name among temporary files, in shared memory,
+    /// in the abstract namespace or among System V objects. Pending clean-up gets [`GRACE`].
     pub(crate) fn assert_nothing_left(&self) {
         let end = Instant::now() + processes::patience(GRACE);
         loop {
@@ -177,12 +176,12 @@ impl Laboratory {
         left
     }
 
-    /// Where the commands of this place write down the names that they may make.
+    /// Returns the folder in which commands write their journals.
     pub(crate) fn journals(&self) -> PathBuf {
         self.path("state/ipcperf")
     }
 
-    /// The names of the runs made here, as far as their journals are there.
+    /// Returns the names of the runs made here, as far as their journals exist.
     fn runs(&self) -> Vec<RunNames> {
         let journals = names_in(&self.journals());
         let texts =
@@ -191,12 +190,12 @@ impl Laboratory {
         texts.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// The random part of the names of each run made here, in no order.
+    /// Returns the random part of the names of each run made here, in no particular order.
     pub(crate) fn tokens(&self) -> Vec<String> {
         self.runs().iter().map(|names| names.token().to_string()).collect()
     }
 
-    /// What is there under names of the runs made here, which are nobody else's.
+    /// Returns the objects that exist under the names of runs made here.
     pub(crate) fn names_left(&self) -> Vec<String> {
         let runs = self.runs();
         let queues = runs.iter().flat_map(RunNames::present).map(|one| one.to_string());
@@ -214,8 +213,8 @@ impl Laboratory {
 }
 
 impl Drop for Laboratory {
-    /// A test that fails leaves nothing behind that would disturb the others. Its command is ended by now,
-    /// and what lives on cleans up after itself, which it gets the time for.
+    /// Removes everything that a failed test left behind and that would disturb other tests. Its command has ended by
+    /// now, and remaining processes get time to clean up.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             return;
@@ -236,11 +235,11 @@ impl Started {
         self.child.id()
     }
 
-    /// Waits for its end, which must come within `limit` of a machine's time from now.
+    /// Waits for its end, which must come within `limit`, scaled for emulators.
     pub(crate) fn finish(mut self, limit: Duration) -> Finished {
         let ended = processes::ends_within(self.id(), processes::patience(limit));
         assert!(ended, "the command did not end within {limit:?}");
-        // Before it is waited for: its figures go with it.
+        // Before the wait, which discards the figures of the process.
         let cpu_time = processes::cpu_time(self.id());
         let status = self.child.wait().expect("the command can be waited for");
         let text = |path| fs::read_to_string(path).expect("output is text");
@@ -249,7 +248,7 @@ impl Started {
 }
 
 impl Drop for Started {
-    /// A command that was not waited for is ended; one that has ended needs no signal.
+    /// Kills a command that is still running.
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
             let _ = self.child.kill();
@@ -259,19 +258,19 @@ impl Drop for Started {
 }
 
 impl Finished {
-    /// The exit code as a shell shows it: 128 and the number of the signal that it died of.
+    /// Returns the exit code in the notation of a shell: 128 plus the number of the signal that it died of.
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.code().or_else(|| self.status.signal().map(|number| 128 + number))
     }
 
-    /// Asserts the exit code, as a shell shows it, and returns what there is to look at.
+    /// Asserts the exit code, in the notation of a shell.
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code(), Some(code), "{:?}: {}", self.status, self.stderr);
         self
     }
 }
 
-/// The arguments of a run, which gets all the time that it needs unless they say otherwise.
+/// Returns the arguments of a run with a generous timeout, unless they set one.
 pub(crate) fn with_time(arguments: &str) -> String {
     if arguments.contains("--deadline") {
         return arguments.to_owned();
@@ -286,14 +285,14 @@ fn names_in(folder: &Path) -> BTreeSet<String> {
     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// The names of Unix sockets: paths, and those in the abstract namespace.
+/// Returns the names of Unix sockets: paths and abstract names.
 fn sockets() -> Vec<String> {
     let table = fs::read_to_string("/proc/net/unix").expect("the table of Unix sockets");
     let names = table.lines().filter_map(|line| line.split_whitespace().nth(7));
     names.map(str::to_owned).collect()
 }
 
-/// The kind and the key of every System V object.
+/// Returns the kind and key of every System V object.
 fn system_v() -> Vec<(&'static str, i32)> {
     let of_kind = |kind| {
         let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();

@@ -1,18 +1,18 @@
-//! The examples of mechanisms of one's own, compiled once for a suite.
+//! The examples of custom mechanisms, compiled once per suite.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The examples' folder and the header's.
+/// Folder that contains the examples and the header.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The source of the example `name`.
+/// Returns the source of the example `name`.
 pub(crate) fn example(name: &str) -> PathBuf {
     Path::new(ROOT).join("examples/own").join(name)
 }
 
-/// Compiles `source` into the file `to`, with `flags`; `None` where there is no compiler of C.
+/// Compiles `source` into the file `to`, with `flags`; `None` if there is no C compiler.
 pub(crate) fn compile(source: &Path, to: &Path, flags: &[&str]) -> Option<()> {
     let mut cc = Command::new("cc");
     cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-I"]).arg(Path::new(ROOT).join("include"));
@@ -22,16 +22,16 @@ pub(crate) fn compile(source: &Path, to: &Path, flags: &[&str]) -> Option<()> {
     Some(())
 }
 
-/// The flags of a shared library.
+/// Compiler flags for a shared library.
 pub(crate) const SHARED: [&str; 2] = ["-fPIC", "-shared"];
 
-/// The library of the example `pipes.c`, compiled by the first test that needs it.
+/// Returns the library of the example `pipes.c`, compiled by the first test that needs it.
 pub(crate) fn pipes() -> Option<PathBuf> {
     static PIPES: OnceLock<Option<PathBuf>> = OnceLock::new();
     PIPES.get_or_init(compiled_pipes).clone()
 }
 
-/// The same, which other suites may be compiling at the same time.
+/// Compiles the library. Other suites may do so at the same time.
 fn compiled_pipes() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (mine, all) =

@@ -1,4 +1,4 @@
-//! The processes below a command, as `/proc` tells.
+//! Descendants of a command, from `/proc`.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-/// The children of `pid`.
+/// Returns the children of `pid`.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Vec::new();
@@ -20,7 +20,7 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     words.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// The processes below `pid`: a worker, and the parties it forked.
+/// Returns the descendants of `pid`: a worker and the peers that it forked.
 pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let mut found = children(pid);
     let mut at = 0;
@@ -31,7 +31,7 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     found
 }
 
-/// Processes that have `entry` in their environment.
+/// Returns the processes that have `entry` in their environment.
 pub(crate) fn with_environment(entry: &str) -> Vec<u32> {
     let processes = fs::read_dir("/proc").expect("/proc").flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -44,13 +44,13 @@ fn has_in_environment(pid: u32, entry: &str) -> bool {
     })
 }
 
-/// Sends `signal` to `pid`; one that is gone by now needs none.
+/// Sends `signal` to `pid`, which may be gone already.
 pub(crate) fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process number");
     let _ = kill_process(pid, signal);
 }
 
-/// Sleeps until the child `pid` has ended, for at most `limit`; whether it has. It can still be waited for.
+/// Waits until the child `pid` has ended, for at most `limit`; returns whether it has. It can still be waited for.
 pub(crate) fn ends_within(pid: u32, limit: Duration) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process number");
     let process = pidfd_open(pid, PidfdFlags::empty()).expect("a child that was not waited for");
@@ -66,8 +66,8 @@ pub(crate) fn ends_within(pid: u32, limit: Duration) -> bool {
     }
 }
 
-/// CPU time of `pid` and of the children that it waited for: fields 14 to 17 of its `stat`, of which the
-/// second, the program's name, may hold spaces. Nothing where it is gone.
+/// Returns the CPU time of `pid` and of the children that it waited for: fields 14 to 17 of its `stat`. The second
+/// field, the program's name, may contain spaces. Returns zero if the process is gone.
 pub(crate) fn cpu_time(pid: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
@@ -75,20 +75,19 @@ pub(crate) fn cpu_time(pid: u32) -> Duration {
     Duration::from_secs(ticks) / u32::try_from(clock_ticks_per_second()).expect("some hundred")
 }
 
-/// `limit`, which is a machine's, where `IPCPERF_TIMES_SLOWER` says how much longer all takes: in an
-/// emulator.
+/// Multiplies `limit` by `IPCPERF_TIMES_SLOWER`, if set, for tests in an emulator.
 pub(crate) fn patience(limit: Duration) -> Duration {
     let factor = std::env::var("IPCPERF_TIMES_SLOWER");
     limit * factor.map_or(1, |text| text.parse().expect("IPCPERF_TIMES_SLOWER"))
 }
 
-/// Looks again and again until `look` finds something, for at most `limit` of a machine's time.
+/// Calls `look` until it finds something, for at most `limit`, scaled for emulators; panics if it does not.
 pub(crate) fn wait_for<T>(what: &str, limit: Duration, look: impl FnMut() -> Option<T>) -> T {
     let found = find_within(limit, look);
     found.unwrap_or_else(|| panic!("no {what} within {limit:?}"))
 }
 
-/// The same, of what may never be found.
+/// Does the same, but returns `None` if nothing is found.
 pub(crate) fn find_within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + patience(limit);
     loop {

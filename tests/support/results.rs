@@ -1,4 +1,4 @@
-//! Results files as anyone would read them: lines of JSON.
+//! Results files as plain JSON lines, independent of the reader of the command.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ pub(crate) struct ResultsFile {
     pub(crate) header: Value,
     pub(crate) samples: Vec<Value>,
     pub(crate) failures: Vec<Value>,
-    /// The last one; null where there is none.
+    /// Last footer; null if there is none.
     pub(crate) footer: Value,
 }
 
 impl ResultsFile {
-    /// Reads the whole lines of the file at `path`.
+    /// Reads the complete lines of the file at `path`.
     pub(crate) fn read(path: &Path) -> Self {
         let lines = lines(path);
         let of = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).cloned().collect();
@@ -28,31 +28,31 @@ impl ResultsFile {
         }
     }
 
-    /// What each failed run says happened.
+    /// Returns the kind of each failure.
     pub(crate) fn failure_kinds(&self) -> Vec<&str> {
         self.failures.iter().map(|failure| text(failure, "what")).collect()
     }
 }
 
-/// The whole lines of the file at `path`.
+/// Returns the complete lines of the file at `path`.
 pub(crate) fn lines(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).expect("a results file");
     let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     whole.map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
-/// How many runs the file at `path` has an answer of; 0 while there is no file.
+/// Returns the number of runs with a result in the file at `path`; 0 if there is no file.
 pub(crate) fn runs_told(path: &Path) -> usize {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.matches("\n{\"kind\":\"sample\"").count() + text.matches("\n{\"kind\":\"failure\"").count()
 }
 
-/// A whole number of an object.
+/// Returns an integer field of an object.
 pub(crate) fn number(object: &Value, key: &str) -> u64 {
     object[key].as_u64().unwrap_or_else(|| panic!("{key} is no number in {object}"))
 }
 
-/// A text of an object.
+/// Returns a string field of an object.
 pub(crate) fn text<'a>(object: &'a Value, key: &str) -> &'a str {
     object[key].as_str().unwrap_or_else(|| panic!("{key} is no text in {object}"))
 }

@@ -1,8 +1,8 @@
-//! `hackbench -g 1 -f 1`: one sender, one receiver, messages one way.
+//! `hackbench -g 1 -f 1`: one sender, one receiver, one-way messages.
 //!
-//! With one group and one descriptor pair it is a stream: the receiver reads each message whole. The
-//! clock runs from just before the two are told to begin until both are reaped, and so holds their
-//! ends; their start is outside. It prints milliseconds: a run must last some hundreds of them.
+//! With one group and one descriptor pair this is a stream: the receiver reads each message completely. The clock runs
+//! from just before the two processes are told to start until both are reaped, so it includes their exit but not their
+//! start. It prints milliseconds, so a run must last some hundreds of them.
 
 use std::process::Command;
 
@@ -42,7 +42,7 @@ fn sized(mut command: Command, work: &Work) -> Command {
     command
 }
 
-/// From `Time: 0.220`, seconds for all messages.
+/// Parses `Time: 0.220`, the seconds for all messages.
 fn operation_ns(said: &str, work: &Work) -> Option<f64> {
     Some(number_after(said, "Time:")? * 1e9 / float(work.messages))
 }

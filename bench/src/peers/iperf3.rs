@@ -1,8 +1,8 @@
 //! `iperf3 -n`: a stream over TCP on the loopback interface.
 //!
-//! The figure is what the server says: bytes it had received over the time until it was told of the
-//! end. The two have met before the clock starts. The client asks `select` before every tenth write,
-//! the server before each read; ours do not.
+//! The figure is that of the server: bytes received divided by the time until it was told of the end. Both are
+//! connected before the clock starts. The client calls `select` before every tenth write, the server before each read;
+//! our peers do not.
 
 use ipcperf_model::workload::Kind;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use super::{Peer, Work, command, float};
 use crate::finding::Bar;
 use crate::peers::server::dies_with_us;
 
-/// In writes of the size it takes by default.
+/// With the default write size.
 pub(super) const TCP: Peer = Peer {
     program: "iperf3",
     package: "iperf3",
@@ -32,7 +32,7 @@ pub(super) const TCP: Peer = Peer {
     convention: "its rate is the receiver's, bits/s; it asks select before each read",
 };
 
-/// The part of its answer that counts.
+/// Relevant part of its output.
 #[derive(Deserialize)]
 struct Answer {
     end: End,
@@ -48,7 +48,7 @@ struct Received {
     bits_per_second: f64,
 }
 
-/// From the rate at the receiver.
+/// Calculates the time from the rate at the receiver.
 fn operation_ns(said: &str, work: &Work) -> Option<f64> {
     let answer: Answer = serde_json::from_str(said).ok()?;
     Some(float(work.buffer_bytes) * 8e9 / answer.end.sum_received.bits_per_second)

@@ -1,10 +1,8 @@
-//! `peers`: the round trips and streams of ipcperf beside those of other tools, for the same work.
+//! `peers`: round trips and streams of ipcperf compared with those of other tools, for the same work.
 //!
-//! A pair is one run of ours and one of theirs: fresh processes both, on one CPU, with the same
-//! message size and, where the tool takes a count, the same count; who goes first takes turns. Each
-//! tool is one file that says how it is started and what its printed figure means. Every figure is
-//! brought to one convention, the time of an operation: a round trip there and back, or one message
-//! one way.
+//! A pair is one run of ours and one of theirs, both in fresh processes, on one CPU, with the same message size and, if
+//! the tool accepts one, the same count; the order alternates. Each tool is one file that says how to start it and what
+//! its printed figure means. Every figure is converted to the time of an operation: a round trip, or a one-way message.
 
 mod hackbench;
 mod iperf3;
@@ -33,49 +31,49 @@ use crate::process::converse_with_group;
 use crate::program::{Ipcperf, cpus, spec};
 use crate::trouble::Trouble;
 
-/// What a run of ours, and of theirs where they can be told so, is aimed at: what remains of a
-/// start inside a figure is then small, and the ticks by which others' CPU time is counted are too.
+/// Target duration of our run, and of theirs if they accept one: long enough that the remains of a start inside a
+/// figure are small, and so are the ticks in which CPU time is counted.
 const AIM: Duration = Duration::from_millis(250);
-/// What a run of a tool may last at most.
+/// Maximum duration of a run of a tool.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// One thing that one other tool measures and that ipcperf measures too.
+/// A measurement that both another tool and ipcperf make.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
-    /// The program, as it is found in the `PATH`.
+    /// Name of the program, which is searched in `PATH`.
     program: &'static str,
-    /// The Debian package that has it.
+    /// Debian package of the program.
     package: &'static str,
-    /// What of it is used, in a few words.
+    /// Description of the measurement.
     what: &'static str,
-    /// Ours: mechanism, workload and size.
+    /// Mechanism, workload and size of our run.
     mechanism: &'static str,
     workload: Kind,
     buffer_bytes: u64,
     bar: Bar,
-    /// The program that the client talks to, where it does not start one itself.
+    /// Command for the server, if the client does not start one itself.
     server: Option<fn(&Work) -> Command>,
     client: fn(&Work) -> Command,
-    /// What the tool printed, as the time of one operation, ns. `None` for what it cannot have said.
+    /// Parses the output of the tool; returns the time of one operation in ns, or `None` for invalid output.
     operation_ns: fn(&str, &Work) -> Option<f64>,
-    /// What must be known to compare the two.
+    /// Differences that matter for the comparison.
     convention: &'static str,
 }
 
-/// What a run is asked to do.
+/// Work of a run.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     buffer_bytes: u64,
     messages: u64,
-    /// Free on the loopback address when the run begins.
+    /// Port that is free on the loopback address when the run starts.
     port: u16,
 }
 
-/// The programs, as they are chosen by `--only`.
+/// Names of the programs for `--only`.
 pub(crate) const PROGRAMS: [&str; 6] =
     ["perf", "hackbench", "stress-ng", "sockperf", "qperf", "iperf3"];
 
-/// All of them, those that do nearest to the same first.
+/// All peers, the most comparable ones first.
 const PEERS: [Peer; 9] = [
     perf::SCHED_PIPE,
     hackbench::PIPE,
@@ -88,7 +86,7 @@ const PEERS: [Peer; 9] = [
     iperf3::TCP,
 ];
 
-/// Measures ours beside every tool that is asked for.
+/// Compares ipcperf with every requested tool.
 pub(crate) fn measure(ipcperf: &Ipcperf, arguments: &PeersArguments) -> Vec<Finding> {
     let asked = PEERS.iter().filter(|peer| arguments.includes(peer.program));
     asked.map(|peer| announce(peer.finding(ipcperf, arguments.pairs))).collect()
@@ -126,7 +124,7 @@ impl Peer {
         Trouble::NoPeer { program: self.program, package: self.package }
     }
 
-    /// Takes `count` pairs on `cpu`, neither more nor less, whatever they say.
+    /// Makes exactly `count` pairs on `cpu`, whatever the results.
     fn pairs(&self, ipcperf: &Ipcperf, cpu: u32, count: u16) -> Result<Pairs, Trouble> {
         let spec = spec(self.mechanism, self.workload, [cpu; 2], self.buffer_bytes);
         let spec = ipcperf.sized(spec, AIM)?;
@@ -139,7 +137,7 @@ impl Peer {
         Pairs::take(cpu, count, ours, || self.measure(messages))
     }
 
-    /// One run of the tool: the time of an operation, ns.
+    /// Runs the tool once and returns the time of an operation in ns.
     fn measure(&self, messages: u64) -> Result<f64, Trouble> {
         self.run(messages).map_err(|trouble| Trouble::Peer(self.program, Box::new(trouble)))
     }
@@ -158,20 +156,20 @@ impl Peer {
     }
 }
 
-/// Whether `program` is in a folder of the `PATH`.
+/// Whether `program` is in `PATH`.
 fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// `program` with `words` after it.
+/// Returns `program` with the arguments `words`.
 fn command<const N: usize>(program: &str, words: [&str; N]) -> Command {
     let mut command = Command::new(program);
     command.args(words);
     command
 }
 
-/// The number after the first `before` in `text`, up to the first space, bracket or line end.
+/// Returns the number after the first `before` in `text`, up to the first space, bracket or line end.
 fn number_after(text: &str, before: &str) -> Option<f64> {
     let (_, after) = text.split_once(before)?;
     after.trim_start().split(|c: char| c.is_whitespace() || c == '(').next()?.parse().ok()

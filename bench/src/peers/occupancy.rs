@@ -1,40 +1,39 @@
-//! Who had a CPU during a pair: we and what we started, or others.
+//! Use of a CPU during a pair: by us and our children, or by others.
 //!
-//! The kernel counts both in ticks of 10 ms, so that a pair of half a second can be told to be
-//! disturbed from about 4 % on.
+//! The kernel counts both in ticks of 10 ms, so disturbances of a pair of half a second can be detected from about 4 %.
 
 use std::fs;
 
 use rustix::param::clock_ticks_per_second;
 
-/// Most of a pair that others may have the CPU.
+/// Maximum share of a pair in which others may use the CPU.
 const MOST_SHARE: f64 = 0.02;
-/// Below so many ticks the count itself is not sure: two counts, each rounded.
+/// Minimum difference in ticks that is significant: two counts, each rounded.
 const SURE_TICKS: u64 = 3;
 
-/// What was counted at one moment, in ticks.
+/// Counts at one moment, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Occupancy {
-    /// The CPU was not idle, or was stolen.
+    /// Time in which the CPU was not idle, or was stolen.
     busy: u64,
-    /// This process and its children that were reaped, on any CPU.
+    /// CPU time of this process and its reaped children, on any CPU.
     own: u64,
-    /// The clock on the wall.
+    /// Elapsed time.
     now: u64,
 }
 
 impl Occupancy {
-    /// Looks now. `None` where the kernel does not say.
+    /// Reads the counts; `None` if the kernel does not provide them.
     pub(super) fn of(cpu: u32) -> Option<Self> {
         let own = own_ticks(&fs::read_to_string("/proc/self/stat").ok()?)?;
         let busy = busy_ticks(&fs::read_to_string("/proc/stat").ok()?, cpu)?;
         let uptime = fs::read_to_string("/proc/uptime").ok()?;
-        // Hundredths of a second, whatever a tick is.
+        // Hundredths of a second, whatever the tick length.
         let hundredths: u64 = uptime.split_whitespace().next()?.replace('.', "").parse().ok()?;
         Some(Self { busy, own, now: hundredths * clock_ticks_per_second() / 100 })
     }
 
-    /// Whether others had the CPU between `before` and now for more than they may.
+    /// Whether others used the CPU since `before` for more than the allowed share.
     pub(super) fn is_disturbed_since(self, before: Self) -> bool {
         let busy = self.busy.saturating_sub(before.busy);
         let others = busy.saturating_sub(self.own.saturating_sub(before.own));
@@ -43,7 +42,7 @@ impl Occupancy {
     }
 }
 
-/// From `/proc/stat`: all of a CPU's columns up to stolen time, but idle and waiting for a disk.
+/// Parses `/proc/stat`: the sum of a CPU's columns up to steal, without idle and iowait.
 fn busy_ticks(text: &str, cpu: u32) -> Option<u64> {
     let name = format!("cpu{cpu} ");
     let line = text.lines().find_map(|line| line.strip_prefix(&name))?;
@@ -52,8 +51,8 @@ fn busy_ticks(text: &str, cpu: u32) -> Option<u64> {
     Some(all.iter().sum::<u64>() - idle.iter().sum::<u64>())
 }
 
-/// From `/proc/self/stat`: user and system time, own and of children. The name in brackets before
-/// them may hold anything.
+/// Parses `/proc/self/stat`: user and system time of the process and its children. The name in brackets before them may
+/// contain any character.
 fn own_ticks(text: &str) -> Option<u64> {
     let (_, after) = text.rsplit_once(')')?;
     let words = after.split_whitespace().skip(11);

@@ -1,20 +1,20 @@
-//! Pairs of runs: ours and theirs, and whether others had the CPU meanwhile.
+//! Pairs of runs, ours and theirs, and whether others used the CPU meanwhile.
 
 use super::occupancy::Occupancy;
 use crate::estimate::Estimate;
 use crate::sampling::in_turn;
 use crate::trouble::Trouble;
 
-/// One run of each, ns for an operation.
+/// One run of each, in ns per operation.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     ours_ns: f64,
     theirs_ns: f64,
-    /// `None` where the kernel does not say.
+    /// `None` if the kernel does not provide the counts.
     is_disturbed: Option<bool>,
 }
 
-/// All that were taken: none is left out of the figure, those that were disturbed are named.
+/// All pairs: the figure includes disturbed ones, and the note names them.
 #[derive(Debug)]
 pub(super) struct Pairs(Vec<Pair>);
 
@@ -25,7 +25,7 @@ impl Pair {
 }
 
 impl Pairs {
-    /// Takes `count` pairs on `cpu`; who goes first takes turns.
+    /// Makes `count` pairs on `cpu`; the order alternates.
     pub(super) fn take(
         cpu: u32,
         count: u16,
@@ -42,12 +42,12 @@ impl Pairs {
         (0..usize::from(count)).map(take).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The median of our time over theirs.
+    /// Returns the median of our time divided by theirs.
     pub(super) fn estimate(&self) -> Option<Estimate> {
         Estimate::of(&self.0.iter().map(|pair| pair.ratio()).collect::<Vec<_>>())
     }
 
-    /// Both sides in their own unit, and what disturbance there was.
+    /// Returns both medians and the number of disturbed pairs.
     pub(super) fn note(&self) -> String {
         let both = [|pair: &Pair| pair.ours_ns, |pair: &Pair| pair.theirs_ns];
         let [ours_us, theirs_us] = both.map(|side| self.median_of(|_| true, side) / 1e3);

@@ -1,15 +1,15 @@
-//! `perf bench sched pipe`: two processes, two pipes, an `int` there and back.
+//! `perf bench sched pipe`: two processes, two pipes, round trips of an `int`.
 //!
-//! The parent writes 4 bytes to one pipe and reads 4 from the other, the child the other way round;
-//! an operation is one such round trip. The clock, `gettimeofday`, runs from before the child is
-//! forked until it is reaped: about a millisecond of the whole. Nobody pins the two.
+//! The parent writes 4 bytes to one pipe and reads 4 from the other, the child the other way round; an operation is one
+//! such round trip. The clock, `gettimeofday`, runs from before the fork of the child until it is reaped, which adds
+//! about a millisecond. The tool does not pin its processes.
 
 use ipcperf_model::workload::Kind;
 
 use super::{Peer, Work, command};
 use crate::finding::Bar;
 
-/// Round trips of an `int`: the same work as ours, and so held against a bar.
+/// Round trips of an `int`: the same work as ours, so there is a bar.
 pub(super) const SCHED_PIPE: Peer = Peer {
     program: "perf",
     package: "linux-perf",
@@ -26,7 +26,7 @@ pub(super) const SCHED_PIPE: Peer = Peer {
     convention: "an op is a round trip; its time holds one fork and one wait",
 };
 
-/// From a line such as `4.008600 usecs/op`.
+/// Parses a line such as `4.008600 usecs/op`.
 fn operation_ns(said: &str, _: &Work) -> Option<f64> {
     let figure = said.lines().find_map(|line| line.trim().strip_suffix("usecs/op"))?;
     Some(figure.trim().parse::<f64>().ok()? * 1e3)

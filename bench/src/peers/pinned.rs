@@ -1,18 +1,18 @@
-//! This program on one CPU, and so everything it starts meanwhile.
+//! Pinning of this program, and thereby of its children, to one CPU.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::trouble::Trouble;
 
-/// As long as it lives, this thread and what it starts stay on one CPU: the tools that pin nothing
-/// themselves inherit it. So does ours, which is then started under the same condition.
+/// Pins this thread and its children to one CPU while it exists, for tools that do not pin themselves. Our runs are
+/// started in the same way.
 #[derive(Debug)]
 pub(super) struct Pinned {
     before: CpuSet,
 }
 
 impl Pinned {
-    /// Goes to `cpu`.
+    /// Pins this thread to `cpu`.
     pub(super) fn to(cpu: u32) -> Result<Self, Trouble> {
         let failed = |errno| Trouble::System("going to one CPU", errno);
         let before = sched_getaffinity(None).map_err(failed)?;
@@ -25,7 +25,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // A set that was allowed before and no longer is leaves this program where it is.
+        // Fails if the earlier CPUs are no longer allowed; then the pinning stays.
         let _ = sched_setaffinity(None, &self.before);
     }
 }
@@ -36,7 +36,7 @@ mod tests {
 
     use super::*;
 
-    /// The CPUs that a child of this thread may use, as the kernel writes them.
+    /// Returns the CPUs that a child of this thread may use, in the kernel's notation.
     fn of_a_child() -> String {
         let said = Command::new("cat").arg("/proc/self/status").output().unwrap().stdout;
         let text = String::from_utf8(said).unwrap();

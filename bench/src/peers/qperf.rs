@@ -1,9 +1,8 @@
 //! `qperf ... tcp_lat udp_lat`: a client and a server on the loopback interface.
 //!
-//! What it calls one-way latency is half of the mean round trip: the time over the number of
-//! messages that both sides sent. It takes a time, in whole seconds, not a count; both sides are set up
-//! before the clock starts. Unlike ours it does not set `TCP_NODELAY`, which makes no difference where
-//! nothing is sent before the answer has come.
+//! Its one-way latency is half of the mean round trip: the time divided by the number of messages of both sides. It
+//! accepts a duration in whole seconds, not a count; both sides are set up before the clock starts. Unlike ours it does
+//! not set `TCP_NODELAY`, which makes no difference if nothing is sent before the answer has arrived.
 
 use std::process::Command;
 
@@ -37,14 +36,14 @@ fn at(mut command: Command, work: &Work) -> Command {
     command
 }
 
-/// `-uu`: always nanoseconds. `-e 6`: six digits.
+/// `-uu` selects nanoseconds, `-e 6` six digits.
 fn client(work: &Work, test: &str) -> Command {
     let mut command = at(command("qperf", ["-uu", "-e", "6", "-t", "1"]), work);
     command.arg("-m").arg(work.buffer_bytes.to_string()).args(["127.0.0.1", test]);
     command
 }
 
-/// From `latency  =  3484.21 ns`, half a round trip.
+/// Parses `latency  =  3484.21 ns`, half a round trip.
 fn operation_ns(said: &str, _: &Work) -> Option<f64> {
     let (_, after) = said.split_once("latency")?;
     after.trim_end().ends_with(" ns").then(|| number_after(after, "="))?.map(|half| half * 2.0)

@@ -1,4 +1,4 @@
-//! A server that a tool needs: started, waited for, ended.
+//! Server process of a tool: started, waited for, ended.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use super::command;
 use crate::trouble::Trouble;
 
-/// How long a server may take until it listens.
+/// Maximum time until a server listens.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is looked for. Nothing is measured meanwhile.
+/// Interval between checks. Nothing is measured meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
-/// How the kernel writes that a TCP socket listens, and that a UDP socket has no peer.
+/// Kernel codes for a listening TCP socket and for a UDP socket without a peer.
 const LISTENING: [&str; 2] = ["0A", "07"];
 
-/// A server that lives as long as this value.
+/// A server that is killed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Server(Child);
 
 impl Server {
-    /// Starts `command` and returns when it listens on `port`.
+    /// Starts `command` and returns once it listens on `port`.
     pub(super) fn start(mut command: Command, port: u16) -> Result<Self, Trouble> {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = child.spawn().map_err(|error| Trouble::Start("a server".to_owned(), error))?;
@@ -37,28 +37,29 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Gone already is as good. Reaped here, its CPU time counts as ours.
+        // It may be gone already. Reaping it here makes its CPU time count as ours.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// `program` with `words`, killed when this program ends, however it ends: servers stay for ever.
+/// Returns `program` with the arguments `words`, killed when this program ends for any reason: servers never end by
+/// themselves.
 pub(super) fn dies_with_us<const N: usize>(program: &str, words: [&str; N]) -> Command {
     let mut command = command("setpriv", ["--pdeathsig", "KILL", program]);
     command.args(words);
     command
 }
 
-/// A port that nobody has on the loopback address. Another each time: the last one may linger.
+/// Returns a free port on the loopback address. It changes each time, because connections to the last one may linger.
 pub(super) fn free_port() -> Result<u16, Trouble> {
     let failed = |error| Trouble::Talk("looking for a free port".to_owned(), error);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
     Ok(listener.local_addr().map_err(failed)?.port())
 }
 
-/// Whether someone listens on `port`. Read from the kernel: a server that serves one client would
-/// take a connection that only tries for that client.
+/// Whether a socket listens on `port`, from the kernel's tables: a server for a single client would take a test
+/// connection for that client.
 fn is_open(port: u16) -> bool {
     ["tcp", "tcp6", "udp", "udp6"]
         .iter()
@@ -66,7 +67,7 @@ fn is_open(port: u16) -> bool {
         .any(|table| is_in(&table, port))
 }
 
-/// Whether `table`, as in `/proc/net/tcp`, has an open socket on `port`.
+/// Whether `table`, in the format of `/proc/net/tcp`, has an open socket on `port`.
 fn is_in(table: &str, port: u16) -> bool {
     let port = format!(":{port:04X}");
     table.lines().skip(1).any(|line| {
@@ -86,7 +87,7 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         assert!(is_open(port));
         drop(listener);
-        // A process that another test starts at this moment holds it until its exec.
+        // A process that another test forks at this moment holds the socket until its exec.
         let end = Instant::now() + PATIENCE;
         while is_open(port) {
             assert!(Instant::now() < end, "still open");

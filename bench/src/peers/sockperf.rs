@@ -1,9 +1,8 @@
 //! `sockperf ping-pong`: a client and a server on the loopback interface.
 //!
-//! What it calls latency is half of a round trip. Each is stamped with the time-stamp counter; the
-//! mean is over those in the middle of the run, after a warm-up of 400 ms, so no start-up is inside
-//! (of the shortest run, 1 s, some 550 ms count). It takes a time, not a count. It never ends its
-//! server.
+//! Its latency is half of a round trip. Each round trip is measured with the time-stamp counter; the mean is over the
+//! middle of the run, after a warm-up of 400 ms, so it includes no start-up (of the shortest run, 1 s, some 550 ms
+//! count). It accepts a duration, not a count, and never ends its server.
 
 use std::process::Command;
 
@@ -13,7 +12,7 @@ use super::{Peer, Work, command, number_after};
 use crate::finding::Bar;
 use crate::peers::server::dies_with_us;
 
-/// Over TCP, with `TCP_NODELAY` on either side as ours.
+/// Over TCP, with `TCP_NODELAY` on both sides like ours.
 pub(super) const TCP: Peer = Peer {
     program: "sockperf",
     package: "sockperf",
@@ -28,7 +27,7 @@ pub(super) const TCP: Peer = Peer {
     convention: "its latency is half a round trip, and is doubled; no start-up is in it",
 };
 
-/// Over UDP. It names the other's address in each call, and asks for it; our sockets are connected.
+/// Over UDP. It passes and requests the peer's address in each call; our sockets are connected.
 pub(super) const UDP: Peer = Peer {
     what: "sockperf ping-pong",
     mechanism: "udp",
@@ -50,7 +49,7 @@ fn client(command: Command, work: &Work) -> Command {
     command
 }
 
-/// From `avg-latency=4.193 (std-dev=33.325)`, half round trips in us.
+/// Parses `avg-latency=4.193 (std-dev=33.325)`, half round trips in us.
 fn operation_ns(said: &str, _: &Work) -> Option<f64> {
     Some(number_after(said, "avg-latency=")? * 2e3)
 }

@@ -1,11 +1,10 @@
-//! `stress-ng --pipe 1`: one writer, one reader, messages one way.
+//! `stress-ng --pipe 1`: one writer, one reader, one-way messages.
 //!
-//! A bogo operation is one write of 512 bytes; version 0.15 takes `--pipe-data-size` and does not
-//! heed it. The pipe is opened with `O_DIRECT`: each message takes a page of its own, where 8 share
-//! one of an ordinary pipe. When the pipe is full a page comes free, and the writer wakes, with each
-//! message read instead of each eighth: counted were 1.6 switches a message, and 0.12 in ours. The
-//! writer also fills its buffer anew for each message. What is in the pipe when the count is reached
-//! is not read.
+//! A bogo operation is one write of 512 bytes; version 0.15 accepts `--pipe-data-size` but ignores it. The pipe is
+//! opened with `O_DIRECT`: each message takes a page, while 8 of them share a page of an ordinary pipe. When the pipe
+//! is full, each message read frees a page and wakes the writer, instead of every eighth: 1.6 switches per message were
+//! counted, and 0.12 in ours. The writer also fills its buffer for each message. Messages left in the pipe when the
+//! count is reached are not read.
 
 use std::process::Stdio;
 
@@ -14,7 +13,7 @@ use ipcperf_model::workload::Kind;
 use super::{Peer, Work, command, number_after};
 use crate::finding::Bar;
 
-/// What comes nearest is our stream through an ordinary pipe.
+/// Compared with our stream through an ordinary pipe, the most similar case.
 pub(super) const PIPE: Peer = Peer {
     program: "stress-ng",
     package: "stress-ng",
@@ -27,7 +26,7 @@ pub(super) const PIPE: Peer = Peer {
     client: |work| {
         let mut command = command("stress-ng", ["--quiet", "--metrics", "--yaml", "/dev/stdout"]);
         command.args(["--pipe", "1", "--pipe-ops"]).arg(work.messages.to_string());
-        // The metrics once more, for people.
+        // Standard error repeats the metrics for people.
         command.stderr(Stdio::null());
         command
     },
@@ -36,7 +35,7 @@ pub(super) const PIPE: Peer = Peer {
         processes switch at each, and it fills its buffer for each; its time holds a fork",
 };
 
-/// From the rate of operations on the clock on the wall.
+/// Parses the rate of operations in real time.
 fn operation_ns(said: &str, _: &Work) -> Option<f64> {
     Some(1e9 / number_after(said, "bogo-ops-per-second-real-time:")?)
 }

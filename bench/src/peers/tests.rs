@@ -1,9 +1,9 @@
-//! What tools said once, and what none of them says.
+//! Recorded output of tools, and invalid output.
 
 use super::*;
 use crate::finding::Verdict;
 
-/// What each program printed once; the parser of another finds nothing in it.
+/// Recorded output of each program; parsers of other programs find no figure in it.
 const RECORDED: [(&str, &str); 6] = [
     ("perf", include_str!("recorded/perf.txt")),
     ("hackbench", include_str!("recorded/hackbench.txt")),
@@ -19,7 +19,7 @@ fn recorded(program: &str) -> &'static str {
     RECORDED.iter().find(|(name, _)| *name == program).unwrap().1
 }
 
-/// What the first peer of `program` makes of `said`, ns.
+/// Parses `said` with the first peer of `program`; returns ns.
 fn operation_ns(program: &str, said: &str) -> Option<f64> {
     let peer = PEERS.iter().find(|peer| peer.program == program).unwrap();
     (peer.operation_ns)(said, &WORK)
@@ -33,17 +33,17 @@ fn is(program: &str, expected_ns: f64) {
 
 #[test]
 fn recorded_figures_come_in_our_convention() {
-    // 4.060150 usecs/op: a round trip already.
+    // 4.060150 usecs/op, for a round trip.
     is("perf", 4_060.15);
     // 0.220 s for 500,000 messages.
     is("hackbench", 440.0);
-    // 411,259.496327 operations a second.
+    // 411,259.496327 operations per second.
     is("stress-ng", 1e9 / 411_259.496_327);
-    // avg-latency, us, is half a round trip.
+    // avg-latency, in us, is half a round trip.
     is("sockperf", 2.0 * 5_244.0);
     // 5170.98 ns is half a round trip.
     is("qperf", 2.0 * 5_170.98);
-    // 13,956,382,006.771646 bits a second, in messages of 64 KiB.
+    // 13,956,382,006.771646 bits per second, in messages of 64 KiB.
     is("iperf3", 65_536.0 * 8.0 / 13.956_382_006_771_646);
 }
 
@@ -80,7 +80,7 @@ fn garbage_is_not_understood_and_breaks_nothing() {
     }
 }
 
-/// Cut off anywhere, a figure is missing or, cut in its midst, shorter; nothing panics.
+/// Truncated output lacks the figure, or has fewer digits of it; nothing panics.
 #[test]
 fn what_is_cut_off_breaks_nothing() {
     for (program, said) in RECORDED {
@@ -90,7 +90,7 @@ fn what_is_cut_off_breaks_nothing() {
     }
 }
 
-/// `echo` in the place of a tool, and what it says in the place of a figure.
+/// Returns a peer that runs `client`, such as `echo` with a fake figure, in place of the tool.
 fn stand_in(program: &'static str, client: fn(&Work) -> Command) -> Peer {
     Peer { program, client, ..perf::SCHED_PIPE }
 }

@@ -1,4 +1,4 @@
-//! A large results file from a small one: its samples over and over, as other cases of other sizes.
+//! Expansion of a small results file into a large one: its samples are repeated as cases of other sizes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::trouble::Trouble;
 
-/// How large a file is.
+/// Size of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) cases: usize,
@@ -25,16 +25,16 @@ impl fmt::Display for Shape {
 
 type Object = Map<String, Value>;
 
-/// What a small file has.
+/// Contents of a small file.
 #[derive(Default)]
 struct Small {
     header: Object,
-    /// The samples of each case but its first, which would be set aside.
+    /// Samples of each case, without the first, which is excluded.
     samples: BTreeMap<String, Vec<Object>>,
     footer: Object,
 }
 
-/// Writes `shape` to `to`, from the lines of `small`.
+/// Writes a file of `shape` to `to`, from the lines of `small`.
 pub(super) fn write(small: &Path, to: &Path, shape: Shape) -> Result<(), Trouble> {
     let wrong = |path: &Path| {
         let path = path.to_owned();
@@ -67,8 +67,8 @@ impl Small {
         Ok(small)
     }
 
-    /// The name and the size of each of many cases, and the samples they take over: one case after
-    /// another, a byte larger each time round. The sizes of `small` are further apart than that.
+    /// Returns the name and size of each of `count` cases, and the samples that they reuse: all cases in turn, a byte
+    /// larger each time round. The sizes of `small` are further apart than that.
     fn cases(&self, count: usize) -> impl Iterator<Item = (String, u64, &[Object])> {
         let rounds = (0_u64..).flat_map(|round| self.samples.iter().map(move |one| (round, one)));
         rounds.take(count).map(|(round, (id, samples))| {
@@ -97,7 +97,7 @@ impl Small {
     }
 }
 
-/// `sample` as that `repetition` of another case; it counts, whatever held it up.
+/// Returns `sample` as the given `repetition` of another case; it counts as valid, even if it was disturbed.
 fn repeated(sample: &Object, id: &str, bytes: u64, repetition: usize) -> Object {
     let mut sample = sample.clone();
     let changed = [
@@ -112,7 +112,7 @@ fn repeated(sample: &Object, id: &str, bytes: u64, repetition: usize) -> Object 
     sample
 }
 
-/// Writes `object` as ipcperf does, its kind first.
+/// Writes `object` like ipcperf, with its kind first.
 fn line(out: &mut impl Write, mut object: Object) -> std::io::Result<()> {
     let kind = object.remove("kind").unwrap_or_default();
     let rest = Value::Object(object).to_string();

@@ -1,4 +1,4 @@
-//! A run of the command as a user makes it, and what it wrote.
+//! A run of the command as a user makes it, and its results.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,27 +9,27 @@ use crate::process::converse;
 use crate::program::Ipcperf;
 use crate::trouble::Trouble;
 
-/// Longer than any campaign here takes.
+/// Limit against hangs, longer than any execution here.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// What one campaign wrote.
+/// Results of one execution of the command.
 #[derive(Clone, Debug)]
 pub(super) struct Campaign {
-    /// Samples in the order in which they were made.
+    /// Samples in the order of their execution.
     pub(super) runs: Vec<Run>,
-    /// How long all its runs took together.
+    /// Total duration of all runs.
     pub(super) elapsed_ns: u64,
 }
 
-/// One sample.
+/// A sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) block: u64,
-    /// Whether the machine is said to have held it up.
+    /// Whether it is marked as disturbed.
     pub(super) is_marked: bool,
-    /// When it began and ended, ns on the monotonic clock.
+    /// Start and end, in ns on the monotonic clock.
     pub(super) span_ns: [u64; 2],
-    /// Bandwidth, or the mean round trip.
+    /// Bandwidth or mean round trip.
     pub(super) figure: f64,
 }
 
@@ -51,12 +51,12 @@ impl Campaign {
         })
     }
 
-    /// Runs that are not in the block that is set aside.
+    /// Returns the runs without the first block, which is excluded.
     pub(super) fn later(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| run.block > 0)
     }
 
-    /// The median of what counts.
+    /// Returns the median of the valid runs.
     pub(super) fn median(&self) -> Option<f64> {
         let kept = self.later().filter(|run| !run.is_marked).map(|run| run.figure);
         ipcperf_stats::median(&kept.collect::<Vec<_>>())
@@ -79,7 +79,7 @@ fn run(sample: &Value) -> Option<Run> {
     })
 }
 
-/// A name for results, gone when it is dropped.
+/// A results file, removed when dropped.
 struct ResultsFile(PathBuf);
 
 impl ResultsFile {
@@ -90,7 +90,7 @@ impl ResultsFile {
 
 impl Drop for ResultsFile {
     fn drop(&mut self) {
-        // Never written is as good.
+        // It may never have been written.
         let _ = std::fs::remove_file(&self.0);
     }
 }

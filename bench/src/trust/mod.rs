@@ -1,7 +1,7 @@
-//! `trust`: whether the figures can be believed on a machine that moves.
+//! `trust`: reliability of the figures on a machine that varies.
 //!
-//! How soon a median is known, whether runs are marked that a neighbour held up and only those, and
-//! whether one mode is told from two.
+//! Measures how soon a median is known, whether exactly the runs that a neighbour disturbed are marked, and whether one
+//! mode is distinguished from two.
 
 mod campaign;
 mod modes;
@@ -11,7 +11,7 @@ mod precision;
 use crate::finding::Finding;
 use crate::program::Ipcperf;
 
-/// Measures all of it, about six minutes.
+/// Makes all measurements, in about six minutes.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     [precision::measure(ipcperf), neighbour::measure(ipcperf), modes::measure(ipcperf)].concat()
 }

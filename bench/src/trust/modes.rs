@@ -1,5 +1,4 @@
-//! One mode is called one, in single histograms and over repetitions; two are called two where they
-//! are there.
+//! A single mode is reported as one, in single histograms and over repetitions; two modes are reported if they exist.
 
 use ipcperf_engine::disturbance;
 use ipcperf_model::placement::Placement;
@@ -14,11 +13,11 @@ use crate::output::announce;
 use crate::program::{Ipcperf, cpus, spec};
 use crate::trouble::Trouble;
 
-/// Verdicts made on a case that has one mode.
+/// Number of verdicts on a case with one mode.
 const VERDICTS: usize = 100;
-/// Repetitions of which one verdict is made.
+/// Repetitions per verdict.
 const REPETITIONS: usize = 10;
-/// Repetitions of a case that may have two.
+/// Repetitions of a case that may have two modes.
 const MANY: usize = 60;
 
 pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
@@ -67,7 +66,7 @@ fn finding(
     }
 }
 
-/// The next run that nothing disturbed; of many that are all disturbed, the last.
+/// Returns the next undisturbed run; if many in a row are disturbed, the last one.
 fn undisturbed(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<Measurement, Trouble> {
     for _ in 0..9 {
         let measured = ipcperf.measure(spec)?;
@@ -87,7 +86,7 @@ fn bandwidths(ipcperf: &Ipcperf, spec: &RunSpec, n: usize) -> Result<Vec<(f64, u
     (0..n).map(|_| Ok((bandwidth(&undisturbed(ipcperf, spec)?), 1))).collect()
 }
 
-/// The round trips of one run.
+/// Returns the round trips of one run.
 #[allow(clippy::cast_precision_loss, reason = "ns of a round trip")]
 fn trips(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<Vec<(f64, u64)>, Trouble> {
     let measured = undisturbed(ipcperf, spec)?;
@@ -105,7 +104,7 @@ fn inside_histograms(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<(f64, String),
     verdicts(|| trips(ipcperf, spec))
 }
 
-/// The share of verdicts that are "one mode", and the others in words.
+/// Returns the share of verdicts "one mode", and a description of the others.
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]
 fn verdicts(
     mut take: impl FnMut() -> Result<Vec<(f64, u64)>, Trouble>,

@@ -1,6 +1,6 @@
-//! A neighbour that spins on one of the CPUs: the runs it touched are marked, and the medians are
-//! those without it. What is marked without it is held against a control that spins alone and sees
-//! only what the host does.
+//! Effect of a neighbour that spins on one of the CPUs: the runs that it affected must be marked, and the medians must
+//! equal those without it. Marks without the neighbour are compared with a control that spins alone and is affected
+//! only by the host.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::pinned::on_cpu;
 use crate::program::{Ipcperf, cpus};
 use crate::trouble::Trouble;
 
-/// Pairs of campaigns, one with the neighbour and one without.
+/// Pairs of executions, one with the neighbour and one without.
 const PAIRS: usize = 12;
-/// The neighbour starts so long after the command, which measures limits first, and spins so long:
-/// well inside the 60 runs of about 35 ms.
+/// Time from the start of the command, which measures the hardware limits first, to that of the neighbour, and time
+/// that it spins: well within the 60 runs of about 35 ms.
 const START: Duration = Duration::from_millis(900);
 const SPIN: Duration = Duration::from_millis(700);
 const CASES: [(&str, Placement, &str); 3] = [
@@ -26,19 +26,19 @@ const CASES: [(&str, Placement, &str); 3] = [
     ("pipe round trip 64 B", Placement::Same, "-m pipe -w round-trip -b 64"),
     ("shm-ring round trip 64 B", Placement::Split, "-m shm-ring -w round-trip -b 64"),
 ];
-/// A run is touched if the neighbour overlaps it for at least this: the kernel hands CPUs on at its
-/// ticks, up to 4 ms (250 Hz) after the neighbour came.
+/// Minimum overlap with the neighbour for an affected run: the kernel switches tasks at ticks, up to 4 ms (250 Hz)
+/// after the neighbour started.
 const TOUCH_NS: u64 = 4_000_000;
-/// What the control looks at: stretches as long as a run, held to the share of time that a run may
-/// lose: 4 % on the one CPU its parties share, 2 % on either of two.
+/// Windows of the control, which are as long as a run, and the share of time that a run may lose: 4 % on one CPU that
+/// its peers share, 2 % on each of two.
 const WINDOW_NS: u64 = 21_000_000;
 const WINDOWS: usize = 60;
 const MOST_LOST_SHARED: f64 = 0.04;
 const MOST_LOST_APART: f64 = 0.02;
-/// Two readings of the clock further apart than this had something in between.
+/// Minimum gap between two readings of the clock that shows an interruption.
 const GAP_NS: u64 = 5_000;
 
-/// What was counted over all pairs of one case.
+/// Counts over all pairs of a case.
 #[derive(Debug, Default)]
 struct Counts {
     touched: [usize; 2],
@@ -75,8 +75,8 @@ fn questions(name: &str) -> [Question; 3] {
     ]
 }
 
-/// Campaigns without and with the neighbour take turns; each one with it is held against the mean of
-/// the two beside it, so that a slow change of the machine is no effect of the neighbour.
+/// Alternates executions without and with the neighbour. Each one with it is compared with the mean of those before and
+/// after it, so that slow drift of the machine is not attributed to the neighbour.
 fn pairs(ipcperf: &Ipcperf, arguments: &str, cpus: [u32; 2]) -> Result<Counts, Trouble> {
     let mut counts = Counts::default();
     let mut before = alone(ipcperf, arguments, cpus, &mut counts)?;
@@ -92,7 +92,7 @@ fn pairs(ipcperf: &Ipcperf, arguments: &str, cpus: [u32; 2]) -> Result<Counts, T
     Ok(counts)
 }
 
-/// The median of a campaign without the neighbour.
+/// Returns the median of an execution without the neighbour.
 fn alone(
     ipcperf: &Ipcperf,
     arguments: &str,
@@ -105,7 +105,7 @@ fn alone(
     Ok(alone.median())
 }
 
-/// How many of `runs` are marked, and how many there are.
+/// Returns the number of marked runs and the number of all runs.
 fn marked<'a>(runs: impl Iterator<Item = &'a Run>) -> [usize; 2] {
     runs.fold([0, 0], |[marked, all], run| [marked + usize::from(run.is_marked), all + 1])
 }
@@ -118,7 +118,7 @@ fn overlap_ns(run: [u64; 2], neighbour: [u64; 2]) -> u64 {
     run[1].min(neighbour[1]).saturating_sub(run[0].max(neighbour[0]))
 }
 
-/// A campaign in whose middle something spins on `cpu`, and from when to when it did.
+/// Executes the command while a thread spins on `cpu` in the middle of it; returns when that thread started and ended.
 fn with_neighbour(
     ipcperf: &Ipcperf,
     arguments: &str,
@@ -136,8 +136,7 @@ fn with_neighbour(
     Ok((campaign?, spun.map_err(|errno| Trouble::System("pinning a neighbour", errno))?))
 }
 
-/// Reads the clock again and again for `duration`, tells of each gap, and returns when it began and
-/// ended.
+/// Reads the clock repeatedly for `duration`, calls `gap` for each gap, and returns when it started and ended.
 fn spin(duration: Duration, mut gap: impl FnMut([u64; 2])) -> [u64; 2] {
     let start = now_ns();
     let end = start + u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 2);
@@ -152,8 +151,8 @@ fn spin(duration: Duration, mut gap: impl FnMut([u64; 2])) -> [u64; 2] {
     [start, last]
 }
 
-/// Of the stretches in which something spins alone on each of `cpus`, in how many one of them loses
-/// more than a run may.
+/// Returns in how many of the windows a thread that spins alone on each of `cpus` loses more time than a run may, and
+/// the number of windows.
 fn control(cpus: [u32; 2]) -> Result<[usize; 2], Trouble> {
     let most = if cpus[0] == cpus[1] { MOST_LOST_SHARED } else { MOST_LOST_APART };
     let stretches = std::thread::scope(|scope| {
@@ -174,7 +173,7 @@ fn control(cpus: [u32; 2]) -> Result<[usize; 2], Trouble> {
     Ok([lost.iter().filter(|lost| **lost).count(), WINDOWS])
 }
 
-/// Which of some stretches lose more than `most` of their time.
+/// Returns which windows lose more than `most` of their time.
 #[allow(clippy::cast_precision_loss, reason = "a share of milliseconds in ns")]
 fn stretches(most: f64) -> Vec<bool> {
     let is_lost = |_| {

@@ -1,4 +1,4 @@
-//! How long `--until-ci 2` measures, and whether what it then says is true.
+//! Duration of `--until-ci 2`, and whether its claim holds.
 
 use super::campaign::Campaign;
 use crate::estimate::Estimate;
@@ -7,11 +7,11 @@ use crate::output::announce;
 use crate::program::Ipcperf;
 use crate::trouble::Trouble;
 
-/// Campaigns made.
+/// Number of executions.
 const CAMPAIGNS: usize = 30;
-/// The case of the bar: on one CPU, where a machine is quietest.
+/// Case of the bar: on one CPU, where a machine is quietest.
 const CASE: &str = "-m pipe -b 64KiB --placement same --until-ci 2 --most-seconds 10";
-/// What `--until-ci 2` says of its median.
+/// Precision that `--until-ci 2` claims for its median.
 const CLAIM: f64 = 0.02;
 
 pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
@@ -35,7 +35,7 @@ pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     }
 }
 
-/// Times, ns, and medians of all campaigns.
+/// Returns the durations, in ns, and the medians of all executions.
 #[allow(clippy::cast_precision_loss, reason = "a second in ns")]
 fn campaigns(ipcperf: &Ipcperf) -> Result<(Vec<f64>, Vec<f64>), Trouble> {
     let (mut times, mut medians) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ fn campaigns(ipcperf: &Ipcperf) -> Result<(Vec<f64>, Vec<f64>), Trouble> {
     Ok((times, medians))
 }
 
-/// The share of `medians` that lie within the claim of their own median.
+/// Returns the share of `medians` that lie within the claim of their own median.
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]
 fn within(medians: &[f64]) -> Option<f64> {
     let truth = ipcperf_stats::median(medians)?;

@@ -1,4 +1,4 @@
-//! Page-aligned memory a party sends from or receives into.
+//! Page-aligned memory that a peer sends from or receives into.
 
 use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
@@ -8,7 +8,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// An anonymous private mapping; every page is present from the start, unless it was left untouched.
 ///
-/// A party makes its buffers after the fork: touched before, both sides would own the pages
+/// A peer creates its buffers after the fork. If they were touched before it, both processes would share the pages
 /// copy-on-write and take the faults again inside the timed region.
 #[derive(Debug)]
 pub struct Buffer {
@@ -16,33 +16,33 @@ pub struct Buffer {
     bytes: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and access follows Rust's borrow rules.
+// SAFETY: the mapping is owned by this value, and access follows Rust's borrow rules.
 unsafe impl Send for Buffer {}
 
 impl Buffer {
     /// Maps `bytes` (at least 1) and writes `fill` into each, so that every page is present.
     ///
     /// # Errors
-    /// `ENOMEM` where the system has no room for it.
+    /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn touched(bytes: usize, fill: u8) -> Result<Self, Errno> {
         let mut buffer = Self::untouched(bytes)?;
         buffer.fill(fill);
         Ok(buffer)
     }
 
-    /// Maps `bytes` (at least 1) of zeroes, no page of them present: each costs a fault where it is used first.
+    /// Maps `bytes` (at least 1) of zeroes with no page present: the first access to each page faults.
     ///
     /// # Errors
-    /// `ENOMEM` where the system has no room for it.
+    /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn untouched(bytes: usize) -> Result<Self, Errno> {
         Self::mapped(bytes, MapFlags::PRIVATE)
     }
 
-    /// Maps `bytes` (at least 1) of zeroes, every page of them present: in half the time that
-    /// touching takes, which shows where they are hundreds of millions.
+    /// Maps `bytes` (at least 1) of zeroes with every page present. Takes half as long as touching, which matters for
+    /// hundreds of MiB.
     ///
     /// # Errors
-    /// `ENOMEM` where the system has no room for it.
+    /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn populated(bytes: usize) -> Result<Self, Errno> {
         Self::mapped(bytes, MapFlags::PRIVATE | MapFlags::POPULATE)
     }
@@ -61,8 +61,8 @@ impl Deref for Buffer {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the mapping is `bytes` long, readable, initialised by the kernel, and lives as
-        // long as `self`; no one writes to it while this borrow lives.
+        // SAFETY: the mapping is `bytes` long, readable, initialized by the kernel, and lives as long as `self`;
+        // nothing writes to it while this borrow lives.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
@@ -77,8 +77,8 @@ impl DerefMut for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `mapped` with this length and no borrow outlives `self`.
-        // Unmapping one's own mapping cannot fail; were it to, the process is about to end anyway.
+        // SAFETY: the mapping was made by `mapped` with this length and no borrow outlives `self`. Unmapping an
+        // existing mapping cannot fail; if it did, the process is about to end anyway.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

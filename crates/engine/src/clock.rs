@@ -1,44 +1,44 @@
 //! Two monotonic integer clocks: nanoseconds that all processes share, and the CPU's own ticks.
 //!
-//! Bandwidth is elapsed time on `CLOCK_MONOTONIC`, read once at either end. Single round trips are
-//! timed by the CPU's time stamp counter, which costs less than half as much to read; each run
-//! calibrates its ticks against `CLOCK_MONOTONIC` over its own duration.
+//! Bandwidth uses elapsed time on `CLOCK_MONOTONIC`, read once at each end. Single round trips are timed with the CPU's
+//! time stamp counter, which takes less than half as long to read. Each run calibrates its ticks against
+//! `CLOCK_MONOTONIC` over its own duration.
 //!
 //! References: [clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html);
 //! Intel SDM volume 3, "Time-Stamp Counter"; Arm ARM, `CNTVCT_EL0`.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds on `CLOCK_MONOTONIC`. Comparable between processes of one machine.
+/// Returns the time on `CLOCK_MONOTONIC`, ns. Comparable between processes of one machine.
 #[must_use]
 pub fn now_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
-    // The monotonic clock starts near zero at boot: neither part is ever negative.
+    // The monotonic clock starts near zero at boot, so neither part is negative.
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
-/// The CPU's time stamp counter, in ticks of unknown but constant length.
+/// Reads the CPU's time stamp counter, in ticks of unknown but constant length.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[must_use]
 pub fn ticks() -> u64 {
-    // SAFETY: RDTSC exists on every x86-64 CPU and touches no memory. Where CR4.TSD forbids it
-    // the process gets SIGSEGV; Linux only does that on request (PR_SET_TSC).
+    // SAFETY: RDTSC exists on every x86-64 CPU and accesses no memory. If CR4.TSD forbids it the process gets SIGSEGV;
+    // Linux sets that bit only on request (PR_SET_TSC).
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// The virtual counter, in ticks of unknown but constant length.
+/// Reads the virtual counter, in ticks of unknown but constant length.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 #[must_use]
 pub fn ticks() -> u64 {
     let ticks: u64;
-    // SAFETY: CNTVCT_EL0 is readable from user space on Linux and reading it has no effect.
+    // SAFETY: CNTVCT_EL0 is readable from user space on Linux, and reading it has no side effect.
     unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
     ticks
 }
 
-/// `CLOCK_MONOTONIC` where the CPU's own counter is not known: one tick is one nanosecond.
+/// Reads `CLOCK_MONOTONIC` on architectures without a known counter: one tick is one nanosecond.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
 #[must_use]
@@ -46,7 +46,7 @@ pub fn ticks() -> u64 {
     now_ns()
 }
 
-/// Both clocks read at one moment.
+/// Simultaneous reading of both clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
     /// `CLOCK_MONOTONIC`, ns.
@@ -62,7 +62,7 @@ impl Stamp {
         Self { ns: now_ns(), ticks: ticks() }
     }
 
-    /// How long a tick was between `self` and the later `end`, in ns.
+    /// Length of a tick between `self` and the later `end`, ns.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a run's duration fits 53 bits by far")]
     pub fn ns_per_tick(self, end: Self) -> f64 {
@@ -71,10 +71,10 @@ impl Stamp {
     }
 }
 
-/// What reading `CLOCK_MONOTONIC` costs and how fine it is, as stored with every result.
+/// Cost and resolution of `CLOCK_MONOTONIC`, as stored with every result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockFacts {
-    /// Smallest step seen between two different readings, ns.
+    /// Smallest step between two different readings, ns.
     pub step_ns: u64,
     /// Cost of one reading, ns: the mean over a thousand.
     pub cost_ns: u64,

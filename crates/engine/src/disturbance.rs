@@ -1,8 +1,7 @@
-//! Whether the machine, not the case, held a run up.
+//! Noise detection: whether other activity on the machine disturbed a run.
 //!
-//! The rules are those of `docs/method.md`: a party alone on its CPU never waits for it for long;
-//! where two share one CPU, one of them always runs; and two CPUs are as far apart after a run as
-//! before it.
+//! The rules are those of `docs/method.md`: a peer alone on its CPU never waits for it for long; if two peers share one
+//! CPU, one of them always runs; and the distance between two CPUs is the same after a run as before it.
 
 use ipcperf_model::mechanism::Helper;
 use ipcperf_model::{Measurement, Role, RunSpec};
@@ -10,32 +9,32 @@ use ipcperf_model::{Measurement, Role, RunSpec};
 use crate::channel::{Nearness, nearness};
 use crate::mechanism::find;
 
-/// Most of the elapsed time that a party alone on its CPU may wait for it.
+/// Maximum share of the elapsed time that a peer alone on its CPU may wait for it.
 const MOST_DELAY: f64 = 0.02;
-/// Least of the elapsed time that the parties on one CPU must run, taken together.
+/// Minimum share of the elapsed time that the peers on one CPU must run, taken together.
 const LEAST_CPU: f64 = 0.96;
-/// Two probes around a run that differ by more than this factor saw two different distances. The
-/// probes of one pair of CPUs differ by a few per cent.
+/// Maximum factor between the probes before and after a run; a larger one means that they measured two different
+/// distances. The probes of one pair of CPUs differ by a few percent.
 const AGREEMENT: f64 = 1.25;
-/// In shorter runs the few microseconds around the timed region, which the kernel's books hold as
-/// well, weigh too much.
+/// Minimum duration of a judged run, ns. In shorter runs the few microseconds around the timed region, which the
+/// kernel's counters include, weigh too much.
 const JUDGED_FROM_NS: u64 = 4_000_000;
 
-/// What held a run up.
+/// Kind of disturbance of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbance {
-    /// A party alone on its CPU was kept waiting for it.
+    /// A peer alone on its CPU had to wait for it.
     Waited,
-    /// On the CPU the parties share, neither ran for part of the time.
+    /// On the CPU that the peers share, neither ran for part of the time.
     Missing,
-    /// The cache-line probe found no time in which both parties ran.
+    /// The cache-line probe never found both peers running at the same time.
     NoProbe,
-    /// The probes before and after disagree about the distance of the CPUs.
+    /// The probes before and after disagree about the distance between the CPUs.
     ProbesDisagree,
 }
 
-/// What held this run of `spec` up, as far as its own figures tell. Steal, which the kernel counts
-/// in ticks longer than a run, is for whoever sees more than one.
+/// Returns how this run of `spec` was disturbed, judged by its own figures. Steal time, which the kernel counts in
+/// ticks longer than a run, is judged by the caller over several runs.
 #[must_use]
 pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance> {
     if waits_for_others(spec, measured) {
@@ -50,7 +49,7 @@ pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance
     }
 }
 
-/// Whether the parties wait for a broker or a disk: then their own figures say nothing of the machine.
+/// Whether the peers wait for a broker or a disk: their own figures then do not reveal a disturbance.
 fn waits_for_others(spec: &RunSpec, measured: &Measurement) -> bool {
     find(&spec.mechanism).is_some_and(|known| match known.helper {
         Helper::Broker => measured.roles.iter().any(|role| role.role == Role::Broker),
@@ -59,7 +58,7 @@ fn waits_for_others(spec: &RunSpec, measured: &Measurement) -> bool {
     })
 }
 
-/// A party that waits while the kernel's own thread works for the mechanism waits for its own case.
+/// Whether a peer waited too long for its CPU. Time in which a kernel thread works for the mechanism does not count.
 #[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
 fn waited(spec: &RunSpec, measured: &Measurement) -> bool {
     let delays_ns = measured.roles.iter().filter_map(|role| role.run_delay_ns);
@@ -76,12 +75,12 @@ fn is_missing(spec: &RunSpec, measured: &Measurement) -> bool {
     used_ns.is_some_and(|used_ns| (used_ns as f64) < LEAST_CPU * measured.elapsed_ns as f64)
 }
 
-/// CPU time of the kernel's own threads that worked for the mechanism; 0 for one that has none.
-/// `None` where they cannot be seen: then nothing can be said of missing or awaited CPU time.
+/// CPU time of kernel threads that worked for the mechanism; 0 if it has none. `None` if they are not visible: missing
+/// or awaited CPU time then cannot be judged.
 fn helped_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
     match find(&spec.mechanism)?.helper {
         Helper::KernelThread(_) => measured.kernel_thread_ns,
-        // What a party's own threads used is in its figures.
+        // The figures of a peer include its own threads.
         Helper::Nobody | Helper::Broker | Helper::Disk | Helper::OwnThreads => Some(0),
     }
 }
@@ -99,7 +98,7 @@ mod tests {
     use ipcperf_model::RoleUsage;
 
     use super::*;
-    use crate::spec::spec;
+    use crate::testing::spec;
 
     const RUN_NS: u64 = 20_000_000;
 
@@ -150,7 +149,7 @@ mod tests {
     }
 
     fn together(sender_ns: u64, receiver_ns: u64) -> Option<Disturbance> {
-        // Each waits while the other runs: that is no disturbance.
+        // Each waits while the other runs, which is no disturbance.
         let roles = [(sender_ns, RUN_NS / 2), (receiver_ns, RUN_NS / 2)];
         disturbance(&spec("pipe", [0, 0]), &measured(roles, None))
     }

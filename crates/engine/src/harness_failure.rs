@@ -1,11 +1,16 @@
-//! Failures of the harness itself: the machine had no room for it just then.
+//! Failures of the harness itself, caused by a temporary shortage on the machine.
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
-/// A call of the harness, at `place`, that the system refused with `errno`: what most often helps is its remedy.
+/// Failure of a call of the harness at `place`, which the system refused with `errno`; the remedy is the one that helps
+/// most often.
 #[must_use]
-pub fn harness_failure(what: FailureKind, place: impl Into<String>, errno: Errno) -> Failure {
+pub(crate) fn harness_failure(
+    what: FailureKind,
+    place: impl Into<String>,
+    errno: Errno,
+) -> Failure {
     let failure =
         Failure { transient: true, ..Failure::from_errno(what, place, errno.raw_os_error()) };
     match exhausted(errno) {
@@ -18,7 +23,7 @@ pub fn harness_failure(what: FailureKind, place: impl Into<String>, errno: Errno
 pub(crate) const NO_SPACE: &str = "make room in TMPDIR (else /tmp), in /dev/shm, or in the folder of the option dir; \
     or set TMPDIR or dir to a folder with more of it";
 
-/// What to do about a resource of which there is no more; `None` where `errno` says nothing of the kind.
+/// Remedy for an exhausted resource; `None` if `errno` does not indicate one.
 #[must_use]
 pub fn exhausted(errno: Errno) -> Option<&'static str> {
     Some(match errno {

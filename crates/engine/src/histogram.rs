@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 use ipcperf_model::round_trip_histogram::DIGITS;
 use ipcperf_model::{Failure, FailureKind, RoundTrips};
 
-/// Longest value kept apart: about ten minutes in ns, minutes in ticks. Longer ones count as this.
+/// Largest recorded value: about ten minutes in ns, minutes in ticks. Larger values count as this one.
 const HIGHEST: u64 = 1 << 39;
 
 /// A histogram of time stamp counter differences, allocated and touched before the timed loop.
@@ -17,7 +17,7 @@ pub struct TickHistogram {
 }
 
 impl TickHistogram {
-    /// An empty histogram with all of its memory present.
+    /// Creates an empty histogram with all of its memory present.
     ///
     /// # Panics
     /// Never: the bounds are constants that HDR accepts.
@@ -28,27 +28,27 @@ impl TickHistogram {
         Self { ticks }
     }
 
-    /// Adds one value: 1 to 5 ns, no allocation.
+    /// Adds one value; takes 1 to 5 ns and allocates nothing.
     #[inline]
     pub fn record(&mut self, ticks: u64) {
         self.ticks.saturating_record(ticks);
     }
 
-    /// Forgets everything recorded.
+    /// Discards all recorded values.
     pub fn clear(&mut self) {
         self.ticks.reset();
     }
 
-    /// Whether nothing was recorded.
+    /// Whether no values were recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ticks.is_empty()
     }
 
-    /// The distribution in ns, its ticks taken as `ns_per_tick` long.
+    /// Distribution in ns, with ticks of `ns_per_tick`.
     ///
     /// # Errors
-    /// [`FailureKind::Worker`] if HDR refuses to encode, which it does for no histogram of ours.
+    /// Returns [`FailureKind::Worker`] if HDR fails to encode, which it does for no histogram of this type.
     pub fn report(
         &self,
         ns_per_tick: f64,

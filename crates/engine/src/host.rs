@@ -1,15 +1,14 @@
-//! What only the CPU and the C library can tell of where a worker runs: no file has it.
+//! Facts about the host that are in no file: only the CPU and the C library have them.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-/// Longest entry of the password database that is read.
+/// Maximum size of an entry of the password database, bytes.
 const LONGEST_ENTRY: usize = 64 * 1024;
 
-/// How the hypervisor signs itself, such as `KVMKVMKVM`; `None` on bare metal and where the CPU
-/// cannot be asked.
+/// Signature of the hypervisor, such as `KVMKVMKVM`; `None` on bare metal and if the CPU cannot be queried.
 ///
 /// References: Intel SDM volume 2, `CPUID`; Linux, `Documentation/virt/kvm/x86/cpuid.rst`.
 #[cfg(target_arch = "x86_64")]
@@ -20,31 +19,31 @@ pub fn hypervisor_signature() -> Option<String> {
     const FEATURES: u32 = 1;
     const UNDER_A_HYPERVISOR: u32 = 1 << 31;
     const SIGNATURE: u32 = 0x4000_0000;
-    // SAFETY: every x86-64 CPU has CPUID and leaf 1; it reads no memory.
+    // SAFETY: every x86-64 CPU has CPUID and leaf 1; it accesses no memory.
     let features = unsafe { __cpuid(FEATURES) };
     if features.ecx & UNDER_A_HYPERVISOR == 0 {
         return None;
     }
-    // SAFETY: as above; a hypervisor that says it is there answers this leaf.
+    // SAFETY: as above; a hypervisor that announces itself answers this leaf.
     let answer = unsafe { __cpuid(SIGNATURE) };
     let bytes = [answer.ebx, answer.ecx, answer.edx].map(u32::to_le_bytes).concat();
     let text: String = bytes.into_iter().map(char::from).filter(char::is_ascii_graphic).collect();
     (!text.is_empty()).then_some(text)
 }
 
-/// How the hypervisor signs itself: this architecture has no way to ask.
+/// Signature of the hypervisor: this architecture has no way to query it.
 #[cfg(not(target_arch = "x86_64"))]
 #[must_use]
 pub fn hypervisor_signature() -> Option<String> {
     None
 }
 
-/// The C library in use with its version, such as `glibc 2.36`: memcpy is its.
+/// Name and version of the C library in use, such as `glibc 2.36`; it provides memcpy.
 #[must_use]
 pub fn c_library() -> Option<String> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        // SAFETY: the function has no precondition and returns a static string with a NUL.
+        // SAFETY: the function has no precondition and returns a static NUL-terminated string.
         let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
         version.to_str().ok().map(|version| format!("glibc {version}"))
     }
@@ -58,13 +57,13 @@ pub fn c_library() -> Option<String> {
     }
 }
 
-/// The folder that the password database has for the effective user; `None` where it has none, or no whole path.
+/// Home folder of the effective user in the password database; `None` if it has none, or no absolute path.
 #[must_use]
 pub fn home_folder() -> Option<PathBuf> {
     let mut texts = vec![0; LONGEST_ENTRY];
     let mut found = null_mut();
-    // SAFETY: a zeroed `passwd` is a valid one, of null pointers; the call fills it with pointers into `texts`,
-    // whose length it is told, and points `found` at it, or at nothing.
+    // SAFETY: a zeroed `passwd` is valid, with null pointers. The call gets the length of `texts`, fills the entry with
+    // pointers into it, and sets `found` to the entry or to null.
     let home = unsafe {
         let mut entry: libc::passwd = std::mem::zeroed();
         let (user, room) = (libc::geteuid(), texts.len());

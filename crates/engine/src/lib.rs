@@ -1,15 +1,15 @@
-//! Everything that runs inside a worker.
+//! Code that runs inside a worker.
 //!
-//! A worker is one fresh process for one run of one case. The command hands it a [`RunSpec`] and the
-//! [`names`] that it may make, on standard input; the worker opens the [`mechanism`], starts the
-//! parties (one thread, two threads, or two forked processes), has them play the [`workload`], and
-//! prints one [`Report`].
+//! A worker is one fresh process for one run of one case. On standard input it gets a
+//! [`RunSpec`](ipcperf_model::RunSpec) and the [names](leftovers::RunNames) that it may create. It opens the
+//! [`mechanism`], starts the peers (one thread, two threads, or two forked processes), runs the [`workload`] in them,
+//! and prints one [`Report`](ipcperf_model::Report).
 //!
 //! ```text
-//! Assignment -> worker -> mechanism (ends) -> party x workload -> PartyReport -> Report
+//! Assignment -> serve -> mechanism (ends) -> worker: peer x workload -> PartyReport -> Report
 //! ```
 //!
-//! The engine knows no TOML, no storage and no plots, and nothing of the command above it.
+//! The engine contains no TOML, storage or plotting code, and does not depend on the command above it.
 
 pub mod buffer;
 pub mod channel;
@@ -29,10 +29,10 @@ pub mod serve;
 pub mod shared_state;
 pub mod signals;
 #[cfg(test)]
-mod spec;
+mod testing;
 pub mod worker;
 pub mod workload;
 
 pub use disturbance::{Disturbance, disturbance};
-pub(crate) use harness_failure::NO_SPACE;
-pub use harness_failure::{exhausted, harness_failure};
+pub use harness_failure::exhausted;
+pub(crate) use harness_failure::{NO_SPACE, harness_failure};

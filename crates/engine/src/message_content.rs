@@ -1,12 +1,12 @@
-//! Puts into memory what messages hold.
+//! Fills memory with the content of messages.
 
 use ipcperf_model::message_options::Content;
 
-/// Stretches of compressible memory begin so many bytes apart: short enough for any codec's window.
+/// Period of the random parts of compressible memory, bytes: short enough for the window of any codec.
 const STRETCH_BYTES: usize = 1024;
 
-/// Puts `content` into `memory`, which holds a message of `message_bytes` every `stride_bytes` and is constant so
-/// far.
+/// Fills `memory` with `content`. It holds a message of `message_bytes` every `stride_bytes` and is constant before the
+/// call.
 pub(crate) fn fill(content: Content, memory: &mut [u8], message_bytes: usize, stride_bytes: usize) {
     let mut words = Words(message_bytes as u64);
     for place in memory.chunks_mut(stride_bytes) {
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// By what factor deflate makes messages that hold `content` smaller.
+    /// Factor by which deflate shrinks messages that hold `content`.
     #[allow(clippy::cast_precision_loss, reason = "bytes of a message")]
     fn factor(content: &str, message_bytes: usize) -> f64 {
         let mut memory = vec![0x5A; 1 << 20];

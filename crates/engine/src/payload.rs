@@ -1,12 +1,11 @@
-//! What messages hold: nothing in particular, or stamps that the receiver can check.
+//! Content of messages: arbitrary bytes, or stamps that the receiver can check.
 
 use std::hint::black_box;
 
 use ipcperf_model::message_options::{Content, Touch};
 use ipcperf_model::{Failure, FailureKind};
 
-/// Which way a message goes; a reply carries other bytes than its request, so that an echo of
-/// stale memory is found out.
+/// Direction of a message. A reply carries other bytes than its request, so that an echo of stale memory is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From sender to receiver.
@@ -15,25 +14,25 @@ pub enum Way {
     Back,
 }
 
-/// What a workload does to each message before sending and after receiving it.
+/// Processing of each message before sending and after receiving.
 pub trait Payload: Copy {
-    /// Whether [`Payload::check`] looks at messages.
+    /// Whether [`Payload::check`] reads messages.
     const LOOKS: bool = true;
 
     /// Prepares message `number` (from 0) for sending.
     fn stamp(self, message: &mut [u8], number: u64, way: Way);
 
-    /// Checks that `message` is message `number`, whole and unchanged.
+    /// Checks that `message` is message `number`, complete and unchanged.
     ///
     /// # Errors
-    /// [`FailureKind::Corrupt`] with the first offset that differs.
+    /// Returns [`FailureKind::Corrupt`] with the first offset that differs.
     fn check(self, message: &[u8], number: u64, way: Way) -> Result<(), Failure>;
 
-    /// The number of a message that may have been preceded by losses: `next` or a later one.
+    /// Number of a message that may follow lost ones: `next` or a later one.
     fn identify(self, message: &[u8], next: u64) -> u64;
 }
 
-/// Messages are sent as they lie in the buffer and left alone on arrival.
+/// A payload that sends messages as they are in the buffer and does not read them on arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Unchecked;
 
@@ -54,13 +53,13 @@ impl Payload for Unchecked {
     }
 }
 
-/// Messages are written before they are sent, read after they have arrived, or both, and not
-/// checked: what it costs to use them.
+/// A payload that writes messages before sending, reads them after arrival, or both, without checking them. It measures
+/// the cost of using messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Touching {
-    /// Who touches.
+    /// Side that accesses the messages.
     pub touch: Touch,
-    /// What messages hold, and still hold when they have been written.
+    /// Content of messages; rewriting preserves its kind.
     pub content: Content,
 }
 
@@ -86,15 +85,15 @@ impl Payload for Touching {
     }
 }
 
-/// Writes every byte of `message`: with one that changes from message to message where all are the
-/// same, else by changing each word alike, so that it is as easy to compress as before.
+/// Writes every byte of `message`. Constant content gets a value that changes from message to message. Other content is
+/// XORed with the same mask in each word, so that it stays as compressible as before.
 #[inline]
 fn write(message: &mut [u8], number: u64, content: Content) {
     if content == Content::Constant {
         message.fill(number.to_le_bytes()[0]);
         return;
     }
-    // An odd byte, eight times: no byte stays as it was.
+    // The byte is odd, so every byte of the message changes.
     let mask = u64::from(number.to_le_bytes()[0] | 1) * 0x0101_0101_0101_0101;
     let (words, rest) = message.as_chunks_mut::<8>();
     for word in words {
@@ -111,8 +110,8 @@ fn sum(message: &[u8]) -> u64 {
     rest.iter().fold(whole, |sum, &byte| sum.wrapping_add(u64::from(byte)))
 }
 
-/// Each message begins with its number and continues with words derived from number and offset,
-/// so that a lost, repeated, reordered, shifted or torn message cannot pass for the right one.
+/// A payload that starts each message with its number and fills the rest with words derived from number and offset, so
+/// that a lost, repeated, reordered, shifted or torn message cannot pass for the right one.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamped;
 
@@ -128,8 +127,8 @@ impl Stamped {
         if index == 0 {
             return first;
         }
-        // Two rounds of multiply and shift, the odd constants of SplitMix64 (Steele et al. 2014):
-        // neighbouring numbers and offsets give unrelated words.
+        // Two rounds of multiply and shift with the odd constants of SplitMix64 (Steele et al. 2014): neighboring
+        // numbers and offsets give unrelated words.
         let mixed =
             (first ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (mixed ^ (mixed >> 29)).wrapping_mul(0x94D0_49BB_1331_11EB)
@@ -162,7 +161,7 @@ impl Payload for Stamped {
         if held == 8 {
             return low;
         }
-        // Shorter messages hold only the low bytes: the first number from `next` on that fits.
+        // Shorter messages hold only the low bytes of the number: take the first match from `next` on.
         let period = 1_u64 << (held * 8);
         next + low.wrapping_sub(next) % period
     }

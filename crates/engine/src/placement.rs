@@ -1,4 +1,4 @@
-//! Which CPUs: the placements, resolved against the machine's topology and the allowed cpuset.
+//! Placements, resolved against the machine's topology and the allowed cpuset.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,25 +8,25 @@ use ipcperf_model::placement::Placement;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Why a placement cannot be had.
+/// Reason why a placement is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    /// A CPU that was named is not in the cpuset.
+    /// The requested CPU is not in the cpuset.
     #[error("CPU {cpu} is outside the allowed CPUs ({allowed})")]
     OutsideCpuset {
-        /// The CPU that was named.
+        /// Requested CPU.
         cpu: u32,
-        /// The CPUs that are allowed.
+        /// Allowed CPUs.
         allowed: String,
     },
     /// The topology has no such pair among the allowed CPUs.
     #[error("placement {placement} needs {needs}, which the allowed CPUs ({allowed}) do not have")]
     NoSuchPair {
-        /// The placement that was asked for.
+        /// Requested placement.
         placement: Placement,
-        /// What it needs.
+        /// CPUs that it needs.
         needs: &'static str,
-        /// The CPUs that are allowed.
+        /// Allowed CPUs.
         allowed: String,
     },
 }
@@ -34,29 +34,29 @@ pub enum PlacementError {
 /// One CPU and what it shares with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpu {
-    /// Its number.
+    /// CPU number.
     pub number: u32,
-    /// CPUs that are hardware threads of the same core, itself included.
+    /// Hardware threads of the same core, including this one.
     pub core: BTreeSet<u32>,
-    /// CPUs that share its last-level cache, itself included.
+    /// CPUs that share its last-level cache, including this one.
     pub llc: BTreeSet<u32>,
-    /// Its NUMA node.
+    /// NUMA node.
     pub node: Option<u32>,
 }
 
-/// The allowed CPUs of this machine.
+/// Allowed CPUs of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// In ascending order of number.
+    /// CPUs in ascending order of number.
     pub cpus: Vec<Cpu>,
 }
 
 impl Topology {
-    /// Reads the CPUs this process may use and what sysfs says of them. What it does not say is
-    /// taken as shared with nobody.
+    /// Reads the CPUs that this process may use and their description in sysfs. Resources that sysfs does not describe
+    /// are assumed not to be shared.
     ///
     /// # Errors
-    /// The system's refusal to tell the affinity.
+    /// Returns the system's error if the affinity cannot be read.
     pub fn read() -> Result<Self, Errno> {
         let allowed = sched_getaffinity(None)?;
         let numbers = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
@@ -64,7 +64,7 @@ impl Topology {
         Ok(Self { cpus })
     }
 
-    /// The allowed CPUs in the kernel's list notation, such as `0-3,8`.
+    /// Allowed CPUs in the kernel's list notation, such as `0-3,8`.
     #[must_use]
     pub fn allowed(&self) -> String {
         let mut ranges: Vec<(u32, u32)> = Vec::new();
@@ -81,10 +81,10 @@ impl Topology {
         words.collect::<Vec<_>>().join(",")
     }
 
-    /// The CPUs of sender and receiver under `placement`; `None` for [`Placement::Free`].
+    /// Returns the CPUs of sender and receiver under `placement`; `None` for [`Placement::Free`].
     ///
     /// # Errors
-    /// A CPU outside the cpuset, or a pair that the topology does not have.
+    /// Returns an error for a CPU outside the cpuset, or a pair that the topology does not have.
     pub fn resolve(&self, placement: Placement) -> Result<Option<[u32; 2]>, PlacementError> {
         let no_such =
             |needs| PlacementError::NoSuchPair { placement, needs, allowed: self.allowed() };
@@ -132,15 +132,15 @@ impl Topology {
     }
 }
 
-/// Puts the calling thread on `cpu`, for good.
+/// Pins the calling thread to `cpu`.
 ///
 /// # Errors
-/// `EINVAL` where the cpuset does not have it, or the system's refusal.
+/// Returns `EINVAL` if the cpuset does not have the CPU, or another error of the system.
 pub fn pin(cpu: u32) -> Result<(), Errno> {
     confine(&[cpu])
 }
 
-/// Keeps the calling thread on `cpus`. It makes one system call and allocates nothing.
+/// Restricts the calling thread to `cpus`. Makes one system call and allocates nothing.
 ///
 /// # Errors
 /// As for [`pin`].
@@ -166,7 +166,7 @@ fn read_cpu(number: u32) -> Cpu {
     Cpu { number, core, llc, node: read_node(folder) }
 }
 
-/// The NUMA node of a CPU: its folder has a link called `nodeN`.
+/// Reads the NUMA node of a CPU, whose folder has a link called `nodeN`.
 fn read_node(folder: &Path) -> Option<u32> {
     let entries = fs::read_dir(folder).ok()?;
     entries
@@ -174,12 +174,12 @@ fn read_node(folder: &Path) -> Option<u32> {
         .find_map(|entry| entry.file_name().to_str()?.strip_prefix("node")?.parse().ok())
 }
 
-/// CPUs in the list at `path`, in the kernel's notation.
+/// Reads a list of CPUs in the kernel's notation from `path`.
 pub(crate) fn read_list(path: &Path) -> Option<BTreeSet<u32>> {
     parse_list(fs::read_to_string(path).ok()?.trim())
 }
 
-/// The kernel's list notation, such as `0-3,8`.
+/// Parses the kernel's list notation, such as `0-3,8`.
 fn parse_list(text: &str) -> Option<BTreeSet<u32>> {
     let mut cpus = BTreeSet::new();
     for range in text.split(',').filter(|range| !range.is_empty()) {
@@ -193,7 +193,7 @@ fn parse_list(text: &str) -> Option<BTreeSet<u32>> {
 mod tests {
     use super::*;
 
-    /// Two nodes of two cores of two threads, of which CPU 0 is not allowed.
+    /// Two nodes of two cores of two threads each; CPU 0 is not allowed.
     fn eight() -> Topology {
         let cpu = |number: u32| Cpu {
             number,

@@ -1,11 +1,11 @@
-//! Capabilities that the program's file grants (`setcap`): they are for the instruments of the command, and are
-//! given up before code of anybody else runs in a process of ours.
+//! Drops the capabilities that the program's file grants (`setcap`). They are meant for the command's instruments, and
+//! are dropped before third-party code runs in one of our processes.
 //!
 //! Every user who may execute such a file chooses what a worker loads (`lib:FILE`), so the worker must not keep what
 //! the file grants. A capability in the ambient set was granted to this run (`setpriv --ambient-caps`); the kernel
 //! never adds a file's capabilities to that set
 //! ([capabilities(7)](https://man7.org/linux/man-pages/man7/capabilities.7.html)). Root keeps everything.
-//! `no_new_privs` is not set: code that executes the file again gains nothing that its user cannot gain.
+//! `no_new_privs` is not set: code that executes the file again gains nothing that its user could not gain anyway.
 
 use std::fs;
 
@@ -16,19 +16,20 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, set_capabilities,
 };
 
-/// How the grant is taken back from a file.
+/// Command that removes the grant from a file.
 const REMEDY: &str = "take them from the file: sudo setcap -r $(command -v ipcperf)";
 
-/// Proof that the calling process holds nothing that its program's file granted.
+/// Proof that the calling process holds no capability granted by its program's file.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprivileged(());
 
 impl Unprivileged {
-    /// Drops what the program's file granted, and reads back that it is gone. Call it while the process has one
-    /// thread: capabilities are per thread.
+    /// Drops the capabilities that the program's file granted, and verifies that they are gone. Call it while the
+    /// process has one thread: capabilities are per thread.
     ///
     /// # Errors
-    /// [`FailureKind::SetUp`] where the system keeps them, or the process runs as another user than started it.
+    /// Returns [`FailureKind::SetUp`] if the system keeps them, or if the process runs as another user than the one who
+    /// started it.
     pub fn new() -> Result<Self, Failure> {
         if is_set_user_id() {
             return Err(refused("this process runs as another user than the one who started it"));
@@ -51,14 +52,14 @@ pub fn is_set_user_id() -> bool {
     getuid() != geteuid() || getgid() != getegid()
 }
 
-/// Whether the program's file has granted this process a capability that its user does not have.
+/// Whether the program's file granted this process a capability that its user does not have.
 #[must_use]
 pub fn is_granted_by_file() -> bool {
     !geteuid().is_root() && capabilities(None).is_ok_and(|held| !ambient().contains(held.permitted))
 }
 
-/// Whether all of the process `pid` belongs to the user who started this one: what the file grants must not be
-/// used on the processes of others.
+/// Whether the process `pid` runs entirely as the user who started this one. File capabilities must not be used on the
+/// processes of other users.
 #[must_use]
 pub fn is_of_this_user(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -86,11 +87,12 @@ fn give_up() -> Result<(), Errno> {
     if left != reduced(left) {
         return Err(Errno::PERM);
     }
-    // A process that was granted capabilities can be looked into by root alone; this one may be again by its user.
+    // Only root can inspect (ptrace) a process that was granted capabilities; make this one accessible to its user
+    // again.
     set_dumpable_behavior(DumpableBehavior::Dumpable)
 }
 
-/// The ambient set; empty where the kernel has none.
+/// Ambient set; empty if the kernel has none.
 fn ambient() -> CapabilitySet {
     let bits = (0..u64::BITS).map(|number| CapabilitySet::from_bits_retain(1 << number));
     bits.filter(|&one| capability_is_in_ambient_set(one).unwrap_or(false)).collect()
@@ -100,7 +102,7 @@ fn ambient() -> CapabilitySet {
 mod tests {
     use super::*;
 
-    /// Where the tests run as they do everywhere, there is nothing to give up, and nothing is.
+    /// In an ordinary test environment there is nothing to drop, and nothing is dropped.
     #[test]
     fn what_no_file_granted_is_kept() {
         let before = capabilities(None).unwrap();

@@ -1,4 +1,4 @@
-//! What the parties of one run share: where they meet, when the clock started and stopped.
+//! State that the peers of one run share: barrier, and start and stop times.
 
 use std::hint::spin_loop;
 use std::ptr::null_mut;
@@ -16,15 +16,15 @@ use crate::channel::Nearness;
 use crate::clock::now_ns;
 use crate::limits::cacheline::Lines;
 
-/// How long a party on a CPU of its own looks for the other before it sleeps, so that neither is
-/// still waking up when the clock starts.
+/// Time a peer on a separate CPU spins for the other before it sleeps, ns, so that neither is still waking up when the
+/// clock starts.
 const LOOK_NS: u64 = 200_000;
 
-/// How long a sender waits at most for a receiver that shares its CPU, or may: several turns of the scheduler's, so that
-/// a neighbor does not decide whether it comes.
+/// Maximum time a sender waits for a receiver that shares, or may share, its CPU, ns: several time slices of the
+/// scheduler, so that another program on the CPU does not prevent the receiver's start.
 const AWAIT_NS: u64 = 50_000_000;
 
-/// Where a party says which process and thread it is.
+/// Process and thread ID of a peer.
 #[derive(Debug, Default)]
 pub(crate) struct Place {
     pid: AtomicU32,
@@ -32,20 +32,20 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The calling thread is the party.
+    /// Records the calling thread as the peer.
     pub(crate) fn take(&self) {
         self.pid.store(getpid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
-        // What is read here was written before a meeting, which orders it.
+        // Relaxed is enough: the IDs are read only after a barrier.
         self.tid.store(gettid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
     }
 
-    /// Its process and its thread.
+    /// Returns the process and thread ID.
     pub(crate) fn ids(&self) -> (u32, u32) {
         (self.pid.load(Ordering::Relaxed), self.tid.load(Ordering::Relaxed))
     }
 }
 
-/// Memory shared by the parties, whether threads or processes. All zero is its initial state.
+/// Memory shared by the peers, whether threads or processes. All zero is its initial state.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Control {
@@ -57,43 +57,43 @@ pub struct Control {
     end_ns: AtomicU64,
     messages: AtomicU64,
     ns_per_tick: AtomicU64,
-    /// The receiver's is the second; the first is the other's, whoever that is.
+    /// The second is the receiver's; the first belongs to the other peer, whatever its role.
     places: [Place; 2],
     lines: Lines,
 }
 
 impl Control {
-    /// Maps it so that forked processes share it. It stays until the worker ends.
+    /// Maps the memory so that forked processes share it. It stays mapped until the worker ends.
     ///
     /// # Errors
-    /// `ENOMEM` where the system has no room for it.
+    /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn shared() -> Result<&'static Self, Errno> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping of the kernel's choice aliases nothing; it is page-aligned, zeroed
-        // (a valid `Control`), reached only through atomics, and never unmapped.
+        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing; it is page-aligned, zeroed (a
+        // valid `Control`), accessed only through atomics, and never unmapped.
         unsafe {
             let start = mmap_anonymous(null_mut(), size_of::<Self>(), access, MapFlags::SHARED)?;
             Ok(&*start.cast::<Self>())
         }
     }
 
-    /// Where the party that plays `role` says who it is.
+    /// IDs of the peer that runs `role`.
     pub(crate) fn place(&self, role: Role) -> &Place {
         &self.places[usize::from(role == Role::Receiver)]
     }
 
-    /// The lines for measuring the distance between the parties' CPUs.
+    /// Cache lines for measuring the distance between the peers' CPUs.
     pub(crate) fn lines(&self) -> &Lines {
         &self.lines
     }
 
-    /// Returns when both parties are here.
+    /// Waits at the barrier until both peers have arrived.
     pub(crate) fn meet(&self, nearness: Nearness) {
         let meeting = self.meeting.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) == 1 {
             self.arrived.store(0, Ordering::Relaxed);
             self.meeting.store(meeting.wrapping_add(1), Ordering::Release);
-            // A futex on memory that is mapped cannot fail to be woken.
+            // Waking a futex on mapped memory cannot fail.
             let _ = futex::wake(&self.meeting, futex::Flags::empty(), 1);
             return;
         }
@@ -101,7 +101,7 @@ impl Control {
             self.look_for(meeting);
         }
         while self.meeting.load(Ordering::Acquire) == meeting {
-            // Whatever ends the sleep, the loop looks again.
+            // The loop checks again, whatever ended the wait.
             let _ = futex::wait(&self.meeting, futex::Flags::empty(), meeting, None);
         }
     }
@@ -113,13 +113,13 @@ impl Control {
         }
     }
 
-    /// The receiver is about to receive the first message of a phase.
+    /// Marks that the receiver is about to receive the first message of a phase.
     pub(crate) fn announce_receiver(&self) {
         self.receiver_is_ready.store(1, Ordering::Release);
     }
 
-    /// Lets the receiver come as far as its first call, so that the clock, which starts next, does not time what it does
-    /// before. Where it does not come soon, the phase begins all the same.
+    /// Waits until the receiver is ready for its first call, so that the clock, which starts next, does not include its
+    /// preparation. After a time limit the phase begins anyway.
     pub(crate) fn await_receiver(&self, nearness: Nearness) {
         let most_ns = if nearness == Nearness::Apart { LOOK_NS } else { AWAIT_NS };
         let end = now_ns() + most_ns;
@@ -131,30 +131,30 @@ impl Control {
         }
     }
 
-    /// The first byte is about to be sent: the clock, read just before, said `now_ns`.
+    /// Records `now_ns`, read just before the first byte is sent.
     #[inline]
     pub fn begin(&self, now_ns: u64) {
         self.begin_ns.store(now_ns, Ordering::Release);
     }
 
-    /// The last of `messages` has arrived: the clock, read just after, said `now_ns`.
+    /// Records `now_ns`, read just after the last of `messages` arrived.
     pub fn finish(&self, now_ns: u64, messages: u64) {
         self.messages.store(messages, Ordering::Relaxed);
         self.end_ns.store(now_ns, Ordering::Release);
     }
 
-    /// How long a tick of the time stamp counter was during this phase.
+    /// Records the length of a tick of the time stamp counter in this phase.
     pub fn calibrate(&self, ns_per_tick: f64) {
         self.ns_per_tick.store(ns_per_tick.to_bits(), Ordering::Relaxed);
     }
 
-    /// What the last call of [`Control::calibrate`] was given, ns.
+    /// Length of a tick from the last [`Control::calibrate`], ns.
     #[must_use]
     pub fn ns_per_tick(&self) -> f64 {
         f64::from_bits(self.ns_per_tick.load(Ordering::Relaxed))
     }
 
-    /// What the last [`Control::begin`] was given: when the first byte was about to be sent, ns.
+    /// Time given to the last [`Control::begin`], ns: just before the first byte was sent.
     #[must_use]
     pub fn began_ns(&self) -> u64 {
         self.begin_ns.load(Ordering::Acquire)
@@ -167,7 +167,7 @@ impl Control {
         self.end_ns.load(Ordering::Acquire).saturating_sub(begin_ns).max(1)
     }
 
-    /// Messages that arrived in the last phase.
+    /// Number of messages that arrived in the last phase.
     #[must_use]
     pub fn messages(&self) -> u64 {
         self.messages.load(Ordering::Relaxed)
@@ -179,21 +179,21 @@ impl Control {
         self.stream_ended.load(Ordering::Acquire) != 0
     }
 
-    /// The receiver of a lossy stream has seen its end.
+    /// Marks that the receiver of a lossy stream has seen its end.
     pub fn end_stream(&self) {
         self.stream_ended.store(1, Ordering::Release);
-        // A futex on memory that is mapped cannot fail to be woken.
+        // Waking a futex on mapped memory cannot fail.
         let _ = futex::wake(&self.stream_ended, futex::Flags::empty(), 1);
     }
 
     /// Waits until the receiver has seen the end, or for `limit`, which is below one second.
     pub fn wait_for_stream_end(&self, limit: Duration) {
         let limit = Timespec { tv_sec: 0, tv_nsec: i64::from(limit.subsec_nanos()) };
-        // Whatever ends the sleep, the caller looks.
+        // The caller checks the state, whatever ended the wait.
         let _ = futex::wait(&self.stream_ended, futex::Flags::empty(), 0, Some(&limit));
     }
 
-    /// Makes ready for the next phase; called by the sender before the parties meet.
+    /// Resets the state for the next phase; called by the sender before the peers meet.
     pub(crate) fn open_phase(&self) {
         self.stream_ended.store(0, Ordering::Release);
         self.receiver_is_ready.store(0, Ordering::Release);

@@ -1,4 +1,4 @@
-//! What can end the command, with the exit code and what to do about it.
+//! Errors that end the command, with their messages and exit codes.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,63 +7,63 @@ use ipcperf_model::printable::printable_line;
 
 use ipcperf_study::Mistake;
 
-/// Why the command could not do what was asked. Printed once, by [`crate::cli::main`].
+/// Reason why the command could not do what was asked. Printed once, by [`crate::cli::main`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// Wrong arguments, a file that is no results file, or a matrix of nothing but refusals.
+    /// Wrong arguments, a file that is not a results file, or a matrix in which every cell is refused.
     #[error("{0}")]
     Usage(String),
-    /// A study with mistakes in it.
+    /// A study with mistakes.
     #[error("{}", wrong_study(path, mistakes))]
     WrongStudy {
-        /// Its file, or its name.
+        /// File of the study, or its name.
         path: PathBuf,
-        /// At least one.
+        /// Mistakes found; at least one.
         mistakes: Vec<Mistake>,
     },
-    /// Bad input, of which all was said.
+    /// Bad input that has already been reported in full.
     #[error("")]
     Told,
-    /// A file that was named cannot be read.
+    /// A named file that cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// Nothing of what was asked can run on this machine.
+    /// None of the requested cases can run on this machine.
     #[error("nothing of what was asked can run here: {0}")]
     NothingRuns(String),
-    /// The results file cannot be written.
+    /// A results file that cannot be written.
     #[error("cannot write results to {}: {source}; what was written is kept: make room and resume it, or name another file with --out", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// No file was named for results, and there is no folder for them.
+    /// No results file was named, and there is no default folder for one.
     #[error(
         "nowhere to keep results: HOME is not set to a whole path, and the password database has no home for \
          this user; name a file with --out FILE"
     )]
     NoFolder,
-    /// What was made of results cannot be written where it was to be.
+    /// Output made from results (a figure, report or export) that cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     NotWritten {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// A picture cannot be turned into another format.
+    /// A figure that cannot be converted into another format.
     #[error("cannot draw a figure: {0}")]
     Picture(String),
-    /// Standard output cannot be written.
+    /// Standard output that cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
-    /// The machine refuses what every run needs.
+    /// A refusal by the machine of something that every run needs.
     #[error("{0}")]
     Machine(String),
 }
@@ -82,7 +82,6 @@ impl From<ipcperf_study::Error> for Error {
     fn from(error: ipcperf_study::Error) -> Self {
         use ipcperf_study::Error as Wrong;
         match error {
-            Wrong::Usage(words) => Self::Usage(words),
             Wrong::Unreadable { path, source } => Self::Unreadable { path, source },
             Wrong::WrongStudy { path, mistakes } => Self::WrongStudy { path, mistakes },
             Wrong::Plan(error) => error.into(),
@@ -119,7 +118,8 @@ impl Error {
         Self::Usage(words.into())
     }
 
-    /// What is told of it: a line, or one for each mistake of a study. Whatever it quotes makes no lines of its own.
+    /// Returns the message for the user: one line, or one per mistake of a study. Line breaks in quoted text are
+    /// escaped.
     pub(crate) fn told(&self) -> String {
         match self {
             Self::WrongStudy { path, mistakes } => {
@@ -133,7 +133,7 @@ impl Error {
         }
     }
 
-    /// The exit code of INTERFACE: 2 bad input, 3 nothing can run, 5 results cannot be written.
+    /// Returns the exit code: 2 for bad input, 3 if nothing can run, 5 if results cannot be written.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Usage(_) | Self::Unreadable { .. } | Self::WrongStudy { .. } | Self::Told => 2,
@@ -147,14 +147,14 @@ impl Error {
     }
 }
 
-/// A line for each mistake, and how many there are.
+/// Formats one line per mistake, each with the path of the study.
 fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
     let lines: Vec<String> =
         mistakes.iter().map(|mistake| format!("{}: {mistake}", path.display())).collect();
     lines.join("\nipcperf: ")
 }
 
-/// What each exit code means, for help and the manual page.
+/// Meaning of each exit code, for the help and the manual page.
 pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (0, "done"),
     (1, "a gate said no"),
@@ -168,18 +168,18 @@ pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     ),
 ];
 
-/// How a command that did what was asked ends.
+/// Result of a command that did what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// All went well.
+    /// Everything succeeded.
     Done,
-    /// Some runs failed; the rest is kept.
+    /// Some runs failed; the other results are kept.
     SomeFailed,
-    /// Interrupted; what was measured is kept.
+    /// The command was interrupted; results measured so far are kept.
     Interrupted,
-    /// Not everything that could be judged is supported.
+    /// A gate failed: not every hypothesis that could be judged is supported.
     GateSaidNo,
-    /// As the program ends for which it stood.
+    /// Exit code of the compatibility program that the command ran as.
     OfProgram(u8),
 }
 
@@ -189,7 +189,7 @@ impl From<Ending> for ExitCode {
             Ending::Done => 0,
             Ending::GateSaidNo => 1,
             Ending::SomeFailed => 4,
-            // The command dies of the signal; this is what a shell shows of the most frequent.
+            // The command dies of the signal; 130 is what a shell shows for SIGINT, the most frequent one.
             Ending::Interrupted => 130,
             Ending::OfProgram(code) => code,
         })

@@ -1,5 +1,5 @@
-//! Preconditions of every command, checked before anything else: resource limits under which it would crash, its own
-//! open file, and that it is not set-user-ID.
+//! Preconditions of every command, checked first: resource limits under which it would crash, a handle to its own
+//! executable, and that it is not set-user-ID.
 
 use ipcperf_engine::{privilege, signals};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -7,13 +7,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::error::Error;
 use ipcperf_plan::program_file;
 
-/// A resource limit that is met by a crash, not by an error.
+/// A resource limit that leads to a crash, not to an error, when it is too low.
 struct Need {
     resource: Resource,
     name: &'static str,
-    /// Enough for every command and worker.
+    /// Minimum that suffices for every command and worker.
     least_bytes: u64,
-    /// Option letter of `ulimit`, whose unit is KiB.
+    /// Option letter of `ulimit`, which counts in KiB.
     letter: char,
 }
 
@@ -23,10 +23,10 @@ const NEEDS: [Need; 3] = [
     Need { resource: Resource::Data, name: "data", least_bytes: 32 << 20, letter: 'd' },
 ];
 
-/// Checks and establishes all of them.
+/// Checks all preconditions and establishes those that it can.
 ///
 /// # Errors
-/// A limit that is too low and cannot be raised, or a set-user-ID file.
+/// Fails if a limit is too low and cannot be raised, or if the executable is set-user-ID or set-group-ID.
 #[inline(never)]
 pub(crate) fn secure() -> Result<(), Error> {
     NEEDS.iter().try_for_each(Need::meet)?;
@@ -41,7 +41,7 @@ pub(crate) fn secure() -> Result<(), Error> {
 }
 
 impl Need {
-    /// Raises a soft limit that is too low, as far as the hard limit allows. Workers inherit it.
+    /// Raises a soft limit that is too low, as far as the hard limit allows. Workers inherit the limit.
     fn meet(&self) -> Result<(), Error> {
         let Rlimit { current, maximum } = getrlimit(self.resource);
         let suffices = |limit: Option<u64>| limit.is_none_or(|bytes| bytes >= self.least_bytes);

@@ -1,7 +1,7 @@
-//! The signal of which the command dies, once it has kept what was measured and has cleaned up.
+//! The signal that the command dies of, after it has saved its results and cleaned up.
 //!
-//! A program that catches a signal and then exits, with whatever code, says that it has dealt with the matter: a
-//! script's loop goes on with the next program. One that dies of the signal ends the loop too.
+//! A program that catches a signal and then exits, with any code, signals to the shell that it has handled it: a loop
+//! in a script continues with the next program. A program that dies of the signal ends the loop too.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,16 +12,16 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXCPU};
 use signal_hook::flag;
 use signal_hook::low_level::emulate_default_handler;
 
-/// Each such signal, and whether it has arrived. Of several, the command dies of the first in this list: a shell must
-/// see a Ctrl-C, whatever else came.
+/// Caught signals, each with whether it has arrived. If several arrived, the command dies of the first in this list: a
+/// shell must see Ctrl-C, whatever else arrived.
 static ARRIVED: LazyLock<[(i32, Arc<AtomicBool>); 5]> = LazyLock::new(|| {
     [SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGPIPE].map(|signal| (signal, Arc::default()))
 });
 
-/// From now on `signal`, which does not end the command at once, ends it at its end.
+/// Registers `signal`: it no longer ends the command at once; the command dies of it when it is done.
 ///
 /// # Errors
-/// That it cannot be caught.
+/// Fails if the signal cannot be caught.
 pub(crate) fn notice(signal: i32) -> std::io::Result<()> {
     match ARRIVED.iter().find(|(known, _)| *known == signal) {
         Some((_, arrived)) => flag::register(signal, Arc::clone(arrived)).map(drop),
@@ -29,22 +29,23 @@ pub(crate) fn notice(signal: i32) -> std::io::Result<()> {
     }
 }
 
-/// The command shall die of SIGPIPE, as programs do that write to a reader that is gone. Rust has it ignored.
+/// Makes the command die of SIGPIPE at its end, as other programs do whose reader is gone. The Rust runtime ignores
+/// that signal.
 pub(crate) fn pipe_is_broken() {
     let pipe = ARRIVED.iter().filter(|(signal, _)| *signal == SIGPIPE);
     pipe.for_each(|(_, arrived)| arrived.store(true, Ordering::SeqCst));
 }
 
-/// Dies of the signal that has arrived; returns where none has. The last act of the command.
+/// Dies of the signal that has arrived; returns if there is none. This is the last action of the command.
 pub(crate) fn die_if_any_arrived() {
     let Some((signal, _)) = ARRIVED.iter().find(|(_, arrived)| arrived.load(Ordering::SeqCst))
     else {
         return;
     };
-    // Nobody flushes it afterwards; where it cannot be written, that is no longer told.
+    // Nothing flushes standard output after this; an error can no longer be reported.
     let _ = std::io::stdout().flush();
-    // SIGXCPU leaves a core by default, of a command that is in order.
+    // SIGXCPU dumps core by default, which is useless for a command that works correctly.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    // It returns for signals alone that it does not know.
+    // Returns only for unknown signals.
     let _ = emulate_default_handler(*signal);
 }

@@ -27,7 +27,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The name under which the command starts itself as a worker. Not for users.
+/// Subcommand with which the command starts itself as a worker. Not for users.
 const WORKER: &str = "worker";
 
 fn main() -> ExitCode {
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Does what the arguments ask for, and returns the exit code for it.
+/// Does what the arguments ask for and returns the exit code.
 fn run() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
@@ -53,7 +53,7 @@ fn run() -> ExitCode {
     }
 }
 
-/// Does what the command does, once it has what it needs whatever it does.
+/// Checks the preconditions that all commands share, then runs `main`.
 fn as_command(main: impl FnOnce() -> ExitCode) -> ExitCode {
     if let Err(error) = footing::secure() {
         return cli::refuse(&error);

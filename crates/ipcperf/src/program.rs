@@ -1,10 +1,10 @@
-//! The program itself: what it was built from, and how.
+//! Build information of the program.
 
 use ipcperf_engine::host;
 use ipcperf_model::environment::{Environment, Program};
 use ipcperf_plan::machine::{self, NoiseDetection, noise_detection};
 
-/// What results must say of where they are made.
+/// Returns the environment that results record: the machine and this build.
 pub(crate) fn environment() -> Environment {
     machine::environment(program())
 }

@@ -1,5 +1,5 @@
-//! Pages in `docs/`, and a table of the README, that are made from the code: here is what they must hold. A test
-//! compares; with `IPCPERF_WRITE_DOCS=1` it writes them instead.
+//! Tests that pages in `docs/`, and a table of the README, match the code that they are generated from. With
+//! `IPCPERF_WRITE_DOCS=1` the tests write the pages instead.
 
 mod studies;
 
@@ -25,7 +25,7 @@ fn check(name: &str, wanted: &str) {
     assert!(found == wanted, "docs/{name} is not what the code says: run scripts/write-docs");
 }
 
-/// The page `name` holds `wanted` between the marks of `part`; the rest of it is written by hand.
+/// Checks that the page `name` holds `wanted` between the marks of `part`; the rest of the page is written by hand.
 fn check_part(name: &str, part: &str, wanted: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     let page = std::fs::read_to_string(path).unwrap();
@@ -123,7 +123,7 @@ fn the_programs_page_is_that_of_the_list() {
     check("programs.md", &page);
 }
 
-/// What stands below the programs.
+/// End of the page on compatibility programs.
 const PROGRAMS_CLOSING: &str = "
 ## Exit codes
 
@@ -168,7 +168,7 @@ fn the_page_on_results_has_every_cause_of_exclusion() {
     check_part("results.md", "causes", &page);
 }
 
-/// What the schema says a value is, for people.
+/// Returns the type of a value in the schema, in the words of the page.
 fn kind(property: &Value) -> &'static str {
     let types = match &property["type"] {
         Value::Array(types) => types.clone(),

@@ -1,5 +1,5 @@
-//! Names of cases: everything that distinguishes one, readable. A name is made from what a results file stores
-//! of its case, so that whoever goes on with the file can hold one against the other.
+//! Names of cases. A name is readable and holds everything that distinguishes the case. It is built only from
+//! values that the results file stores for the case, so a reader of the file can check it against them.
 
 use std::fmt;
 
@@ -9,53 +9,53 @@ use serde::{Deserialize, Serialize};
 use crate::placement::Placement;
 use crate::{KernelBuffer, RunSpec, TouchCheck};
 
-/// What leads to the bytes that a case moves, or to its messages, in the name of a case.
+/// Prefix of the number of bytes that a case moves, in a case name.
 const TOTAL: &str = "/total=";
-/// As above, where messages were asked for.
+/// Prefix of the number of messages, where the amount was requested in messages.
 const MESSAGES: &str = "/messages=";
-/// What stands between the name of a case and the instruments that watch it.
+/// Prefix of the instruments that observe the case.
 const WATCHED: &str = "/instrument=";
-/// What stands between the name of a case and the instruments whose twin it is.
+/// Prefix of the instruments whose uninstrumented twin the case is.
 const TWIN: &str = "/twin-of=";
-/// What lies between the name of an instrument and the words that chose its events.
+/// Separator between the name of an instrument and the words that chose its events.
 const CHOSEN: char = ':';
 
-/// What the name of a case holds beside what its specification says: it depends on the other cases of its plan.
+/// Parts of a case name that do not follow from the run specification: they depend on the other cases of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NameParts {
-    /// The amount that is moved; null where all cases of the plan move the same.
+    /// Amount of payload; null if all cases of the plan move the same amount.
     #[serde(default)]
     pub amount: Option<NamedAmount>,
-    /// The instruments of the group that watches the case, or whose uninstrumented twin it is.
+    /// Instruments of the group that observes the case, or whose uninstrumented twin it is.
     #[serde(default)]
     pub instruments: Vec<NamedInstrument>,
 }
 
-/// How much is moved one way in a run.
+/// Amount of payload that a run moves in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedAmount {
-    /// Bytes, whatever the buffer.
+    /// Number of bytes, whatever the buffer size.
     Bytes(u64),
-    /// Buffers full.
+    /// Number of messages, each of the size of the buffer.
     Messages(u64),
 }
 
-/// An instrument as the name of a case has it.
+/// Instrument as it appears in a case name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedInstrument {
-    /// Its name.
+    /// Name of the instrument.
     pub instrument: String,
-    /// The words that chose its events, where other cases of the plan have other events.
+    /// Words that chose the events of the instrument; empty unless other cases of the plan have other events.
     #[serde(default)]
     pub events: Vec<String>,
-    /// The number of its part, where its events take several runs.
+    /// Number of the part, if the events of the instrument take several runs.
     #[serde(default)]
     pub part: Option<usize>,
 }
 
 impl NamedAmount {
-    /// The amount as a level of the factor `total`: bytes as a number, messages with their unit.
+    /// Formats the amount as a level of the factor `total`: bytes as a number, messages with their unit.
     #[must_use]
     pub fn level(self) -> String {
         match self {
@@ -76,28 +76,28 @@ impl fmt::Display for NamedInstrument {
     }
 }
 
-/// Which of the two cases a group of instruments makes.
+/// Side of the pair of cases that a group of instruments makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that it watches.
+    /// Instrumented case.
     Watched,
-    /// The one that it leaves alone.
+    /// Uninstrumented twin.
     Twin,
 }
 
-/// What the name of a case is made of, for readers that must tell cases apart or pair them.
+/// Components of a case name, for readers that distinguish cases or pair them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseName {
-    /// Name of the case as it would be without instruments: equal for a watched case and its twin.
+    /// Name of the case without instruments: equal for an instrumented case and its twin.
     pub cell: String,
-    /// Amount that is moved and the instruments.
+    /// Amount of payload, and the instruments.
     pub parts: NameParts,
-    /// Side of the pair; meaningless without instruments.
+    /// Side of the pair; has no meaning without instruments.
     pub side: Side,
 }
 
 impl CaseName {
-    /// The name of a case of `spec` at `placement`.
+    /// Builds the name of a case of `spec` at `placement`.
     #[must_use]
     pub fn new(spec: &RunSpec, placement: Placement, parts: NameParts, side: Side) -> Self {
         let unwatched = NameParts { amount: parts.amount, instruments: Vec::new() };
@@ -105,14 +105,15 @@ impl CaseName {
         Self { cell, parts, side }
     }
 
-    /// Whether instruments that disturb watch it.
+    /// Whether instruments that disturb observe the case.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.side == Side::Watched && !self.parts.instruments.is_empty()
     }
 }
 
-/// The name of a case: `pipe[capacity=4096]/stream/2proc/same/65536`, and what else is not as usual.
+/// Returns the name of a case: `pipe[capacity=4096]/stream/2proc/same/65536`, followed by the settings that differ
+/// from their defaults.
 pub fn case_id(spec: &RunSpec, placement: Placement, parts: &NameParts, side: Side) -> String {
     let mut id = cell_id(spec, placement);
     match parts.amount {
@@ -147,7 +148,7 @@ fn cell_id(spec: &RunSpec, placement: Placement) -> String {
     id
 }
 
-/// The mechanism with the options that were set: `pipe[capacity=4096]`.
+/// Returns the mechanism with the options that were set: `pipe[capacity=4096]`.
 pub fn variant(spec: &RunSpec) -> String {
     if spec.options.is_empty() {
         return spec.mechanism.clone();

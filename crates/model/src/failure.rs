@@ -1,4 +1,4 @@
-//! Why a run yielded nothing.
+//! Reasons why a run produced no measurement.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::role::Role;
 
-/// Its number, the same on every system that POSIX describes.
+/// Number of the signal, the same on every POSIX system.
 const SIGKILL: i32 = 9;
 
-/// Why a run yielded nothing.
+/// Kind of failure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
@@ -18,23 +18,23 @@ pub enum FailureKind {
     SetUp,
     /// A call of the timed loop failed.
     Call,
-    /// The other party's end was closed in mid-run.
+    /// The peer closed its end during the run.
     PeerGone,
-    /// A message arrived changed, twice, out of order, or not at all where none may be lost.
+    /// A message arrived changed, twice or out of order, or did not arrive although the mechanism may not lose any.
     Corrupt,
-    /// A message arrived with another length than it was sent with.
+    /// A message arrived with a length other than the one it was sent with.
     Boundary,
-    /// A party was killed or exited without a word.
+    /// A peer was killed, or exited without a report.
     Died,
-    /// A party panicked: a defect of ipcperf.
+    /// A peer panicked: a bug in ipcperf.
     Panicked,
-    /// The run did not end in time.
+    /// The run did not end before the deadline.
     Deadline,
-    /// The worker did not start, or answered nonsense.
+    /// The worker did not start, or sent an invalid answer.
     Worker,
-    /// An instrument could not watch the run, or has nothing to tell of it.
+    /// An instrument could not observe the run, or has no data for it.
     Instrument,
-    /// A program of one's own answered what is no answer, or cannot be.
+    /// A custom mechanism (`exec:` or `lib:`) gave an invalid or impossible answer.
     Answer,
 }
 
@@ -56,23 +56,23 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// A typed failure of one run.
+/// Typed failure of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{what}: {place}{}", errno_text(*.errno))]
 pub struct Failure {
-    /// The kind of failure.
+    /// Kind of failure.
     pub what: FailureKind,
-    /// Which role met it, where one did.
+    /// Role that met the failure, if one did.
     pub role: Option<Role>,
-    /// Where: the call or step, with what it was given.
+    /// Call or step that failed, with its arguments.
     #[serde(rename = "where")]
     pub place: String,
-    /// The system's error number, where there is one.
+    /// Error number of the system, if there is one.
     pub errno: Option<i32>,
-    /// What the user can do.
+    /// Hint for the user.
     pub remedy: Option<String>,
-    /// Whether it says nothing of the mechanism, but that the machine had no room for the harness just then: the
-    /// same run may go well later.
+    /// Whether the same run may succeed later: the failure says nothing about the mechanism, only that the machine
+    /// had no resources for the harness at that moment.
     #[serde(default)]
     pub transient: bool,
 }
@@ -84,34 +84,34 @@ fn errno_text(errno: Option<i32>) -> String {
 }
 
 impl Failure {
-    /// A failure of `what` at `place`, with nothing else known.
+    /// Builds a failure of kind `what` at `place`, with no other details.
     #[must_use]
     pub fn new(what: FailureKind, place: impl Into<String>) -> Self {
         let place = place.into();
         Self { what, role: None, place, errno: None, remedy: None, transient: false }
     }
 
-    /// A call that the system refused with `errno`.
+    /// Builds the failure of a call that the system refused with `errno`.
     #[must_use]
     pub fn from_errno(what: FailureKind, place: impl Into<String>, errno: i32) -> Self {
         Self { errno: Some(errno), ..Self::new(what, place) }
     }
 
-    /// That a process ended by `signal`, or without any. SIGKILL comes from elsewhere: from an operator, or from the
-    /// kernel where there was no memory.
+    /// Builds the failure for a process that `signal` ended, or that ended without a signal. SIGKILL counts as
+    /// transient: it comes from outside, from an operator or from the kernel when memory ran out.
     #[must_use]
     pub fn killed_by(signal: Option<i32>, place: impl Into<String>) -> Self {
         let transient = signal == Some(SIGKILL);
         Self { transient, ..Self::new(FailureKind::Died, place) }
     }
 
-    /// The same failure, met by `role`.
+    /// Attributes the failure to `role`.
     #[must_use]
     pub fn by(self, role: Role) -> Self {
         Self { role: Some(role), ..self }
     }
 
-    /// The same failure, with what the user can do about it.
+    /// Adds a hint for the user.
     #[must_use]
     pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
         Self { remedy: Some(remedy.into()), ..self }

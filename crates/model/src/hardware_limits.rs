@@ -1,53 +1,53 @@
-//! What a machine cannot beat: the figures that mechanisms are held against.
+//! Hardware limits of a machine: the figures that mechanisms are compared with.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::placement::Placement;
 
-/// The limits of a machine. Each figure is a median over batches, so that interruptions do not
-/// count, except the cache lines', which are means over lines of such medians.
+/// Hardware limits of a machine. Each figure is a median over batches, so that interruptions do not affect it. The
+/// figures of cache lines are means over pairs of lines, each of which is such a median.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
-    /// memcpy with source and target reused, by size, in the order asked for.
+    /// Rate of memcpy with source and destination reused, by size, in the order of the request.
     pub copy: Vec<CopyLimit>,
-    /// memcpy over 256 MiB of source and as many of target, on one CPU, bytes per second.
+    /// Rate of memcpy from a source of 256 MiB to a destination of 256 MiB, on one CPU, bytes per second.
     pub copy_cold_bytes_per_s: Option<u64>,
-    /// The cheapest system call (`getppid`), ns.
+    /// Time of the cheapest system call (`getppid`), ns.
     pub system_call_ns: Option<f64>,
-    /// One switch between two threads of one process on one CPU that wake each other by futex, ns:
-    /// half of their round trip.
+    /// Time of one switch between two threads of one process on one CPU that wake each other by futex, ns: half of
+    /// their round trip.
     pub switch_ns: Option<f64>,
-    /// One wake of a sleeping thread on another CPU (placement `split`), one way, ns: from just
-    /// before the wake until the thread runs; half of there and back.
+    /// Time of one wake-up of a sleeping thread on another CPU (placement `split`), one way, ns: from just before
+    /// the wake until the thread runs, taken as half of the round trip.
     pub futex_wake_ns: Option<f64>,
-    /// A cache line there and back, for each kind of pair that the allowed CPUs have.
+    /// Round trip of a cache line, for each kind of CPU pair that the allowed CPUs have.
     pub cacheline: Vec<CachelineLimit>,
-    /// What could not be measured, and why: `futex_wake_ns: placement split needs two CPUs ...`.
+    /// Figures that could not be measured, with the reason: `futex_wake_ns: placement split needs two CPUs ...`.
     pub missing: Vec<String>,
 }
 
-/// How fast memcpy is at one size.
+/// Rate of memcpy at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CopyLimit {
-    /// Bytes of one copy.
+    /// Size of one copy, bytes.
     pub bytes: u64,
-    /// Bytes per second, source and target reused, on one CPU.
+    /// Rate with source and destination reused, on one CPU, bytes per second.
     pub hot_bytes_per_s: Option<u64>,
 }
 
-/// How far two CPUs are apart.
+/// Round trip of a cache line between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CachelineLimit {
-    /// What the two share.
+    /// Kind of the pair: what the two CPUs share.
     pub kind: PairKind,
-    /// The first such pair.
+    /// First pair of CPUs of this kind.
     pub cpus: [u32; 2],
-    /// A cache line there and back, ns: the mean over 64 pairs of lines.
+    /// Round trip of a cache line, ns: the mean over 64 pairs of lines.
     pub round_trip_ns: Option<f64>,
 }
 
-/// Two CPUs by what they share, named as the placements are.
+/// Kind of a pair of CPUs by what they share, named like the placements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairKind {
@@ -62,10 +62,10 @@ pub enum PairKind {
 }
 
 impl PairKind {
-    /// All kinds, in the order they are reported.
+    /// All kinds, in the order in which they are reported.
     pub const ALL: [Self; 4] = [Self::Smt, Self::Llc, Self::Numa, Self::Split];
 
-    /// The placement of this name.
+    /// Returns the placement of the same name.
     #[must_use]
     pub const fn placement(self) -> Placement {
         match self {

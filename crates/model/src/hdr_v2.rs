@@ -1,43 +1,43 @@
-//! The bins of a stored histogram, read straight from its bytes.
+//! Reads the bins of a stored histogram directly from its bytes.
 //!
-//! HDR V2 is a header of 40 bytes, all of it big-endian, and a payload:
+//! HDR V2 is a header of 40 bytes, all big-endian, followed by a payload:
 //!
-//! | bytes | what |
+//! | bytes | field |
 //! |---|---|
-//! | 4 | a cookie that names the format |
-//! | 4 | bytes of the payload |
-//! | 4 | an offset, always 0 here |
+//! | 4 | cookie that identifies the format |
+//! | 4 | length of the payload in bytes |
+//! | 4 | offset, always 0 here |
 //! | 4 | significant decimal digits |
-//! | 8, 8 | lowest value told from 0, highest value that can be held |
-//! | 8 | a factor, always 1.0 here |
+//! | 8, 8 | lowest value that is distinguished from 0, highest value that can be stored |
+//! | 8 | factor, always 1.0 here |
 //!
-//! The payload has the counts of the bins in ascending order, as signed integers in a variable
-//! number of bytes (`ZigZag`, then LEB128 of at most nine); a negative one is a run of empty bins.
-//! Building a histogram from that takes a quarter of a megabyte and a walk over it, whatever is in
-//! it, and as much as a header claims. Here nothing is allocated, and a header can claim what it
-//! likes.
+//! The payload holds the counts of the bins in ascending order, as signed integers of variable length (`ZigZag`,
+//! then LEB128 of at most nine bytes). A negative integer is a run of empty bins.
+//!
+//! The `hdrhistogram` crate allocates whatever the header claims: a quarter of a megabyte even for a small
+//! histogram, and then walks all of it. This reader allocates nothing, so a false claim in a header is harmless.
 //!
 //! Reference: G. Tene, *`HdrHistogram`*, `AbstractHistogram.encodeIntoByteBuffer`.
 
-/// What a V2 histogram, not compressed, starts with.
+/// Cookie of an uncompressed V2 histogram.
 const COOKIE: u32 = 0x1c84_9313;
-/// Bytes before the payload.
+/// Length of the header, bytes.
 const HEADER: usize = 40;
-/// More digits than these HDR does not have.
+/// Maximum number of significant digits in HDR.
 const MOST_DIGITS: u32 = 5;
-/// An integer has no more bytes than this; the last is taken whole.
+/// Maximum length of an integer, bytes; the last byte carries eight bits of value.
 const MOST_BYTES: u32 = 9;
 
-/// Which values fall into which bin.
+/// Mapping of values to bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// The width of the narrowest bins is two to this power.
+    /// Binary logarithm of the width of the narrowest bins.
     unit: u32,
-    /// So many bins, two to this power, are of one width; of the narrowest twice as many.
+    /// Binary logarithm of the number of bins of one width; there are twice as many of the narrowest.
     half: u32,
 }
 
-/// A stored histogram.
+/// Histogram in its stored form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stored<'a> {
     pub(crate) scale: Scale,
@@ -46,8 +46,8 @@ pub(crate) struct Stored<'a> {
 }
 
 impl Scale {
-    /// The scale that tells values from `low` on apart to `digits` decimal digits. `None` where 64
-    /// bits do not hold it.
+    /// Returns the scale that distinguishes values from `low` on to `digits` decimal digits, or `None` if it does
+    /// not fit into 64 bits.
     pub(crate) fn new(low: u64, digits: u32) -> Option<Self> {
         let whole = 2 * 10_u32.pow(Some(digits).filter(|digits| *digits <= MOST_DIGITS)?);
         let half = whole.next_power_of_two().trailing_zeros() - 1;
@@ -55,7 +55,7 @@ impl Scale {
         (unit + half < 63).then_some(Self { unit, half })
     }
 
-    /// The value in the middle of the bin `index`.
+    /// Returns the value in the middle of the bin `index`.
     pub(crate) fn value(self, index: usize) -> u64 {
         let (width, place) = match index >> self.half {
             0 => (0, index),
@@ -64,13 +64,13 @@ impl Scale {
                 (doublings - 1, within | (1 << self.half))
             }
         };
-        // A bin beyond 64 bits is refused before its value is asked for.
+        // Bins beyond 64 bits are rejected before this function is called.
         let shift = u32::try_from(width).unwrap_or(u32::MAX).saturating_add(self.unit);
         let lowest = (place as u64).checked_shl(shift).unwrap_or(u64::MAX);
         lowest.saturating_add(1_u64.checked_shl(shift).unwrap_or(0) >> 1)
     }
 
-    /// How many bins hold the values up to `high`.
+    /// Number of bins that hold the values up to `high`.
     fn bins(self, high: u64) -> usize {
         let narrowest = self.unit + self.half + 1;
         let doublings = high.checked_ilog2().map_or(0, |log| (log + 1).saturating_sub(narrowest));
@@ -79,10 +79,10 @@ impl Scale {
 }
 
 impl<'a> Stored<'a> {
-    /// Reads the header.
+    /// Parses the header.
     ///
     /// # Errors
-    /// That it is none, or of a kind that ipcperf does not write.
+    /// Returns a message if `bytes` is not an HDR V2 histogram, or is of a variant that ipcperf does not write.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let short = || "not an HDR V2 histogram: too short".to_owned();
         let (header, rest) = bytes.split_at_checked(HEADER).ok_or_else(short)?;
@@ -101,10 +101,10 @@ impl<'a> Stored<'a> {
         Ok(Self { scale, bins: scale.bins(high), payload: payload.ok_or_else(short)? })
     }
 
-    /// Hands each bin that is not empty to `see`, by index and count, in ascending order.
+    /// Calls `see` with the index and count of each bin that is not empty, in ascending order.
     ///
     /// # Errors
-    /// That the payload ends within an integer, or has more bins than its bounds.
+    /// Returns a message if the payload ends within an integer, or has more bins than its bounds allow.
     pub(crate) fn each(&self, mut see: impl FnMut(usize, u64)) -> Result<(), String> {
         let (mut left, mut index) = (self.payload, 0_usize);
         while !left.is_empty() {
@@ -125,7 +125,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// The integer at the start of `bytes`, and what comes after it.
+/// Returns the integer at the start of `bytes` and the bytes after it.
 #[inline]
 fn integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (mut value, mut at) = (0_u64, 0_u32);
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// What the crate that writes histograms says of `bytes`.
+    /// Decodes `bytes` with the crate that writes the histograms.
     fn by_hdr(bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &*bytes).ok()?;
         let middle = |value| histogram.median_equivalent(value);
@@ -190,8 +190,8 @@ mod tests {
             prop_assert_eq!(by_us(&bytes).unwrap(), by_hdr(&bytes).unwrap());
         }
 
-        /// A changed payload is read alike or refused by both; claims in the header are left out,
-        /// for HDR would allocate what they say.
+        /// A changed payload is read with the same result, or rejected, by both readers. The header is not changed:
+        /// HDR would allocate whatever it claims.
         #[test]
         fn what_was_changed_is_read_as_hdr_reads_it(
             values in values(),

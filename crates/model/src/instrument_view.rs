@@ -1,97 +1,105 @@
-//! What an instrument saw, as people look at it: tables, distributions, time lines. Whoever shows a
-//! picture decides on fonts, colours and units of print; values are in the units that they name.
+//! Presentation of the data of an instrument as tables, distributions and time lines. The code that displays a
+//! picture chooses fonts, colours and display units; the values here are in the units that their types name.
 
 use serde::{Deserialize, Serialize};
 
-/// One picture.
+/// Picture of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Picture {
     /// Rows under headings.
     Table(Table),
-    /// How often values fell between powers of two: what `quantize` of `DTrace` draws.
+    /// Histogram over powers of two, like the output of `quantize` in `DTrace`.
     Quantised(Quantised),
-    /// Who did what when.
+    /// States of each role over time.
     Timeline(Timeline),
 }
 
-/// Rows under headings.
+/// Table with headings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
-    /// One heading for each column.
+    /// Headings, one for each column.
     pub headings: Vec<String>,
     /// Rows, each as long as the headings.
     pub rows: Vec<Vec<Value>>,
 }
 
-/// What stands in a table.
+impl Table {
+    /// Builds a table of `rows`, each as long as `headings`.
+    pub(crate) fn new(title: impl Into<String>, headings: &[&str], rows: Vec<Vec<Value>>) -> Self {
+        let headings = headings.iter().map(|&heading| heading.to_owned()).collect();
+        Self { title: title.into(), headings, rows }
+    }
+}
+
+/// Content of one cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Words.
+    /// Text.
     Text(String),
-    /// A count.
+    /// Count.
     Count(u64),
-    /// A time, ns.
+    /// Time, ns.
     Ns(u64),
     /// Bytes.
     Bytes(u64),
-    /// A share of 1.
+    /// Fraction of 1.
     Share(f64),
-    /// What could not be had.
+    /// Value that could not be determined.
     Absent,
 }
 
-/// How often values fell between powers of two.
+/// Histogram over powers of two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantised {
-    /// What it shows.
+    /// Title of the histogram.
     pub title: String,
-    /// What the values are: `Value::Ns(0)` for times, `Value::Bytes(0)` for bytes.
+    /// Kind of the values: `Value::Ns(0)` for times, `Value::Bytes(0)` for bytes.
     pub kind: Value,
-    /// The least value of a row, and how often one fell between it and the next row's.
+    /// Lower bound of each row, and the number of values between it and the lower bound of the next row.
     pub rows: Vec<(u64, u64)>,
 }
 
-/// Who did what when.
+/// Time line of several roles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// What it shows.
+    /// Title of the time line.
     pub title: String,
-    /// Where it ends, ns after its beginning.
+    /// End of the time line, ns after its start.
     pub end_ns: u64,
-    /// One for each role.
+    /// Lanes, one for each role.
     pub lanes: Vec<Lane>,
 }
 
-/// The line of one role.
+/// Lane of one role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lane {
-    /// Whose.
+    /// Role that the lane belongs to.
     pub label: String,
-    /// What it did, in order; gaps are not known.
+    /// Activities in order; nothing is known about the gaps between them.
     pub spans: Vec<Span>,
 }
 
-/// A stretch in which a role did one thing.
+/// Period in which a role was in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its beginning, ns after the picture's.
+    /// Start, ns after the start of the time line.
     pub from_ns: u64,
-    /// Its end.
+    /// End, ns after the start of the time line.
     pub to_ns: u64,
-    /// What was done.
+    /// State during the period.
     pub state: State,
 }
 
-/// What a role can be at.
+/// Scheduling state of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It has a CPU.
+    /// The role runs on a CPU.
     Running,
-    /// It waits for a CPU.
+    /// The role waits for a CPU.
     Runnable,
-    /// It waits for something else.
+    /// The role waits for something other than a CPU.
     Asleep,
 }

@@ -1,7 +1,8 @@
-//! The vocabulary that ipcperf stores and exchanges.
+//! Data types that ipcperf stores and exchanges.
 //!
-//! What one run is ([`RunSpec`]) and what came of it ([`Measurement`], [`Failure`]), what is known of a [`mechanism`]
-//! and of a [`workload`], what a machine cannot beat ([`hardware_limits`]), and what instruments saw. No system calls.
+//! They describe a run ([`RunSpec`]) and its outcome ([`Measurement`], [`Failure`]), the properties of a
+//! [`mechanism`] and of a [`workload`], the [`hardware_limits`] of a machine, and the observations of instruments.
+//! This crate makes no system calls, except that [`parallel`] starts threads.
 
 pub mod case_id;
 pub mod environment;

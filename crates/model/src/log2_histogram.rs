@@ -1,22 +1,22 @@
-//! Distributions over powers of two, as they are kept in the kernel: cheap to count, and fine enough to tell
-//! a fast cluster from the few that are slow.
+//! Histograms over powers of two, as BPF programs keep them in the kernel: cheap to update, and fine enough to
+//! distinguish a cluster of fast values from the few slow ones.
 
-/// How many rows there are: one for zero, and one for each power of two below 2^63.
+/// Number of rows: one for zero, and one for each power of two below 2^63.
 pub const ROWS: usize = 64;
 
-/// The row that `value` falls into: 0 for zero, else one more than its binary logarithm.
+/// Returns the row of `value`: 0 for zero, else one more than its binary logarithm.
 #[must_use]
 pub fn row(value: u64) -> usize {
     ((u64::BITS - value.leading_zeros()) as usize).min(ROWS - 1)
 }
 
-/// The least value of `row`.
+/// Returns the lowest value of `row`.
 #[must_use]
 pub const fn least(row: usize) -> u64 {
     if row == 0 { 0 } else { 1 << (row - 1) }
 }
 
-/// Counts by row as pairs of the least value and the count, from the first row that has any to the last.
+/// Returns pairs of lowest value and count, from the first row with a count to the last.
 #[must_use]
 pub fn pairs(counts: &[u64]) -> Vec<(u64, u64)> {
     let Some(first) = counts.iter().position(|&count| count > 0) else { return Vec::new() };
@@ -24,12 +24,12 @@ pub fn pairs(counts: &[u64]) -> Vec<(u64, u64)> {
     (first..=last).map(|row| (least(row), counts[row])).collect()
 }
 
-/// The value below which a share of `percent` per cent lies, supposed to be spread evenly over its row;
-/// `None` where there are no values.
+/// Returns the value below which `percent` per cent of the values lie, assuming that values are spread evenly over
+/// their row; `None` if there are no values.
 #[must_use]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn percentile(pairs: &[(u64, u64)], percent: f64) -> Option<u64> {
-    // Pairs may be read from a file that anybody made: sums of them may be more than fits.
+    // The pairs may come from an untrusted file: their sum may overflow an integer.
     let total: f64 = pairs.iter().map(|pair| pair.1 as f64).sum();
     let wanted = total * percent / 100.0;
     let mut below = 0.0;

@@ -1,24 +1,24 @@
-//! With `--until-decided`: after how many repetitions the claims of a study are judged.
+//! Interim looks of `--until-decided`: the numbers of repetitions after which the claims of a study are judged.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Repetitions below which a paired test can hardly decide anything.
+/// Number of repetitions below which a paired test can hardly decide anything.
 const LEAST: u32 = 7;
-/// More than any study asks for: a stored number beyond it is a slip.
+/// Maximum number of repetitions: more than any study requests, so a larger stored number is an error.
 const MOST: u32 = 100_000;
 
-/// When the claims of a study are judged while it is measured. A claim that is decided at one look is not judged
-/// at later ones, and cases that no open claim needs are not repeated.
+/// Interim looks at which the claims of a study are judged while it is measured. A claim that is decided at one
+/// look is not judged again, and cases that no open claim needs are not repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Looks {
-    /// Kept repetitions of a case at each look, ascending.
+    /// Number of valid repetitions of a case at each look, ascending.
     pub at_repetitions: Vec<u32>,
 }
 
 impl Looks {
-    /// Looks after a third, a half and two thirds of `most` repetitions, and after all of them; those with too few to
-    /// decide anything are left out.
+    /// Returns looks after a third, a half and two thirds of `most` repetitions, and after all of them. Looks with
+    /// too few repetitions to decide anything are omitted.
     pub fn up_to(most: u32) -> Self {
         let parts = [most.div_ceil(3), most.div_ceil(2), (most / 3 * 2 + most % 3), most];
         let mut at_repetitions: Vec<u32> =
@@ -27,27 +27,27 @@ impl Looks {
         Self { at_repetitions }
     }
 
-    /// Repetitions at the first look.
+    /// Number of repetitions at the first look.
     pub fn first(&self) -> u32 {
         self.at_repetitions.first().copied().unwrap_or(0)
     }
 
-    /// Repetitions at the last look.
+    /// Number of repetitions at the last look.
     pub fn last(&self) -> u32 {
         self.at_repetitions.last().copied().unwrap_or(0)
     }
 
-    /// The level at which a claim of `level` is judged at each look: the looks share it in equal parts, so that
-    /// over all of them no more is decided wrongly than `level` allows (Bonferroni's inequality).
+    /// Returns the significance level of one look for a claim of `level`. The looks share it equally, so that the
+    /// probability of a wrong decision over all of them is at most `level` (Bonferroni's inequality).
     #[allow(clippy::cast_precision_loss, reason = "a handful of looks")]
     pub fn level(&self, level: f64) -> f64 {
         level / self.at_repetitions.len().max(1) as f64
     }
 
-    /// That they could have been asked for.
+    /// Checks that the looks are valid.
     ///
     /// # Errors
-    /// Usage where there is none, they do not ascend, or the last is beyond all reason.
+    /// Returns a message if there are no looks, if they do not ascend, or if the last exceeds the maximum.
     pub fn check(&self) -> Result<(), &'static str> {
         let ascends = self.at_repetitions.windows(2).all(|two| two[0] < two[1]);
         if ascends && self.first() > 0 && self.last() <= MOST {

@@ -1,19 +1,19 @@
-//! What is known of a mechanism before it is used.
+//! Static properties of a mechanism.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether a read returns one message or whatever has arrived.
+/// Whether message boundaries are preserved: whether a read returns one message, or whatever has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundaries {
-    /// A stream of bytes.
+    /// A stream of bytes: reads may merge or split messages.
     None,
-    /// One read, one message.
+    /// Each read returns exactly one message.
     Kept,
 }
 
 impl Boundaries {
-    /// The word used in lists and documentation.
+    /// Returns the word used in lists and documentation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl Boundaries {
     }
 }
 
-/// What happens to the payload between the parties.
+/// Reliability of the transfer between the peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
@@ -31,12 +31,12 @@ pub enum Delivery {
     Reliable,
     /// Messages may be lost, and losses are counted.
     Lossy,
-    /// Nothing moves: what remains is the harness.
+    /// Nothing is transferred: the run measures the harness alone.
     Nothing,
 }
 
 impl Delivery {
-    /// The word used in lists and documentation.
+    /// Returns the word used in lists and documentation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,24 +47,24 @@ impl Delivery {
     }
 }
 
-/// Which way the payload takes from one party to the other.
+/// Path of the payload from one peer to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PayloadWay {
-    /// Through the kernel: a system call on either side for each message.
+    /// Through the kernel: a system call on each side for every message.
     Kernel,
-    /// Through memory that both parties map: no call is needed.
+    /// Through memory that both peers map: no system call is needed.
     Memory,
-    /// Through memory that both parties map, but a system call on either side tells of each message.
+    /// Through memory that both peers map, with a doorbell system call on each side for every message.
     RungMemory,
-    /// Out of the sender's memory: a system call of the receiver's for each message.
+    /// From the memory of the sender: a system call of the receiver for every message.
     Reach,
-    /// None: nothing moves.
+    /// No path: nothing is transferred.
     Nowhere,
 }
 
 impl PayloadWay {
-    /// The word used in lists.
+    /// Returns the word used in lists.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,24 +77,24 @@ impl PayloadWay {
     }
 }
 
-/// How a peer waits for the other. On two CPUs this decides what an exchange costs at least.
+/// How a peer waits for the other. With the peers on two CPUs, this sets the minimum cost of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerWait {
-    /// It sleeps at once, and the other has to wake it.
+    /// The peer sleeps at once, and the other has to wake it.
     Sleeps,
-    /// It spins first, or never sleeps: an exchange needs no wake-up.
+    /// The peer spins first, or never sleeps: an exchange needs no wake-up.
     Spins,
     /// An option decides.
     Chosen {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// Its values with which a peer spins.
+        /// Values of the option with which a peer spins.
         spins: &'static [&'static str],
     },
 }
 
 impl PeerWait {
-    /// The word used in lists.
+    /// Returns the word used in lists.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,43 +105,44 @@ impl PeerWait {
     }
 }
 
-/// Who does part of a mechanism's work beside the parties, so that they may wait for it.
+/// Process, thread or device that does part of the work of a mechanism besides the peers, so that they may wait for
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Helper {
-    /// Nobody.
+    /// None.
     Nobody,
-    /// A thread that the kernel has on each CPU (`NAME/0`, `NAME/1`): its CPU time is the mechanism's.
+    /// Kernel thread on each CPU (`NAME/0`, `NAME/1`); its CPU time is attributed to the mechanism.
     KernelThread(&'static str),
-    /// A process between the parties, which is the role broker.
+    /// Process between the peers: the role `broker`.
     Broker,
-    /// Threads that a library starts in each party's process: what they use is the party's.
+    /// Threads that a library starts in the process of each peer; their usage is attributed to the peer.
     OwnThreads,
-    /// What holds the files: with a disk below them the parties may wait for it.
+    /// File system with a disk below it, for which the peers may wait.
     Disk,
 }
 
-/// What the receiver gets of the payload.
+/// How the receiver gets the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadFate {
-    /// A copy: what the sender does to its buffer afterwards changes nothing.
+    /// As a copy: later changes by the sender have no effect.
     Copied,
-    /// A copy, made when the receiver reads: until then the sender's own memory must stay as it is.
+    /// As a copy, made when the receiver reads: until then the sender must not change its memory.
     Lent,
-    /// The sender's own memory, in place, which must stay as it is until it is given back.
+    /// In place, in the memory of the sender, which the sender must not change until it is returned.
     HandedOver,
-    /// A copy, or, where the option of that name has that value, the sender's own memory.
+    /// As a copy, or in place in the memory of the sender if an option has a certain value.
     Chosen {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// The value with which payload is handed over.
+        /// Value with which the payload is handed over in place.
         handed_over: &'static str,
     },
-    /// Nothing.
+    /// Not at all.
     Nothing,
 }
 
 impl PayloadFate {
-    /// The word used in lists and documentation.
+    /// Returns the word used in lists and documentation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -154,20 +155,20 @@ impl PayloadFate {
     }
 }
 
-/// What a party learns from the mechanism itself when the other is killed. (In a run the worker
-/// watches both, and ends the other.)
+/// How a peer learns from the mechanism itself that the other was killed. (In a run the worker monitors both peers
+/// and ends the one that is left.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerDeath {
-    /// End of file or an error, whichever way it waits.
+    /// EOF or error, whether it sends or receives.
     Told,
-    /// An error, but only once it sends: one that receives waits on.
+    /// Error on send only: a peer that receives keeps waiting.
     SenderTold,
-    /// Nothing: it waits on.
+    /// Not detected: the peer keeps waiting.
     NotTold,
 }
 
 impl PeerDeath {
-    /// The words used in lists and documentation.
+    /// Returns the words used in lists and documentation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -178,17 +179,18 @@ impl PeerDeath {
     }
 }
 
-/// Whether processes of different users, neither started by the other, can meet through it.
+/// Whether unrelated processes, of different users and neither started by the other, can connect through the
+/// mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unrelated {
-    /// Yes: by a name, a key or an address.
+    /// They can: by a name, a key or an address.
     Yes,
-    /// No, and why.
+    /// They cannot, for the given reason.
     No(&'static str),
 }
 
 impl Unrelated {
-    /// The words used in documentation.
+    /// Returns the words used in documentation.
     #[must_use]
     pub fn words(self) -> String {
         match self {
@@ -198,34 +200,34 @@ impl Unrelated {
     }
 }
 
-/// A library that a mechanism is made of.
+/// Library that a mechanism uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Library {
-    /// Its name, as its authors write it.
+    /// Name, as its authors write it.
     pub name: &'static str,
-    /// The version that was built in.
+    /// Version that was compiled in.
     pub version: &'static str,
-    /// Its licence, as an SPDX expression.
+    /// License, as an SPDX expression.
     pub licence: &'static str,
 }
 
-/// What readers of results must know of the mechanism of a case, with the options of the case.
+/// Properties of the mechanism of a case, with the options of the case, that readers of results need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseFacts {
-    /// What happens to the payload between the parties.
+    /// Reliability of the transfer between the peers.
     pub delivery: Delivery,
-    /// Which way the payload takes.
+    /// Path of the payload.
     pub way: PayloadWay,
-    /// Whether the receiver gets the sender's own memory.
+    /// Whether the receiver gets the sender's own memory instead of a copy.
     pub is_handed_over: bool,
-    /// Whether a peer that waits sleeps at once.
+    /// Whether a waiting peer sleeps at once, without spinning first.
     pub sleeps: bool,
-    /// The library that does the work, where one does.
+    /// Library that does the work, if one does.
     pub library: Option<String>,
 }
 
 impl CaseFacts {
-    /// Whether nothing moves: what remains is the harness.
+    /// Whether nothing is transferred, so that the run measures the harness alone.
     #[must_use]
     pub fn moves_nothing(&self) -> bool {
         self.delivery == Delivery::Nothing

@@ -1,6 +1,5 @@
-//! What the parties do with messages beside sending and receiving them: what is in them, who writes
-//! and reads them, which memory they lie in and who touched it first, and what a request is answered
-//! with.
+//! Message options: content of the messages, which peers access every byte, which memory the messages use and when
+//! it is first touched, and the reply to a request.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,24 +7,24 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All of it, for one run.
+/// Message options of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Handling {
-    /// Who writes and reads every byte.
+    /// Peers that access every payload byte.
     pub touch: Touch,
-    /// What messages hold.
+    /// Content of the messages.
     pub content: Content,
-    /// Whether messages lie where the one before lay.
+    /// Buffers that successive messages use.
     pub buffers: Reuse,
-    /// When the memory that messages lie in is touched first.
+    /// Time at which the memory of the messages is first touched.
     pub first_touch: FirstTouch,
-    /// What a request is answered with; of no account in other workloads.
+    /// Reply to a request; only used by the workload `request-reply`.
     pub reply: Reply,
 }
 
 impl Handling {
-    /// What of it is not as usual: the flag without its dashes, and what it was given.
+    /// Returns the options that differ from their defaults: the flag without its dashes, and its value.
     #[must_use]
     pub fn conditions(&self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
@@ -40,18 +39,18 @@ impl Handling {
     }
 }
 
-/// Who writes and reads every byte of each message, inside the timed region.
+/// Peers that access every byte of each message, inside the timed region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Touch {
-    /// Nobody: messages are sent as they lie, and left alone on arrival.
+    /// None: messages are sent without being written, and not read on arrival.
     #[default]
     None,
-    /// The party that sends a message writes it before.
+    /// The sender of a message writes it first.
     Write,
-    /// The party that receives a message reads it afterwards.
+    /// The receiver of a message reads it afterwards.
     Read,
-    /// Both.
+    /// The sender of a message writes it first, and the receiver reads it afterwards.
     Both,
 }
 
@@ -59,7 +58,7 @@ impl Touch {
     /// Every value, the default first.
     pub const ALL: [Self; 4] = [Self::None, Self::Write, Self::Read, Self::Both];
 
-    /// The word used on the command line and in results.
+    /// Returns the word used on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,16 +82,17 @@ impl Touch {
     }
 }
 
-/// Whether messages lie where the one before lay.
+/// Buffers that successive messages use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reuse {
-    /// All in one buffer, which stays in the caches it fits into.
+    /// One buffer for all messages, which stays in any cache that it fits into.
     #[default]
     Hot,
-    /// In sixteen buffers in turn, as in a program that keeps a pool of them.
+    /// Sixteen buffers in turn, as in a program with a buffer pool.
     Rotate,
-    /// In turn over 256 MiB, more than caches hold: hardly a byte is in one when its turn comes.
+    /// Buffers spread over 256 MiB, in turn: more than caches hold, so hardly any byte of a buffer is cached when
+    /// its turn comes.
     Cold,
 }
 
@@ -100,7 +100,7 @@ impl Reuse {
     /// Every value, the default first.
     pub const ALL: [Self; 3] = [Self::Hot, Self::Rotate, Self::Cold];
 
-    /// The word used on the command line and in results.
+    /// Returns the word used on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,18 +111,18 @@ impl Reuse {
     }
 }
 
-/// When the memory that messages lie in is touched first.
+/// Time at which the memory of the messages is first touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstTouch {
-    /// By the party that uses it, after the fork: no page is left to be had in the timed region.
+    /// After the fork, by the peer that uses the memory: no page fault for it occurs in the timed region.
     #[default]
     AfterFork,
-    /// Before the fork: both parties then own it copy-on-write, and whoever writes to a page first
-    /// takes a fault for it, inside the timed region.
+    /// Before the fork: both peers then share the pages copy-on-write, and the first write to a page causes a fault
+    /// inside the timed region.
     BeforeFork,
-    /// By the first transfer, inside the timed region: each page costs a fault there. Messages hold
-    /// zeroes. `ipc-static` of 2015 measured so.
+    /// During the first transfer, inside the timed region: each page causes a fault there. Messages hold zeroes.
+    /// `ipc-static` (2015) measured this way.
     Timed,
 }
 
@@ -130,7 +130,7 @@ impl FirstTouch {
     /// Every value, the default first.
     pub const ALL: [Self; 3] = [Self::AfterFork, Self::BeforeFork, Self::Timed];
 
-    /// The word used on the command line and in results.
+    /// Returns the word used on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -141,15 +141,15 @@ impl FirstTouch {
     }
 }
 
-/// What a request is answered with.
+/// Reply to a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub enum Reply {
-    /// Itself, sent back from where it was received.
+    /// The request itself, sent back from the buffer that it was received in.
     #[default]
     Echo,
-    /// A message of its own, of so many bytes.
+    /// A separate message of this many bytes.
     Bytes(u64),
 }
 
@@ -162,28 +162,28 @@ impl fmt::Display for Reply {
     }
 }
 
-/// What messages hold.
+/// Content of the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub enum Content {
-    /// One byte, over and over.
+    /// One repeated byte.
     #[default]
     Constant,
-    /// Random bytes, which no codec makes smaller.
+    /// Random bytes, which do not compress.
     Random,
-    /// Random bytes with the rest constant, so that a good codec makes this fraction of them.
+    /// Partly random, partly constant bytes, so that a good codec compresses them by this ratio.
     Compressible(Ratio),
 }
 
-/// By what factor something can be made smaller, from 1 to 100, in hundredths.
+/// Compression ratio from 1 to 100, in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
     hundredths: u32,
 }
 
 impl Ratio {
-    /// How many of `bytes` it leaves: at least 1.
+    /// Returns the compressed size of `bytes` at this ratio: at least 1.
     #[must_use]
     pub fn of(self, bytes: usize) -> usize {
         (bytes * 100 / self.hundredths.max(100) as usize).max(1)
@@ -193,7 +193,7 @@ impl Ratio {
 impl FromStr for Reply {
     type Err = WordError;
 
-    /// Reads `echo`, or a plain number of bytes.
+    /// Parses `echo` or a plain number of bytes.
     fn from_str(word: &str) -> Result<Self, WordError> {
         match (word, word.parse()) {
             ("echo", _) => Ok(Self::Echo),
@@ -203,7 +203,7 @@ impl FromStr for Reply {
     }
 }
 
-/// Lets results hold these as the words that they are read from and written as.
+/// Implements the string conversions with which results store these types.
 macro_rules! stored_as_words {
     ($($stored:ty),+) => {$(
         impl TryFrom<String> for $stored {
@@ -263,24 +263,24 @@ impl FromStr for Ratio {
     }
 }
 
-/// A word that says nothing of what is done with messages.
+/// Error for an invalid message option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
-    /// No such content.
+    /// Unknown content.
     #[error("unknown payload `{0}`; known are {known}", known = CONTENTS.join(", "))]
     Unknown(String),
-    /// No such factor.
+    /// Invalid compression ratio.
     #[error("{RATIO}, not `{0}`")]
     Ratio(String),
-    /// No such reply.
+    /// Invalid reply.
     #[error("a reply is echo or a number of bytes from 1 on, not `{0}`")]
     Reply(String),
 }
 
-/// The words for contents; `R` stands for a factor.
+/// Words for the contents; `R` is a ratio.
 pub const CONTENTS: [&str; 3] = ["constant", "random", "compressible:R"];
 
-/// The factors that are right.
+/// Description of the valid ratios.
 pub const RATIO: &str = "compressible:R takes a factor of 1 to 100, such as compressible:4";
 
 #[cfg(test)]

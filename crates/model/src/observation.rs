@@ -1,22 +1,22 @@
-//! What an instrument saw of one role in one run.
+//! Observations of an instrument for one role in one run.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One row of what an instrument saw: a role, and the instrument's own fields, whose names end in their units.
+/// One row of observations: a role, and the fields of the instrument, whose names end in their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// Whose; `None` where it is of the run as a whole.
+    /// Role that the row describes; `None` if it describes the run as a whole.
     pub role: Option<String>,
-    /// The instrument's own. What could not be had is null, never zero.
+    /// Fields of the instrument. A value that could not be determined is null, never zero.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
 }
 
 impl Observation {
-    /// What `row`, an instrument's own type, says of `role`. A row that is no object, which no instrument
-    /// makes, would be without fields.
+    /// Builds the observation for `role` from `row`, a row type of an instrument. A row that does not serialize to
+    /// an object has no fields; no instrument produces one.
     pub fn of(role: Option<&str>, row: &impl Serialize) -> Self {
         let fields = match serde_json::to_value(row) {
             Ok(Value::Object(fields)) => fields,
@@ -25,14 +25,14 @@ impl Observation {
         Self { role: role.map(str::to_owned), fields }
     }
 
-    /// The row as the instrument's own type; `None` where it is of another, or of a later ipcperf.
+    /// Returns the row as the type `R` of the instrument, or `None` if it is of another type or of a later ipcperf.
     #[must_use]
     pub fn row<R: DeserializeOwned>(&self) -> Option<R> {
         serde_json::from_value(Value::Object(self.fields.clone())).ok()
     }
 }
 
-/// The roles of `observations`, in the order in which they occur.
+/// Returns the roles of `observations`, in the order in which they first occur.
 #[must_use]
 pub fn roles(observations: &[Observation]) -> Vec<&str> {
     let mut roles = Vec::new();
@@ -44,7 +44,7 @@ pub fn roles(observations: &[Observation]) -> Vec<&str> {
     roles
 }
 
-/// What is told of `role`, where it is of the type `R`.
+/// Returns the rows of `role` that are of the type `R`.
 #[must_use]
 pub fn rows_of<R: DeserializeOwned>(observations: &[Observation], role: &str) -> Vec<R> {
     let of_role = observations.iter().filter(|seen| seen.role.as_deref() == Some(role));

@@ -1,16 +1,16 @@
-//! The same for each of many things, on all CPUs that this process may use.
+//! Parallel map over many items, on all CPUs that this process may use.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-/// More threads than this gain nothing: what they make then comes together on one.
+/// Maximum number of threads. More gain nothing: one thread collects the results.
 const MOST_THREADS: usize = 16;
 
-/// What `each` makes of `items`, in their order.
+/// Applies `each` to every item and returns the results in the order of the items.
 ///
-/// The threads are gone when this returns: a command that measures afterwards has none beside it.
-/// Where the system has no more of them, those that are there do the work.
+/// All threads have ended when this function returns, so that they do not disturb a later measurement. If the
+/// system refuses to start more threads, the existing ones do the work.
 pub fn map<T, I, R>(items: I, each: impl Fn(T) -> R + Sync) -> Vec<R>
 where
     T: Send,
@@ -30,7 +30,7 @@ where
     made.into_iter().map(|(_, result)| result).collect()
 }
 
-/// How many threads share `items`, where it is known how many those are at most.
+/// Number of threads for `items`, given the maximum number of items if it is known.
 fn threads(items: Option<usize>) -> usize {
     let cpus = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     match items.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
@@ -50,12 +50,12 @@ fn joined<R>(helper: ScopedJoinHandle<'_, R>) -> R {
     helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Takes one item after another that no other thread has taken.
+/// Takes items one after another that no other thread has taken.
 fn take_turns<T, R>(
     items: &Mutex<impl Iterator<Item = (usize, T)>>,
     each: impl Fn(T) -> R,
 ) -> Vec<(usize, R)> {
-    // A panic of another thread is told where that is joined.
+    // A panic of another thread is reported where that thread is joined.
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::iter::from_fn(next).map(|(at, item)| (at, each(item))).collect()
 }

@@ -1,35 +1,35 @@
-//! Where the peers run.
+//! Placement of the peers on CPUs.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where the parties shall run.
+/// Placement of the peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Placement {
-    /// Both on the first allowed CPU.
+    /// Both peers on the first allowed CPU.
     Same,
-    /// On the first two allowed CPUs.
+    /// The first two allowed CPUs.
     Split,
-    /// On two hardware threads of one core.
+    /// Two hardware threads of one core.
     Smt,
-    /// On two cores that share a last-level cache.
+    /// Two cores that share a last-level cache.
     Llc,
-    /// On two NUMA nodes.
+    /// Two NUMA nodes.
     Numa,
-    /// Wherever the scheduler puts them.
+    /// No pinning: the scheduler places the peers.
     Free,
-    /// On these CPUs: the sender's and the receiver's.
+    /// The given CPUs: that of the sender and that of the receiver.
     Pair(u32, u32),
 }
 
-/// A word that is no placement.
+/// Error for a word that is not a placement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown placement `{0}`: use same, split, smt, llc, numa, free, or a pair of CPUs such as 0:1"
 )]
 pub struct UnknownPlacement(pub String);
 
-/// The placements that have a word of their own.
+/// Placements that have a name.
 pub const WORDS: [(&str, Placement); 6] = [
     ("same", Placement::Same),
     ("split", Placement::Split),

@@ -1,25 +1,25 @@
-//! With `--until-ci`: how well a median must be known.
+//! Precision target of `--until-ci`.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How well medians are to be known, and when to give up.
+/// Precision that medians must reach, and the limits after which a case is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Precision {
-    /// Half of the 95 % interval of the median, as a share of the median.
+    /// Half-width of the 95 % interval of the median, as a share of the median.
     pub half_width: f64,
-    /// Kept repetitions before the interval is first looked at.
+    /// Number of valid repetitions before the interval is first checked.
     pub least_repetitions: u32,
-    /// Repetitions after which a case is given up.
+    /// Number of repetitions after which a case is given up.
     pub most_repetitions: u32,
-    /// Time after which no case is repeated that has the least, s.
+    /// Time after which a case that has the minimum number of repetitions is not repeated, s.
     pub most_s: f64,
 }
 
 impl Precision {
-    /// The most time a case may take.
+    /// Returns the maximum time of a case.
     pub fn most_time(&self) -> Duration {
         Duration::try_from_secs_f64(self.most_s).unwrap_or(Duration::MAX)
     }

@@ -1,5 +1,5 @@
-//! Text of others made safe to print: names in a results file, paths and words of a library may hold what a
-//! terminal obeys, or what makes a reader see another text than there is.
+//! Makes untrusted text safe to print. Names in a results file, paths and messages of a library may hold control
+//! sequences that a terminal executes, or characters that make the displayed text differ from the actual text.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{Formatter, PrettyFormatter};
 
-/// Characters that are obeyed, reorder what is around them, or cannot be seen: controls (Cc), format characters (Cf),
-/// separators of lines, whatever Unicode lets programs ignore (Default_Ignorable_Code_Point), and noncharacters.
+/// Characters that terminals execute, that reorder the text around them, or that are invisible: controls (Cc),
+/// format characters (Cf), line separators, characters that Unicode lets programs ignore
+/// (Default_Ignorable_Code_Point), and noncharacters.
 const UNSAFE: [RangeInclusive<char>; 19] = [
     '\0'..='\u{1f}',
     '\u{7f}'..='\u{9f}',
@@ -33,13 +34,14 @@ const UNSAFE: [RangeInclusive<char>; 19] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// Musical symbols and others between the two blocks of invisible ones in the last range but one.
+/// Visible characters, such as musical symbols, between the two blocks of invisible ones in the second-to-last
+/// range.
 const VISIBLE: RangeInclusive<char> = '\u{1bca4}'..='\u{1d172}';
 
-/// What stands where an unsafe character was.
+/// Replacement for an unsafe character.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Whether `letter` must not be printed as it is; a newline is among them.
+/// Whether `letter` must not be printed as it is. A newline is unsafe.
 pub fn is_unsafe(letter: char) -> bool {
     let is_listed = || UNSAFE.iter().any(|range| range.contains(&letter));
     let is_noncharacter = || u32::from(letter) & 0xfffe == 0xfffe;
@@ -50,12 +52,12 @@ pub fn is_unsafe(letter: char) -> bool {
     }
 }
 
-/// `text` without what is unsafe; its lines stay.
+/// Replaces the unsafe characters of `text` except newlines.
 pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| letter != '\n' && is_unsafe(letter))
 }
 
-/// `text` without what is unsafe, in one line.
+/// Replaces the unsafe characters of `text`, including newlines.
 pub fn printable_line(text: &str) -> Cow<'_, str> {
     replaced(text, is_unsafe)
 }
@@ -67,24 +69,24 @@ fn replaced(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| if is_replaced(c) { REPLACEMENT } else { c }).collect())
 }
 
-/// `value` as JSON for people. What is unsafe is escaped: a program reads the text that there is.
+/// Formats `value` as indented JSON. Unsafe characters are escaped, so that programs still read the original text.
 pub fn pretty_json(value: &impl Serialize) -> String {
     let mut text = Vec::new();
-    // Maps have keys of text, and memory can be written.
+    // Neither step can fail: maps have string keys, and the output is a buffer in memory.
     let _ = write_pretty_json(value, &mut text);
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Writes `value` as [`pretty_json`] has it.
+/// Writes `value` in the format of [`pretty_json`].
 ///
 /// # Errors
-/// That `out` cannot be written.
+/// Returns the error of writing to `out`.
 pub fn write_pretty_json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let mut serializer = Serializer::with_formatter(out, Escaping(PrettyFormatter::new()));
     Ok(value.serialize(&mut serializer)?)
 }
 
-/// JSON for people, whose strings hold nothing that is unsafe.
+/// JSON formatter with indentation that escapes unsafe characters in strings.
 struct Escaping<'a>(PrettyFormatter<'a>);
 
 impl Formatter for Escaping<'_> {

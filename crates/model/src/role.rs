@@ -1,9 +1,9 @@
-//! Which side of the communication a process or thread plays.
+//! Role of a process or thread in the communication.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who did it.
+/// Role of a process or thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -11,14 +11,14 @@ pub enum Role {
     Sender,
     /// Receives the payload, or answers each round trip.
     Receiver,
-    /// A daemon between the two.
+    /// Daemon between sender and receiver.
     Broker,
-    /// One thread that plays both.
+    /// Single thread that acts as sender and receiver.
     Both,
 }
 
 impl Role {
-    /// The word used as a prefix of result keys.
+    /// Returns the word used as a prefix of result keys.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Distributions of round trips as results files store them, put together.
+//! Pools the round-trip histograms that results files store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::hdr_v2::{Scale, Stored};
 
-/// Significant decimal digits of the histograms that are written here: values are kept to 0.1 %.
+/// Number of significant decimal digits of the histograms that ipcperf writes: values are kept to 0.1 %.
 pub const DIGITS: u8 = 3;
 
-/// What several of them hold together: each value, ns, in ascending order, with its count. A text is
-/// what a sample's `round_trip_histogram` holds: HDR V2 in base64.
+/// Merges several histograms and returns each value, ns, in ascending order, with its count. A text is the content
+/// of a sample's `round_trip_histogram`: HDR V2 in base64.
 ///
 /// # Errors
-/// What is wrong with one of the texts.
+/// Returns a description of the first text that is invalid.
 pub fn pool<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<(u64, u64)>, String> {
     let (mut pooled, mut bytes) = (Pooled::empty(), Vec::new());
     for text in texts {
@@ -27,18 +27,18 @@ pub fn pool<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<(u64, u6
 }
 
 thread_local! {
-    /// Empty bins, to be filled again: those of thousands of cases are pooled one after another, and
-    /// fresh memory costs more than pooling.
+    /// Empty bins for reuse: the histograms of thousands of cases are pooled one after another, and fresh memory
+    /// costs more than the pooling.
     static EMPTY_BINS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Counts of several histograms. Those on the scale of ours, which is nearly all, are counted by
-/// bin, of which there are few; those on any other scale by value.
+/// Counts of several histograms. Histograms on ipcperf's own scale, nearly all of them, are counted by bin, of
+/// which there are few. Those on another scale are counted by value.
 struct Pooled {
     of_ours: Vec<u64>,
-    /// The first of those that is not empty; beyond the last, where none is.
+    /// Index of the first bin that is not empty; beyond the last bin if all are empty.
     first: usize,
-    /// Beyond the last that is not empty.
+    /// Index after the last bin that is not empty.
     end: usize,
     of_others: BTreeMap<u64, u64>,
 }
@@ -77,7 +77,7 @@ impl Pooled {
     }
 }
 
-/// The scale of the histograms that are written here.
+/// Returns the scale of the histograms that ipcperf writes.
 fn ours() -> Option<Scale> {
     Scale::new(1, u32::from(DIGITS))
 }

@@ -1,4 +1,4 @@
-//! One run as it is stored, and as a worker gets it.
+//! Specification of one run, as results files store it and as a worker receives it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::message_options::{Handling, Reply};
 use crate::workload::Kind;
 
-/// Which parties there are and what separates them.
+/// Kind of the peers and of their separation.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub enum Mode {
-    /// One thread plays both sides, non-blocking and interleaved.
+    /// One thread acts as both peers, non-blocking and interleaved.
     #[serde(rename = "1thread")]
     OneThread,
     /// Two threads of one process.
@@ -29,7 +29,7 @@ impl Mode {
     /// Every mode, in the order of the documentation.
     pub const ALL: [Self; 3] = [Self::OneThread, Self::TwoThreads, Self::TwoProcesses];
 
-    /// The word used on the command line and in results.
+    /// Returns the word used on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,24 +40,24 @@ impl Mode {
     }
 }
 
-/// What the kernel shall hold between the two parties.
+/// Capacity of the kernel buffer between the peers.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelBuffer {
-    /// What the system gives unasked.
+    /// Default of the system.
     Default,
-    /// As large as the buffer handed to one call.
+    /// Size of the buffer passed to one call.
     Match,
     /// This many bytes.
     Bytes(u64),
-    /// This many bytes, but no more than the system's maximum for everybody, whoever asks.
+    /// This many bytes, but at most the system's limit for unprivileged users, even for a privileged user.
     Plain(u64),
 }
 
 impl KernelBuffer {
-    /// The bytes to ask the kernel for; `None` leaves its default.
+    /// Returns the number of bytes to request from the kernel; `None` keeps its default.
     #[must_use]
     pub const fn asked_bytes(self, buffer_bytes: u64) -> Option<u64> {
         match self {
@@ -67,7 +67,7 @@ impl KernelBuffer {
         }
     }
 
-    /// Whether more than the system's maximum is tried.
+    /// Returns whether to try privileged requests, which can exceed the limit for unprivileged users.
     #[must_use]
     pub const fn privilege(self) -> Privilege {
         match self {
@@ -77,12 +77,12 @@ impl KernelBuffer {
     }
 }
 
-/// Whether what only a privileged process may ask of the kernel is tried.
+/// Whether requests that need privilege are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// It is, and does without where it is refused.
+    /// Tried, with a fallback if the kernel refuses.
     Used,
-    /// It is not.
+    /// Not tried.
     Unused,
 }
 
@@ -97,123 +97,123 @@ impl fmt::Display for KernelBuffer {
     }
 }
 
-/// Whether the receiver checks what it got.
+/// Whether the receiver checks the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TouchCheck {
-    /// Messages are delivered and left alone.
+    /// Messages are delivered without a check.
     Off,
-    /// Each message is stamped by its sender; order, length and content are checked on arrival.
+    /// The sender stamps each message; the receiver checks order, length and content.
     Verify,
 }
 
-/// What a calibrated run does before the phase that counts.
+/// Warm-up of a calibrated run before the measured phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUp {
-    /// Nothing but what finds the total.
+    /// No warm-up besides the phases that find the total.
     #[default]
     None,
-    /// Moves messages for about so long.
+    /// Moves messages for about this many nanoseconds.
     ForNs(u64),
-    /// Moves so many slices of equal size, of about 0.8 ms, and reports how long each took: how long
-    /// a warm-up must be is read from them.
+    /// Moves this many slices of equal size, of about 0.8 ms each, and reports the duration of each. The necessary
+    /// length of a warm-up is derived from them.
     Slices(u32),
 }
 
-/// Several phases that count, in one and the same pair of parties: what the documents' programs call
-/// iterations. Whatever is judged from them must know that they are not independent.
+/// Several measured phases in one pair of peers, called iterations by the programs that ipcperf is compatible with.
+/// An analysis must account for the fact that they are not independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repeats {
-    /// How many; none is taken for one.
+    /// Number of phases; 0 means 1.
     pub count: u32,
-    /// What comes before each.
+    /// Pause before each phase.
     pub rest: Rest,
 }
 
-/// What the parties do before a phase.
+/// Pause of the peers before a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rest {
-    /// Nothing.
+    /// No pause.
     #[default]
     None,
-    /// File systems are flushed, and two seconds pass.
+    /// Flush the file systems, then wait for two seconds.
     Settle,
 }
 
-/// Whether whoever starts a worker wants to see its parties before they begin.
+/// Whether the peers wait before they begin, so that an instrument can attach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gate {
-    /// They begin when they are ready.
+    /// The peers begin as soon as they are ready.
     #[default]
     Open,
-    /// They wait until they are told to.
+    /// The peers wait for a signal to begin.
     Closed,
 }
 
-/// Whether parties look at their kernel objects.
+/// Whether the peers read the limits of their kernel objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objects {
-    /// They do not.
+    /// The limits are not read.
     #[default]
     Unread,
-    /// They do, outside the timed region.
+    /// The limits are read, outside the timed region.
     Read,
 }
 
-/// What a message is answered with, where it is.
+/// Answer to a message, for workloads with answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A message of the receiver's own, of so many bytes.
+    /// A separate message of the receiver, of this many bytes.
     Own(usize),
-    /// Itself, sent back from where it was received.
+    /// The message itself, sent back from the buffer that it was received in.
     Echo,
 }
 
-/// One run, as a worker gets it and as results files store it.
+/// Specification of one run, as a worker receives it and as results files store it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
-    /// A name from the list of mechanisms, or of one's own: `lib:FILE`, `exec:PROGRAM`.
+    /// Name from the list of mechanisms, or a custom mechanism: `lib:FILE`, `exec:PROGRAM`.
     pub mechanism: String,
-    /// The mechanism's options by name; those left out have their defaults.
+    /// Options of the mechanism by name; an omitted option has its default.
     pub options: BTreeMap<String, String>,
-    /// What the parties do.
+    /// Traffic pattern.
     pub workload: Kind,
-    /// Which parties there are.
+    /// Kind of the peers: threads or processes.
     pub mode: Mode,
-    /// The CPUs of sender and receiver; `None` leaves both to the scheduler.
+    /// CPUs of sender and receiver; null leaves both to the scheduler.
     pub cpus: Option<[u32; 2]>,
-    /// Bytes handed to one write or read call, or of one message.
+    /// Bytes passed to one write or read call, or size of one message.
     pub buffer_bytes: u64,
-    /// Payload one way; `None` has the worker calibrate it.
+    /// Payload in one direction, bytes; null if the worker calibrates it.
     pub total_bytes: Option<u64>,
-    /// What the kernel shall hold between the parties.
+    /// Capacity of the kernel buffer between the peers.
     pub kernel_buffer: KernelBuffer,
     /// Whether messages are stamped and checked.
     pub check: TouchCheck,
-    /// What else is done with messages.
+    /// Message options.
     #[serde(default)]
     pub handling: Handling,
-    /// What comes before the phase that counts, where no total is given.
+    /// Warm-up before the measured phase, if no total is given.
     #[serde(default)]
     pub warm_up: WarmUp,
-    /// Whether several phases count, each told for itself.
+    /// Several measured phases, each reported separately; absent if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
-    /// Whether the parties wait to be watched.
+    /// Whether the peers wait until instruments have attached.
     #[serde(default)]
     pub gate: Gate,
-    /// Whether they look at their kernel objects.
+    /// Whether the peers read the limits of their kernel objects.
     #[serde(default)]
     pub objects: Objects,
 }
 
 impl RunSpec {
-    /// A calibrated stream of `mechanism` between two processes, wherever the scheduler puts them, in messages of
-    /// `buffer_bytes`; all else by default.
+    /// Builds the specification of a calibrated stream of `mechanism` between two processes, placed by the
+    /// scheduler, in messages of `buffer_bytes`; everything else has its default.
     #[must_use]
     pub fn usual(mechanism: &str, buffer_bytes: u64) -> Self {
         Self {
@@ -234,7 +234,7 @@ impl RunSpec {
         }
     }
 
-    /// What each message is answered with, where it is.
+    /// Returns the answer to each message, for workloads with answers.
     #[must_use]
     pub fn answer(&self) -> Answer {
         match (self.workload, self.handling.reply) {
@@ -244,7 +244,7 @@ impl RunSpec {
         }
     }
 
-    /// Bytes of the answer to each message; `None` where there is none.
+    /// Returns the size of the answer to each message, bytes; `None` if messages are not answered.
     #[must_use]
     pub fn reply_bytes(&self) -> Option<u64> {
         self.workload.is_answered().then(|| match self.answer() {
@@ -253,7 +253,7 @@ impl RunSpec {
         })
     }
 
-    /// Bytes of the largest message, there or back.
+    /// Returns the size of the largest message in either direction, bytes.
     #[must_use]
     pub fn largest_bytes(&self) -> u64 {
         self.reply_bytes().unwrap_or(0).max(self.buffer_bytes)

@@ -1,15 +1,15 @@
-//! Sizes as they are typed: `64`, `64KiB`, `1MB`, lists, and ranges.
+//! Parses sizes: `64`, `64KiB`, `1MB`, lists, and ranges.
 //!
-//! `512..16MiB` is powers of two from the start, both ends in; `1MB..100MB:10` is ten values at
-//! equal distance, both ends in; `1kB..100MB*10` multiplies by ten. KiB, MiB, GiB are powers of
-//! 1024; kB (KB too), MB, GB of 1000.
+//! `512..16MiB` is the powers of two from the start, including both ends. `1MB..100MB:10` is ten equally spaced
+//! values, including both ends. `1kB..100MB*10` multiplies by ten. KiB, MiB and GiB are powers of 1024; kB (also
+//! KB), MB and GB are powers of 1000.
 
 use std::collections::HashSet;
 use std::fmt;
 
-/// More values than this in one list is a slip, not a plan.
+/// Maximum number of values in one list: a longer list is a typing error rather than a plan.
 pub const MOST_VALUES: u64 = 4_096;
-/// Characters of a list that an error quotes.
+/// Maximum number of characters of a list that an error quotes.
 const MOST_QUOTED: usize = 60;
 
 const UNITS: [(&str, u64); 9] = [
@@ -24,14 +24,14 @@ const UNITS: [(&str, u64); 9] = [
     ("GB", 1_000_000_000),
 ];
 
-/// What is wrong with a size.
+/// Error in a size or in a list of sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeError {
     /// Not a whole number with a unit.
     NoSize(String),
-    /// No bytes.
+    /// Zero bytes.
     Zero(String),
-    /// More than 64 bits hold.
+    /// More bytes than fit into 64 bits.
     TooLarge(String),
     /// A range without an end.
     NoEnd(String),
@@ -39,16 +39,16 @@ pub enum SizeError {
     NoStart(String),
     /// A range whose end is below its start.
     Backwards(String),
-    /// A range whose step does not grow.
+    /// A range whose factor is below 2.
     Endless(String),
-    /// A range of fewer than two values.
+    /// A range with a count below two.
     Count(String),
-    /// More values than are allowed, and how many.
+    /// More values than allowed, with their number.
     TooMany(String, u64),
 }
 
 impl SizeError {
-    /// Returns what is wrong.
+    /// Returns a description of the error.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
@@ -64,7 +64,7 @@ impl SizeError {
         }
     }
 
-    /// Returns what would be right.
+    /// Returns a hint with the correct form.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -96,7 +96,7 @@ impl std::error::Error for SizeError {}
 ///
 /// # Errors
 ///
-/// `text` is no size, zero, or more than 64 bits hold.
+/// Returns an error if `text` is not a size, is zero, or is more than fits into 64 bits.
 pub fn parse(text: &str) -> Result<u64, SizeError> {
     let no_size = || SizeError::NoSize(text.to_owned());
     let trimmed = text.trim();
@@ -115,20 +115,20 @@ pub fn parse(text: &str) -> Result<u64, SizeError> {
     }
 }
 
-/// Parses a comma-separated list of sizes and ranges; repeated values count once.
+/// Parses a comma-separated list of sizes and ranges; repeated values are dropped.
 ///
 /// # Errors
 ///
-/// The list is too long, or one of its items is no size and no range.
+/// Returns an error if the list is too long, or if one of its items is neither a size nor a range.
 pub fn parse_list(text: &str) -> Result<Vec<u64>, SizeError> {
     parse_items(&text.split(',').collect::<Vec<_>>())
 }
 
-/// Parses the items of a list, each a size or a range; repeated values count once.
+/// Parses the items of a list, each a size or a range; repeated values are dropped.
 ///
 /// # Errors
 ///
-/// The list is too long, or one of its items is no size and no range.
+/// Returns an error if the list is too long, or if one of its items is neither a size nor a range.
 pub fn parse_items(items: &[&str]) -> Result<Vec<u64>, SizeError> {
     check_count(items)?;
     let (mut sizes, mut seen) = (Vec::new(), HashSet::new());
@@ -142,11 +142,11 @@ pub fn parse_items(items: &[&str]) -> Result<Vec<u64>, SizeError> {
     Ok(sizes)
 }
 
-/// Checks that a list of `items` is not too long, before any value is made: a short text can name millions.
+/// Checks that a list of `items` is not too long, before any value is generated: a short text can name millions.
 ///
 /// # Errors
 ///
-/// It makes more than [`MOST_VALUES`] sizes.
+/// Returns an error if the list has more than [`MOST_VALUES`] sizes.
 pub fn check_count(items: &[&str]) -> Result<(), SizeError> {
     match count_items(items.iter().copied()) {
         0..=MOST_VALUES => Ok(()),
@@ -154,8 +154,8 @@ pub fn check_count(items: &[&str]) -> Result<(), SizeError> {
     }
 }
 
-/// Number of values that the list `text` names, repeated ones included, without making them. What is no size
-/// counts as one value.
+/// Number of values that the list `text` names, including repeated ones, counted without generating them. An item
+/// that is not a size counts as one value.
 #[must_use]
 pub fn count_list(text: &str) -> u64 {
     count_items(text.split(','))
@@ -166,9 +166,9 @@ fn count_items<'a>(items: impl Iterator<Item = &'a str>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// The start of a list of `items`, or all of it where it is short.
+/// Returns the start of a list of `items`, or the whole list if it is short.
 fn quoted(items: &[&str]) -> String {
-    // Each item has a character or more, or the comma after it.
+    // Each item has at least one character, or the comma after it.
     let text = items[..items.len().min(MOST_QUOTED + 1)].join(",");
     match text.char_indices().nth(MOST_QUOTED) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -176,17 +176,17 @@ fn quoted(items: &[&str]) -> String {
     }
 }
 
-/// One item of a list.
+/// Item of a list.
 #[derive(Clone, Copy)]
 enum Item {
     One(u64),
-    /// `start`, `start * factor`, ... up to `end`, and `end` itself.
+    /// `start`, `start * factor`, ... below `end`, then `end` itself.
     Multiplied {
         start: u64,
         end: u64,
         factor: u64,
     },
-    /// `count` values at equal distance, rounded to whole bytes.
+    /// `count` equally spaced values, rounded to whole bytes.
     Spaced {
         start: u64,
         end: u64,
@@ -226,7 +226,7 @@ impl Item {
         }
     }
 
-    /// Number of values, each that rounds to the same included.
+    /// Number of values, including those that round to the same size.
     fn count(self) -> u64 {
         match self {
             Self::One(_) => 1,
@@ -235,7 +235,7 @@ impl Item {
         }
     }
 
-    /// The values. Of a range at equal distance they must have been counted before.
+    /// Returns the values. The length of an equally spaced range must have been checked before.
     fn sizes(self) -> Vec<u64> {
         match self {
             Self::One(size) => vec![size],
@@ -245,7 +245,7 @@ impl Item {
     }
 }
 
-/// At most 64 values: each is twice the one before, or more.
+/// Returns at most 64 values: each is at least twice the one before.
 fn multiplied(start: u64, end: u64, factor: u64) -> Vec<u64> {
     let next = |&size: &u64| size.checked_mul(factor).filter(|&next| next < end);
     let mut sizes: Vec<u64> = std::iter::successors(Some(start), next).collect();
@@ -265,7 +265,7 @@ fn spaced(start: u64, end: u64, count: u64) -> Vec<u64> {
     sizes
 }
 
-/// Bytes as people write them: the largest binary or decimal unit that leaves a whole number.
+/// Display of a number of bytes with the largest binary or decimal unit that leaves a whole number.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes(pub u64);
 
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Were one of these lists made to be counted, the test would not end.
+    /// The test would not end if one of these lists were generated in order to count it.
     #[test]
     fn a_list_is_counted_without_being_made() {
         let absurd = format!("1..{0}:{0}", u64::MAX);

@@ -1,12 +1,12 @@
-//! What somebody may have meant who mistyped a word.
+//! Suggestions for mistyped words.
 
-/// Below this similarity (Jaro-Winkler) a suggestion would only puzzle.
+/// Minimum similarity (Jaro-Winkler) of a suggestion; less similar words would only puzzle the user.
 const SIMILAR: f64 = 0.7;
 
-/// Words longer than this are near nothing, and comparing them would take long.
+/// Maximum length of a word that gets a suggestion: longer words resemble nothing, and comparing them takes long.
 const LONGEST_NEAR: usize = 100;
 
-/// The known word that is nearest to `word`, where one is near.
+/// Returns the known word that is nearest to `word`, if one is similar enough.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST_NEAR {
         return None;
@@ -18,7 +18,7 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, nearest)| nearest)
 }
 
-/// The error for a word that is not known, with the nearest that is.
+/// Returns the error message for an unknown word, with the nearest known word.
 pub fn unknown_word<'a>(
     what: &str,
     word: &str,
@@ -27,7 +27,7 @@ pub fn unknown_word<'a>(
     format!("unknown {what} `{}`; {}", shortened(word), suggestion(word, known))
 }
 
-/// The remedy for `word`, which is not known: the nearest known word, or all of them where none is near.
+/// Returns the hint for the unknown `word`: the nearest known word, or all known words if none is near.
 pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(word, known.clone()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -35,7 +35,7 @@ pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) 
     }
 }
 
-/// The start of `word`, or all of it where it is short enough to be quoted.
+/// Returns the start of `word`, or the whole word if it is short enough to quote.
 #[must_use]
 pub fn shortened(word: &str) -> String {
     match word.char_indices().nth(LONGEST_NEAR) {
@@ -44,7 +44,7 @@ pub fn shortened(word: &str) -> String {
     }
 }
 
-/// From 0 to 1. One slip of the fingers is always near, also in a word of three letters.
+/// Similarity from 0 to 1. A single typing error always counts as similar, even in a word of three letters.
 fn similarity(word: &str, known: &str) -> f64 {
     if strsim::osa_distance(word, known) == 1 { 1.0 } else { strsim::jaro_winkler(word, known) }
 }

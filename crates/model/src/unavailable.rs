@@ -1,11 +1,11 @@
-//! What cannot be had on a machine, and what would help.
+//! Reason why something is unavailable on a machine, and the remedy.
 
-/// Why something cannot be had here.
+/// Reason why something is unavailable here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} ({remedy})")]
 pub struct Unavailable {
-    /// What is missing, in a line.
+    /// Missing item, in one line.
     pub reason: String,
-    /// What would help, in a line.
+    /// Remedy, in one line.
     pub remedy: String,
 }

@@ -1,8 +1,8 @@
-//! Figures with their units, for people: three significant digits.
+//! Formats figures with their units for display, with three significant digits.
 
 use crate::size::Bytes;
 
-/// `value` in the largest of `units` (factor and name, ascending) that leaves at least 1.
+/// Formats `value` in the largest of `units` (factor and name, ascending) in which it is at least 1.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let fitting = units.iter().rev().find(|(factor, _)| value >= *factor * 0.9995);
     let (factor, name) = fitting.or_else(|| units.first()).copied().unwrap_or((1.0, ""));
@@ -15,12 +15,12 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     format!("{value:.digits$} {name}")
 }
 
-/// Bytes per second, decimal units.
+/// Formats bytes per second with decimal units.
 pub fn bandwidth(bytes_per_s: f64) -> String {
     scaled(bytes_per_s, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")])
 }
 
-/// Bytes: exactly where that is short, else with three digits of a binary unit.
+/// Formats bytes: exactly if that is short, else with three digits of a binary unit.
 #[allow(clippy::cast_precision_loss, reason = "for people, and three digits are left")]
 pub fn bytes(bytes: u64) -> String {
     const SHORT: usize = 8;
@@ -32,12 +32,12 @@ pub fn bytes(bytes: u64) -> String {
     scaled(bytes as f64, &units.map(|(factor, name): (u64, _)| (factor as f64, name)))
 }
 
-/// A frequency given in kHz.
+/// Formats a frequency given in kHz.
 pub fn frequency(khz: f64) -> String {
     scaled(khz, &[(1.0, "kHz"), (1e3, "MHz"), (1e6, "GHz")])
 }
 
-/// A number without a unit, however small.
+/// Formats a number without a unit, however small.
 pub fn plain(number: f64) -> String {
     if number > 0.0 && number < 0.0995 {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 308")]
@@ -48,17 +48,17 @@ pub fn plain(number: f64) -> String {
     scaled(number, &units).trim_end().to_owned()
 }
 
-/// A time given in ns.
+/// Formats a time given in ns.
 pub fn time(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
 }
 
-/// A time given in ns that may be far below one.
+/// Formats a time given in ns that may be far below 1 ns.
 pub fn short_time(ns: f64) -> String {
     if ns < 0.0995 { scaled(ns * 1e3, &[(1e-3, "fs"), (1.0, "ps")]) } else { time(ns) }
 }
 
-/// Bytes on an axis: whole binary units.
+/// Formats bytes on an axis, in whole binary units.
 pub fn bytes_of(bytes: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let (mut value, mut unit) = (bytes, 0);
@@ -68,7 +68,7 @@ pub fn bytes_of(bytes: f64) -> String {
     format!("{value} {}", units[unit])
 }
 
-/// A share as per cent.
+/// Formats a share as a percentage.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -78,7 +78,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A duration in seconds or minutes, for people who wait.
+/// Formats a waiting time in seconds, minutes or hours.
 pub fn duration(duration: std::time::Duration) -> String {
     let seconds = duration.as_secs_f64();
     match seconds {
@@ -89,7 +89,7 @@ pub fn duration(duration: std::time::Duration) -> String {
     }
 }
 
-/// A factor such as `3.4 times`.
+/// Formats a factor such as `3.4 times`.
 pub fn factor(factor: f64) -> String {
     if factor < 9.95 { format!("{factor:.1} times") } else { format!("{factor:.0} times") }
 }

@@ -1,43 +1,43 @@
-//! The workloads: what the peers do with a mechanism.
+//! Workloads: traffic patterns of the peers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which workload.
+/// Traffic pattern of the peers.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// One party sends, the other receives.
+    /// One peer sends, the other receives.
     Stream,
     /// Each message is answered by one of the same size before the next is sent.
     RoundTrip,
-    /// Each message is answered by itself, or by one of another size, before the next is sent.
+    /// Each message is sent back, or answered by one of another size, before the next is sent.
     RequestReply,
 }
 
-/// What is known of a workload.
+/// Description of a workload.
 #[derive(Debug)]
 pub struct Facts {
-    /// Which one.
+    /// Workload that is described.
     pub kind: Kind,
     /// Canonical name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: &'static str,
-    /// What it measures, with its unit.
+    /// Measured quantity, with its unit.
     pub measures: &'static str,
 }
 
 /// Every workload, in the order in which tables show them.
 pub const WORKLOADS: &[&Facts] = &[&STREAM, &ROUND_TRIP, &REQUEST_REPLY];
 
-/// What a survey measures.
+/// Workloads that a survey measures.
 pub const SURVEYED: &[Kind] = &[Kind::Stream, Kind::RoundTrip];
 
 impl Kind {
-    /// What is known of it.
+    /// Returns the description of the workload.
     ///
     /// # Panics
     /// Never: every kind is in [`WORKLOADS`], as a test checks.
@@ -46,7 +46,7 @@ impl Kind {
         WORKLOADS.iter().find(|facts| facts.kind == self).expect("every kind is listed")
     }
 
-    /// Whether the receiver answers, so that what is measured is the time there and back.
+    /// Whether the receiver answers, so that the measured quantity is a round-trip time.
     #[must_use]
     pub const fn is_answered(self) -> bool {
         match self {
@@ -55,14 +55,14 @@ impl Kind {
         }
     }
 
-    /// The word used on the command line and in results.
+    /// Returns the word used on the command line and in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.facts().name
     }
 }
 
-/// What `stream` is.
+/// Description of `stream`.
 const STREAM: Facts = Facts {
     kind: Kind::Stream,
     name: "stream",
@@ -71,7 +71,7 @@ const STREAM: Facts = Facts {
         after the last is received",
 };
 
-/// What `round-trip` is.
+/// Description of `round-trip`.
 const ROUND_TRIP: Facts = Facts {
     kind: Kind::RoundTrip,
     name: "round-trip",
@@ -79,7 +79,7 @@ const ROUND_TRIP: Facts = Facts {
     measures: "time there and back in ns: mean (elapsed time over trips) and distribution",
 };
 
-/// What `request-reply` is.
+/// Description of `request-reply`.
 const REQUEST_REPLY: Facts = Facts {
     kind: Kind::RequestReply,
     name: "request-reply",

@@ -1,16 +1,15 @@
-//! BPF programs: how they come into the kernel, and what they kept is read.
+//! BPF programs: loads and attaches them, and reads their maps.
 //!
 //! ```text
 //! Object -> Attached::load (constants set, programs attached) -> the run -> Attached::stop -> Kept
 //! ```
 //!
-//! The programs are C beside this file, compiled beforehand (`scripts/bpf-objects`) and part of the binary,
-//! so that a build asks for no clang. Each object is written for every kernel: what differs between kernels
-//! and processors is settled when it is loaded, from the types that the kernel tells of itself.
+//! The programs are C sources in this folder. They are compiled beforehand (`scripts/bpf-objects`) and embedded in the
+//! binary, so a build does not need clang. Each object works on every kernel: differences between kernels and
+//! processors are resolved at load time from the kernel's type information (BTF).
 //!
-//! Nothing is pinned. Links, programs and maps live as long as the [`Attached`] that holds them, and no
-//! longer than the process. While the parties run nobody reads: what was kept is fetched in one piece when
-//! the programs are off again.
+//! Nothing is pinned. Links, programs and maps live as long as the [`Attached`] that owns them, and no longer than the
+//! process. Nothing reads the maps while the peers run: they are read once, after the programs are detached.
 
 mod functions;
 mod privilege;
@@ -26,25 +25,25 @@ use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod};
 use ipcperf_model::Unavailable;
 
-/// A compiled object and what in it is attached where.
+/// A compiled object, and where its programs attach.
 #[derive(Debug)]
 pub(crate) struct Object {
-    /// The bytes of the ELF file, aligned to 4 (`aya::include_bytes_aligned!`).
+    /// Content of the ELF file, aligned to 4 bytes (`aya::include_bytes_aligned!`).
     pub(crate) bytes: &'static [u8],
-    /// The programs that are for a tracepoint of the kernel, and which: `("entered", "sys_enter")`.
+    /// Programs for kernel tracepoints, each with its tracepoint: `("entered", "sys_enter")`.
     pub(crate) programs: &'static [(&'static str, &'static str)],
 }
 
-/// Programs that are on. Dropped, they are off, and what they kept is gone.
+/// Attached programs. Dropping the value detaches them and frees their maps.
 #[derive(Debug)]
 pub(crate) struct Attached(Ebpf);
 
 impl Attached {
-    /// Loads and attaches all programs of `object`. `set` gives the constants their values and the maps
-    /// their sizes: [`EbpfLoader::override_global`] and [`EbpfLoader::map_max_entries`].
+    /// Loads and attaches all programs of `object`. `set` sets the values of constants and the sizes of maps:
+    /// [`EbpfLoader::override_global`] and [`EbpfLoader::map_max_entries`].
     ///
     /// # Errors
-    /// Why that cannot be done here.
+    /// The reason why that is not possible here.
     pub(crate) fn load<'a>(
         object: &Object,
         set: impl FnOnce(&mut EbpfLoader<'a>),
@@ -52,10 +51,10 @@ impl Attached {
         Self::load_with(object, set, |_, _| Ok(())).map(|(attached, ())| attached)
     }
 
-    /// As [`Self::load`]; `attach_others` attaches what is not for a tracepoint, by what the kernel tells of itself.
+    /// Like [`Self::load`]; `attach_others` attaches the programs that are not for tracepoints, using the kernel's BTF.
     ///
     /// # Errors
-    /// Why that cannot be done here.
+    /// The reason why that is not possible here.
     pub(crate) fn load_with<'a, T>(
         object: &Object,
         set: impl FnOnce(&mut EbpfLoader<'a>),
@@ -76,11 +75,11 @@ impl Attached {
         Ok((attached, others))
     }
 
-    /// Ends the watch: no program is run any more, and what was kept can be read.
+    /// Detaches all programs, so that their maps can be read.
     pub(crate) fn stop(self) -> Kept {
         let Self(mut loaded) = self;
         for (_, program) in loaded.programs_mut() {
-            // It fails only for one that was not loaded, because the kernel has not what it is for.
+            // Fails only if the program was not loaded, because the kernel lacks what it attaches to.
             let _ = match program {
                 Program::BtfTracePoint(program) => program.unload(),
                 Program::FEntry(program) => program.unload(),
@@ -105,15 +104,15 @@ fn attach(
     Ok(())
 }
 
-/// What programs kept, now that they are off.
+/// Maps of detached programs.
 #[derive(Debug)]
 pub(crate) struct Kept(Ebpf);
 
 impl Kept {
-    /// The whole of a section such as `.bss`, in which the object has one variable, of the type `T`.
+    /// Reads a whole section such as `.bss`, in which the object has a single variable, of type `T`.
     ///
     /// # Errors
-    /// That it is of another size, or that the kernel does not hand it out.
+    /// The section has another size, or the kernel refuses to read it.
     pub(crate) fn section<T: Pod>(&self, name: &str) -> Result<Box<T>, Unavailable> {
         match self.0.map(name) {
             Some(Map::Array(map)) => first_value(map).ok_or_else(|| refusal::unlike(name)),
@@ -121,10 +120,10 @@ impl Kept {
         }
     }
 
-    /// All entries of a hash map.
+    /// Reads all entries of a hash map.
     ///
     /// # Errors
-    /// That it is of another type, or that the kernel does not hand it out.
+    /// The map has another type, or the kernel refuses to read it.
     pub(crate) fn entries<K: Pod, V: Pod>(&self, name: &str) -> Result<Vec<(K, V)>, Unavailable> {
         let map = self.0.map(name).ok_or_else(|| refusal::unlike(name))?;
         HashMap::<_, K, V>::try_from(map)
@@ -133,7 +132,7 @@ impl Kept {
     }
 }
 
-/// The arguments of `BPF_MAP_LOOKUP_ELEM`, as bpf(2) lays them out.
+/// Arguments of `BPF_MAP_LOOKUP_ELEM`, laid out as in bpf(2).
 #[repr(C)]
 struct LookUp {
     map: u32,
@@ -143,8 +142,8 @@ struct LookUp {
     flags: u64,
 }
 
-/// The value at index 0, straight into its box: values of megabytes do not fit on the stack, by way of which
-/// aya would hand them over.
+/// Reads the value at index 0 directly into its box: values of several megabytes do not fit on the stack, through which
+/// aya would pass them.
 fn first_value<T: Pod>(map: &MapData) -> Option<Box<T>> {
     const BPF_MAP_LOOKUP_ELEM: libc::c_long = 1;
     if usize::try_from(map.info().ok()?.value_size()) != Ok(size_of::<T>()) {
@@ -158,12 +157,12 @@ fn first_value<T: Pod>(map: &MapData) -> Option<Box<T>> {
         value: value.as_mut_ptr().expose_provenance() as u64,
         flags: 0,
     };
-    // SAFETY: the arguments are as long as said, the key is as long as an array's, and the value has room for
-    // all that the kernel writes: the map's value size, which was compared.
+    // SAFETY: the size passed is that of the arguments, the key has the size of an array key, and the value has room
+    // for all that the kernel writes, which is the map's value size that was compared above.
     let done = unsafe {
         libc::syscall(libc::SYS_bpf, BPF_MAP_LOOKUP_ELEM, &raw const arguments, size_of::<LookUp>())
     };
-    // SAFETY: the kernel has written all of it, and any bytes make a `Pod`.
+    // SAFETY: the kernel has written the whole value, and any bytes are a valid `Pod`.
     (done == 0).then(|| unsafe { value.assume_init() })
 }
 
@@ -186,7 +185,7 @@ mod tests {
         attached.0.programs().map(|(_, program)| program.info().unwrap().id()).collect()
     }
 
-    /// Links and programs in the kernel that are of these programs.
+    /// Returns how many links and programs with these IDs exist in the kernel.
     fn living(ids: &[u32]) -> (usize, usize) {
         let links = loaded_links().flatten().filter(|link| ids.contains(&link.program_id()));
         let programs = loaded_programs().flatten().filter(|program| ids.contains(&program.id()));
@@ -205,7 +204,7 @@ mod tests {
         if before != (2, 2) {
             return skipped("dropped_it_leaves", "it takes root to see what the kernel holds");
         }
-        // The kernel lets go of a program when no CPU can be running it any more.
+        // The kernel frees a program once no CPU can be running it any more.
         let deadline = Instant::now() + Duration::from_secs(10);
         while living(&ids) != (0, 0) {
             assert!(Instant::now() < deadline, "{:?} are left", living(&ids));

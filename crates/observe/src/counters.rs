@@ -1,14 +1,14 @@
-//! `counters`: what the processor counts while the parties play: instructions, cycles, accesses to caches and
-//! what missed them, and what the kernel counts in the same way, such as page faults.
+//! `counters`: performance counters of the processor while the peers communicate (instructions, cycles, cache accesses
+//! and misses), and events that the kernel counts in the same way, such as page faults.
 //!
 //! ```text
-//! words -> event -> tried -> divided into parts -> opened on each thread of a role -> read by the parties -> rows
+//! names -> events -> tried -> divided into groups -> opened on each thread of a role -> read by the peers -> rows
 //! ```
 //!
-//! Each thread of a role gets one group of counters, which count all at once or not at all, in the program
-//! and in the kernel apart. They are on from the beginning: a party reads its own just before and just after
-//! each phase, and what counts is the difference. Where the processor has not counted all the time, for
-//! others have to be counted as well, what it has is extrapolated, and the share is told.
+//! Each thread of a role gets one group of counters, which count all at the same time or not at all, separately in the
+//! program and in the kernel. They are enabled from the start: a peer reads its own just before and just after each
+//! phase, and the result is the difference. If other users of the counters kept the processor from counting all the
+//! time (multiplexing), the count is extrapolated and the running share is reported.
 
 #[cfg(target_os = "linux")]
 mod aliases;

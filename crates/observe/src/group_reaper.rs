@@ -1,7 +1,7 @@
-//! A process that ends its group when this one is gone, however that came.
+//! A helper process that kills its process group when this process exits for any reason.
 //!
-//! The kernel can kill a tool at its parent's death, but not what the tool has started: strace, killed while it
-//! starts, leaves a child of its own, with which it tries what ptrace can do, and which waits for ever.
+//! The kernel can kill a tool when its parent dies (`PR_SET_PDEATHSIG`), but not the children of that tool. If strace
+//! is killed while it starts, it leaves behind a child that it uses to test ptrace, and that child waits forever.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -10,12 +10,12 @@ use std::process::{Child, Command, Stdio};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The first of a process group. Dropped, it goes with all of them.
+/// Leader of a process group. Dropping it kills the whole group.
 #[derive(Debug)]
 pub(crate) struct Guard(Child);
 
 impl Guard {
-    /// Starts one, alone in its group.
+    /// Starts a guard as the only process of a new group.
     pub(crate) fn start() -> io::Result<Self> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "read line; kill -9 0"]).process_group(0);
@@ -23,21 +23,21 @@ impl Guard {
         shell.spawn().map(Self)
     }
 
-    /// The group.
+    /// Returns the process group.
     pub(crate) fn group(&self) -> Pid {
         Pid::from_child(&self.0)
     }
 
-    /// Kills the group, with the guard.
+    /// Kills the group, including the guard. The guard has not been reaped yet, so the group ID cannot have been
+    /// reused.
     ///
     /// # Errors
-    /// `EPERM` where a filter of system calls refuses it. The guard is not reaped yet, so the number is still the
-    /// group's.
+    /// `EPERM` if a seccomp filter forbids the call.
     pub(crate) fn kill(&mut self) -> Result<(), Errno> {
         kill_process_group(self.group(), Signal::KILL)
     }
 
-    /// Closes our end of its pipe, as the kernel does when we are gone.
+    /// Closes our end of the guard's pipe, as the kernel does when this process exits.
     #[cfg(test)]
     pub(crate) fn leave(&mut self) {
         drop(self.0.stdin.take());
@@ -46,9 +46,9 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Where it is refused, the guard ends by itself: waiting closes its input.
+        // If the kill is refused, the guard still exits: `wait` closes its standard input.
         let _ = self.kill();
-        // It fails only for one that is gone.
+        // Fails only if the guard is already gone.
         let _ = self.0.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! What an instrument is, and the list of all.
+//! Definition of an instrument and the traits that it implements.
 
 use std::fmt::Debug;
 
@@ -8,25 +8,25 @@ use ipcperf_model::{Measurement, Observation, Unavailable};
 use crate::run_result::{Dial, Played};
 use crate::targets::Parties;
 
-/// Something that watches a run.
+/// An instrument that observes a run.
 #[derive(Debug)]
 pub struct Instrument {
-    /// What readers of results know of it.
+    /// Name, fields and other facts that readers of results need.
     pub facts: &'static InstrumentFacts,
-    /// What it tells, in a line.
+    /// One-line description of the results.
     pub about: &'static str,
-    /// What it needs: privilege, kernel, tool.
+    /// Requirements: privilege, kernel, tool.
     pub needs: &'static str,
-    /// Who watches.
+    /// Where the observations come from.
     pub source: Source,
 }
 
 impl Instrument {
-    /// Tries whether it can watch here: the events that it has to do without, each with the reason.
-    /// `events` are those that were asked for; none for the instrument's own choice, or where it has none.
+    /// Checks whether the instrument works on this machine. Returns the events that are unavailable, each with the
+    /// reason. `events` are the requested events; empty for the default selection, or if the instrument has no events.
     ///
     /// # Errors
-    /// Why it cannot watch at all.
+    /// The reason why the instrument cannot observe at all.
     pub fn lacks(&self, events: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
         match self.source {
             Source::Worker { .. } => Ok(Vec::new()),
@@ -36,62 +36,62 @@ impl Instrument {
     }
 }
 
-/// Instruments are the same where they have the same name: names occur once.
+/// Instruments are equal if they have the same name: names are unique.
 impl PartialEq for Instrument {
     fn eq(&self, other: &Self) -> bool {
         self.facts.name == other.facts.name
     }
 }
 
-/// A watch that is on, or why it is not.
+/// An active watch, or the reason why it cannot start.
 pub type Armed = Result<Box<dyn Watch>, Unavailable>;
-/// Events, divided into as many parts as can be had at once; or which word is no event.
+/// Events divided into groups that can be counted at the same time, or an error for an unknown event.
 pub type Division = Result<Vec<Vec<String>>, Unavailable>;
 
-/// Who watches, and how it is begun.
+/// Where the observations come from, and how to start observing.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// The worker, of itself: what it says comes with its report.
+    /// The worker observes itself: the results are part of its report.
     Worker {
-        /// What its report says, row by row.
+        /// Extracts the observations from the worker's report.
         rows: fn(&Measurement) -> Vec<Observation>,
     },
-    /// This crate, from outside.
+    /// This crate observes from outside.
     Outside {
-        /// Whether it can be armed here, found out by trying, event by event: `Ok` names the events it
-        /// has to do without, and why.
+        /// Checks by trying whether the instrument can be armed here. `Ok` lists the events that are unavailable, each
+        /// with the reason.
         available: fn() -> Result<Vec<Unavailable>, Unavailable>,
-        /// Begins to watch parties that wait at their gate. When it returns, nothing they do escapes it.
+        /// Starts observing peers that wait at their gate. Everything they do after it returns is observed.
         arm: fn(&Parties) -> Armed,
     },
-    /// This crate, from outside, by events that can be chosen.
+    /// This crate observes from outside, with selectable events.
     Events {
-        /// As above, of the events that were asked for; none for the instrument's own choice.
+        /// As above, for the requested events; empty for the default selection.
         available: fn(&[String]) -> Result<Vec<Unavailable>, Unavailable>,
-        /// Those of them that can be had here, divided into as many parts as can be had at once: each gets
-        /// runs of its own.
+        /// Divides the available events among the requested ones into groups that can be counted at the same time. Each
+        /// group gets separate runs.
         ///
         /// # Errors
-        /// Which word is no event, and what would be one.
+        /// The name of an unknown event, with suggestions.
         divide: fn(&[String]) -> Division,
-        /// As above, by one of the parts.
+        /// As above, for one of the groups.
         arm: fn(&Parties, &[String]) -> Armed,
     },
 }
 
-/// A watch that is on. Dropped, it ends and leaves nothing behind.
+/// An active watch. Dropping it stops it and leaves nothing behind.
 pub trait Watch: Debug {
-    /// What the parties are to read before and after each phase, if anything.
+    /// Returns the descriptors that the peers read before and after each phase, if any.
     fn dials(&self) -> Vec<Dial<'_>> {
         Vec::new()
     }
 
-    /// Is told, before [`Watch::finish`], how the run went.
+    /// Receives the results of the run, before [`Watch::finish`] is called.
     fn told(&mut self, _played: &Played) {}
 
-    /// Ends it after the run, and says what it saw of the phase that counted.
+    /// Stops observing after the run and returns the observations of the measured phase.
     ///
     /// # Errors
-    /// Why nothing can be told, though the run may have gone well.
+    /// The reason why there are no observations, even if the run itself succeeded.
     fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable>;
 }

@@ -1,12 +1,13 @@
-//! `kernel-functions`: the functions of the kernel that carry the data of each role, counted and timed.
+//! `kernel-functions`: the kernel functions that carry the data of each role, counted and timed.
 //!
 //! ```text
 //! candidates by kernel -> two programs at each function -> counts between the marks -> Row -> pictures
 //! ```
 //!
-//! What a system call spends is spent in functions: `pipe_write` copies and waits, the rest of `write` is the
-//! way there and back. Two BPF programs sit at the entry and the return of each (fentry, fexit). What a
-//! kernel has not, or lets nobody trace, is left out and said to be; the rest goes on.
+//! A system call spends its time in kernel functions: in `write`, `pipe_write` copies and waits, and the remainder is
+//! the cost of entering and leaving the kernel. Two BPF programs are attached to the entry and the return of each
+//! function (fentry, fexit). Functions that a kernel does not have, or does not allow to be traced, are left out and
+//! reported as such; the others are still traced.
 
 #[cfg(target_os = "linux")]
 mod bpf_layout;

@@ -1,13 +1,13 @@
-//! `kernel-objects`: what the kernel may hold between the parties, as it was asked for, granted, and has become
-//! at the end. The parties look at their own, before their first phase and after their last: nothing of it
-//! is in the timed region, and nobody else holds a descriptor of theirs.
+//! `kernel-objects`: capacities of the kernel objects between the peers, as requested, as granted, and at the end of
+//! the run. The peers inspect their own objects before the first phase and after the last. So nothing of this is in the
+//! timed region, and no other process holds one of their descriptors.
 
 use ipcperf_model::instrument::kernel_objects as facts;
 use ipcperf_model::{KernelObject, Measurement, Observation, Role};
 
 use crate::{Instrument, Source};
 
-/// What `kernel-objects` is.
+/// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
     about: "capacities of pipes, sockets and queues: asked for, granted, and what they have grown to",

@@ -1,15 +1,16 @@
-//! Watches the parties of a run from outside: one file for each instrument, one line in the list.
+//! Instruments that observe the peers of a run from outside: one file per instrument, one line in the list.
 //!
 //! ```text
-//! Instrument -> available? -> Parties at their gate -> arm -> Watch -> finish -> Observations -> Pictures
+//! Instrument -> available? -> Parties at their gate -> arm -> Watch -> finish -> Observations
 //! ```
 //!
-//! An instrument is armed while the parties wait at a gate, before any of them has moved a message. It sees
-//! them make two calls of `getrusage` around each phase of a run ([`MARK`]); what it tells is of the last
-//! phase, the one that counts, and of nothing before, between or after.
+//! An instrument is armed while the peers wait at a gate, before any of them has moved a message. Each peer calls
+//! `getrusage` twice around each phase of a run ([`MARK`]), which the instrument sees. Its results cover only the last
+//! phase, which is the measured one, and nothing before, between or after.
 //!
-//! This crate knows nothing of mechanisms, plans or results files: it is handed process numbers, and hands
-//! back [`Observation`]s.
+//! This crate does not know about mechanisms, plans or results files: it takes process IDs and returns
+//! [`Observation`](ipcperf_model::Observation)s. The tables and figures made of them are in
+//! [`ipcperf_model::instrument`].
 
 #[cfg(target_os = "linux")]
 mod bpf;

@@ -18,7 +18,7 @@ pub const INSTRUMENTS: &[Instrument] = &[
     bpftrace::BPFTRACE,
 ];
 
-/// The instrument called `name`.
+/// Returns the instrument called `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Instrument> {
     INSTRUMENTS.iter().find(|instrument| instrument.facts.name == name)
@@ -27,6 +27,13 @@ pub fn find(name: &str) -> Option<&'static Instrument> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn readers_of_results_know_every_instrument() {
+        let known = ipcperf_model::instrument::INSTRUMENTS.iter().map(|facts| facts.name);
+        let listed = INSTRUMENTS.iter().map(|instrument| instrument.facts.name);
+        assert_eq!(listed.collect::<Vec<_>>(), known.collect::<Vec<_>>());
+    }
 
     #[test]
     fn names_are_words_and_occur_once() {

@@ -1,31 +1,31 @@
-//! `profile`: where each role spends its time, or causes any other event: by function, in the kernel and
-//! outside, and by groups of functions.
+//! `profile`: where each role spends its time, or causes any other event: by function, inside and outside the kernel,
+//! and by group of functions.
 //!
 //! ```text
-//! perf events of all threads -> rings -> Samples of the phase that counts -> names -> groups -> Rows
+//! perf events of all threads -> rings -> Samples of the measured phase -> symbols -> groups -> Rows
 //! ```
 //!
-//! A timer ([perf_event_open(2)](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)) interrupts
-//! each CPU that the parties may use some 2,000 times a second, and the kernel notes who was there, where, and
-//! who had called. Nobody empties the rings into which it does: they are read after the run, and what others
-//! than the parties did is left out. Who may not watch a CPU has an event for each thread instead; then the
-//! timer is set at every switch, which in a virtual machine can cost more than the switch.
+//! A timer ([perf_event_open(2)](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)) interrupts each CPU
+//! that the peers may use about 2,000 times a second. At each interrupt the kernel records the thread, its address and
+//! its call chain in a ring buffer. The rings are read only after the run, and samples of other threads are dropped. A
+//! user who may not sample whole CPUs gets an event for each thread instead. The kernel then programs the timer at
+//! every context switch, which in a virtual machine can cost more than the switch.
 //!
-//! # What a profile does not tell
+//! # Limits of a profile
 //!
-//! Clocks interrupt as timers do, and wait while interrupts are off. A sample that was due then is taken
-//! where they come on again: in `finish_task_switch`, where a switch ends; in `_raw_spin_unlock_irqrestore`,
-//! where a waking ends; on the way into a system call and out of it. So a switch from beginning to end shows
-//! at its end: the group is right, the function is not; and what is done under a lock that keeps interrupts
-//! out shows as locking. Copying is done with interrupts on, and its share is right. `skid_share` says how
-//! many samples lie at such functions. Events of a PMU whose interrupts cannot be held off (`--event cycles`,
-//! where there is one) are free of it, but for the few instructions until the interrupt is taken.
+//! Clock events are timer interrupts, which wait while interrupts are disabled. A sample that is due then is taken
+//! where they are enabled again: in `finish_task_switch` at the end of a context switch, in
+//! `_raw_spin_unlock_irqrestore` at the end of a wakeup, and at system call entry and exit. So a whole context switch
+//! appears at its end: the group is right, the function is not. Work done under a lock that disables interrupts appears
+//! as locking. Copying runs with interrupts enabled, so its share is right. `skid_share` is the share of samples at
+//! such functions. Events of a PMU with non-maskable interrupts (`--event cycles`, where available) do not have this
+//! problem; they only skid by the few instructions that run before the interrupt is taken.
 //!
-//! Who may not know the kernel's names (`kernel.kptr_restrict`, no CAP_SYSLOG) is told its share of copying
-//! all the same: where the kernel copies is learned beforehand, by watching it copy for ipcperf itself.
+//! If kernel symbols are hidden (`kernel.kptr_restrict`, no CAP_SYSLOG), the share of copying is still reported: the
+//! addresses at which the kernel copies are inferred beforehand, by sampling copies that ipcperf itself makes.
 //!
-//! Callers outside the kernel are followed by frame pointers, which many programs and libraries are built
-//! without: a stack may lack its outer part.
+//! Callers outside the kernel are found by frame pointers, which many programs and libraries are built without: the
+//! outer part of a stack may be missing.
 
 #[cfg(target_os = "linux")]
 mod aggregate;

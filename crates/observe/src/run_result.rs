@@ -1,35 +1,35 @@
-//! What a run tells the instruments that watched it, and what they have its parties read.
+//! Results of a run that are passed to its instruments, and the counters that the peers read for them.
 
 use std::os::fd::BorrowedFd;
 
-/// A descriptor that a party reads just before and just after its part of every phase, outside its marks:
-/// what is read is what was counted up to then, so nothing needs to be on or off in time.
+/// A file descriptor that a peer reads just before and just after its part of every phase, outside its marks. Each
+/// reading is the count so far, so the counter need not be enabled or disabled at an exact time.
 #[derive(Clone, Copy, Debug)]
 pub struct Dial<'a> {
-    /// The role of which it tells. A broker's is read by the sender.
+    /// Role that the counter belongs to. The sender reads the broker's.
     pub role: &'a str,
-    /// What is read: at most 64 words of 8 bytes.
+    /// Descriptor to read: at most 64 words of 8 bytes.
     pub descriptor: BorrowedFd<'a>,
 }
 
-/// The two readings of a dial in the phase that counted, as words; empty where it could not be read.
+/// The two readings of one descriptor in the measured phase, as words; empty if it could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Just before it.
+    /// Reading just before the phase.
     pub before: Vec<u64>,
-    /// Just after it.
+    /// Reading just after the phase.
     pub after: Vec<u64>,
 }
 
-/// How a run went.
+/// Timing and counter readings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Played {
-    /// When the first byte of the phase that counted was about to be sent, by the monotonic clock, ns.
+    /// Time just before the first byte of the measured phase was sent, on the monotonic clock, ns.
     pub began_ns: u64,
-    /// Until its last byte had arrived, ns.
+    /// Time from then until the last byte arrived, ns.
     pub elapsed_ns: u64,
-    /// Of the dials that the watch gave, in its order.
+    /// Readings of the descriptors that the watch supplied, in the same order.
     pub readings: Vec<Reading>,
-    /// CPU time of each role in it, by its own clock, ns, where that is known.
+    /// CPU time of each role in the measured phase, from the role's own CPU clock, ns, if known.
     pub cpu_ns: Vec<(String, u64)>,
 }

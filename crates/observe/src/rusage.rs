@@ -1,13 +1,13 @@
-//! `rusage`: what each role used, from its own `getrusage` around the timed region and the kernel's books
-//! ([getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)). It is counted in every run:
-//! asked for, it stands among the observations as well.
+//! `rusage`: resource usage of each role, from its own `getrusage` around the timed region and from the kernel's
+//! accounting ([getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)). It is collected in every run;
+//! requesting the instrument adds it to the observations as well.
 
 use ipcperf_model::instrument::rusage as facts;
 use ipcperf_model::{Measurement, Observation, RoleUsage};
 
 use crate::{Instrument, Source};
 
-/// What `rusage` is.
+/// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
     about: "times, faults, switches and calls of each role, from its own getrusage",

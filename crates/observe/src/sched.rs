@@ -1,15 +1,15 @@
-//! `sched`: what the scheduler does with the parties. Who runs, who waits for a CPU, who sleeps and why, who
-//! wakes whom and how long that takes, and a time line of the beginning.
+//! `sched`: scheduling of the peers: who runs, who waits for a CPU, who sleeps and why, who wakes whom and how long
+//! that takes, and a timeline of the start.
 //!
 //! ```text
-//! bpf/sched.bpf.c: switches, wakings, marks -> by thread, in the kernel -> watch -> Row -> pictures
+//! bpf/sched.bpf.c: switches, wakeups, marks -> by thread, in the kernel -> watch -> Row -> pictures
 //! ```
 //!
-//! Two things that the scheduler does say all: a switch, which tells who leaves a CPU, why, and who gets it;
-//! and a waking, which tells who wakes whom. When a thread runs again after a sleep, the waking that came in
-//! between parts the time since into sleep and the wait for a CPU. Phases have to be marked too, and what
-//! tells of a mark tells of every system call: looking at its number costs each call of each process some
-//! 40 ns. That is the most of what is added to a call that does not sleep.
+//! Two events of the scheduler are sufficient: a context switch shows which thread leaves a CPU, why, and which thread
+//! gets it; a wakeup shows which thread wakes which. When a thread runs again after a sleep, the wakeup in between
+//! divides the time since the switch into sleep and wait for a CPU. Phases must be marked too, and the tracepoint that
+//! shows the marks fires on every system call: checking the call's number costs each call of each process about 40 ns,
+//! most of the overhead of a call that does not sleep.
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests;

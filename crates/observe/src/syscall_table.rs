@@ -1,9 +1,9 @@
-//! Table of the system calls that move bytes, and the names of all: every instrument that reports system calls reads
-//! it, whether its tracer knows them by number or by name.
+//! Table of the system calls that move bytes, and the names of all calls. Every instrument that reports system calls
+//! uses it, whether its tracer knows them by number or by name.
 
 use syscalls::Sysno;
 
-/// Argument in which a call gets the number of bytes that it is asked to move.
+/// Argument of a call that holds the number of bytes to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Length {
@@ -11,13 +11,13 @@ enum Length {
     Third = 3,
     Fourth = 4,
     Fifth = 5,
-    /// The second argument is an array of iovec, the third their number.
+    /// The second argument is an array of `iovec`, the third its length.
     Vectors = 7,
-    /// The second argument points to a msghdr.
+    /// The second argument points to a `msghdr`.
     Message = 8,
 }
 
-/// Return value of a call that moves bytes.
+/// Meaning of the return value of a call that moves bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Returns {
     Bytes,
@@ -55,22 +55,22 @@ const MOVERS: &[(Sysno, Length, Returns)] = &[
     (Sysno::msgrcv, Length::Third, Returns::Bytes),
 ];
 
-/// Returns the call with this number on this processor; `None` where it has none.
+/// Returns the call with this number on this architecture; `None` if there is none.
 pub(crate) fn by_number(number: i64) -> Option<Sysno> {
     usize::try_from(number).ok().and_then(Sysno::new)
 }
 
-/// Returns the name of the call with this number, as strace prints it; the number where it has no name.
+/// Returns the name of the call with this number, as strace prints it, or the number if it has no name.
 pub(crate) fn name(number: i64) -> String {
     match by_number(number).map(|call| call.name()) {
-        // On aarch64 the list has the kernel's internal name.
+        // On aarch64 the crate's list has the kernel's internal name.
         Some("fstatat") => "newfstatat".to_owned(),
         Some(name) => name.to_owned(),
         None => number.to_string(),
     }
 }
 
-/// Returns for each call, by its number, the argument that holds its length, as the BPF program reads it.
+/// Returns, for each call number, the argument that holds the length, in the encoding of the BPF program.
 pub(crate) fn lengths<const NUMBERS: usize>() -> [u8; NUMBERS] {
     let mut lengths = [0; NUMBERS];
     for (call, length, _) in MOVERS {
@@ -81,7 +81,7 @@ pub(crate) fn lengths<const NUMBERS: usize>() -> [u8; NUMBERS] {
     lengths
 }
 
-/// Whether an argument of `call` is the number of bytes that it is asked to move.
+/// Whether an argument of `call` is the number of bytes to move.
 pub(crate) fn requests_bytes(call: Sysno) -> bool {
     MOVERS.iter().any(|mover| mover.0 == call)
 }
@@ -111,7 +111,7 @@ mod tests {
         for call in [Sysno::read, Sysno::preadv2, Sysno::splice, Sysno::getrandom] {
             assert!(returns_bytes(call), "{call}");
         }
-        // `sendmmsg` and `recvmmsg` return messages.
+        // `sendmmsg` and `recvmmsg` return a number of messages.
         for call in [Sysno::sendmmsg, Sysno::recvmmsg, Sysno::mmap, Sysno::mq_timedsend] {
             assert!(!returns_bytes(call), "{call}");
         }

@@ -1,9 +1,8 @@
 //! `syscalls`: every system call of each role, counted and timed in the kernel.
 //!
-//! Two BPF programs sit at the entry and the exit of every system call. They count between the marks of each
-//! party: how often a call was made, how many bytes it asked for and returned, how often it failed, and how
-//! long it took, as distributions over powers of two. A call that begins before an interval, or ends after
-//! it, is none of its calls; nor are the marks.
+//! Two BPF programs are attached to the entry and the exit of every system call. They count between the marks of each
+//! peer: number of calls, bytes requested and returned, errors, and the distribution of durations over powers of two. A
+//! call that begins before the interval or ends after it is not counted; neither are the marks.
 
 #[cfg(target_os = "linux")]
 mod bpf_layout;

@@ -1,40 +1,40 @@
-//! Whom an instrument watches.
+//! Processes and threads that an instrument observes.
 
 use serde::{Deserialize, Serialize};
 
-/// The system call that each party makes twice, just before and just after every phase of a run: what it
-/// does in between is its part of the workload and nothing else. Threads of a library, and brokers, make no
-/// such calls: their time is that of the parties they work for.
+/// System call that each peer makes twice, just before and just after every phase of a run. Everything it does between
+/// the two calls is its part of the workload. Threads of a library, and brokers, do not make these calls: they are
+/// observed during the intervals of the peers that they work for.
 pub const MARK: &str = "getrusage";
 
-/// What of a process belongs to a role.
+/// Part of a process that belongs to a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// The one thread.
+    /// A single thread.
     Thread,
-    /// All threads of its process, those of libraries too. The thread that is named makes the marks.
+    /// All threads of the process, including those of libraries. The thread given by `tid` makes the marks.
     Process,
-    /// All threads of a daemon that makes no marks: it is watched while any party is between its own.
+    /// All threads of a daemon that makes no marks: it is observed while any peer is between its marks.
     Daemon,
 }
 
-/// One of those who are watched.
+/// An observed process or thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// The role it plays: `sender`, `receiver`, `broker` or `both`. Each occurs once.
+    /// Role of the member: `sender`, `receiver`, `broker` or `both`. Each role occurs once.
     pub role: String,
-    /// Its process, as this process sees it.
+    /// Process ID, in the PID namespace of this process.
     pub pid: u32,
-    /// The thread that plays the role.
+    /// ID of the thread that has the role.
     pub tid: u32,
-    /// What of the process belongs to the role.
+    /// Part of the process that belongs to the role.
     pub scope: Scope,
 }
 
-/// All who are watched in one run.
+/// All members observed in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parties {
-    /// At most one for each role.
+    /// Members, at most one per role.
     pub members: Vec<Member>,
 }

@@ -1,8 +1,8 @@
-//! A tool that is started, attached to the parties, and ended after the run.
+//! An external tool that is started, attached to the peers, and ended after the run.
 //!
-//! It writes into files that have no name and live in memory: it never waits for a reader, and the command
-//! sleeps while a run is under way. It lives in a process group of its own, so that Ctrl-C is for the command
-//! alone, and dies with the thread that started it; what it has started itself dies with the command.
+//! The tool writes to unnamed files in memory, so it never waits for a reader, and ipcperf sleeps during the run. It
+//! has a separate process group, so that Ctrl-C reaches only ipcperf, and it dies with the thread that started it.
+//! Processes that the tool has started die with ipcperf.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek};
@@ -21,30 +21,30 @@ use rustix::process::{
 
 use crate::group_reaper::Guard;
 
-/// How often a tool is looked at while it attaches or ends. No run is under way then.
+/// Polling interval while a tool attaches or ends. No run is in progress then.
 const STEP: Duration = Duration::from_millis(2);
-/// How long a tool that is asked to end has before it is asked again: bpftrace misses a signal that comes
-/// while it is not asleep, and strace one that comes as it is about to sleep.
+/// Time after which a tool is asked again to end: bpftrace misses a signal that arrives while it is not sleeping, and
+/// strace one that arrives just before it sleeps.
 const AGAIN: Duration = Duration::from_millis(200);
-/// Bytes of a tool's last words that are passed on.
+/// Maximum length of a tool's last message that is passed on, characters.
 const MOST_WORDS: usize = 200;
 
-/// A tool as it is asked for.
+/// A tool that can be started.
 #[derive(Debug)]
 pub(crate) struct Tool {
-    /// Its file name.
+    /// File name of the program.
     pub(crate) program: &'static str,
-    /// What makes it say its version.
+    /// Argument that makes it print its version.
     pub(crate) version: &'static str,
-    /// What would help against the refusal of which it said this.
+    /// Returns a remedy for the given error message of the tool.
     pub(crate) remedy: fn(&str) -> &'static str,
-    /// The most that it may write: it is in memory.
+    /// Maximum size of its output, bytes: the output is in memory.
     pub(crate) most_bytes: u64,
-    /// How long it may take to attach, and to end.
+    /// Maximum time for the tool to attach, and to end.
     pub(crate) patience: Duration,
 }
 
-/// A tool that runs. Dropped, it is killed, and so is what it has started.
+/// A running tool. Dropping it kills the tool and everything it has started.
 #[derive(Debug)]
 pub(crate) struct Attached {
     tool: &'static Tool,
@@ -54,17 +54,17 @@ pub(crate) struct Attached {
     err: File,
 }
 
-/// What a tool has written so far.
+/// Output of a tool so far.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// To its standard output.
+    /// Standard output.
     pub(crate) out: String,
-    /// To its standard error.
+    /// Standard error.
     pub(crate) err: String,
 }
 
 impl Tool {
-    /// Starts it.
+    /// Starts the tool.
     pub(crate) fn start(
         &'static self,
         arguments: &[String],
@@ -77,7 +77,7 @@ impl Tool {
         started.map_err(|error| self.not_started(&error))
     }
 
-    /// What it says of its version, in a line.
+    /// Returns the first line of its version output.
     pub(crate) fn version(&'static self) -> Result<String, Unavailable> {
         let mut tool = self.start(&[self.version.to_owned()], &[])?;
         tool.wait_for_end(|_| ())?;
@@ -99,7 +99,7 @@ impl Tool {
         command.args(arguments).envs(environment.iter().copied());
         command.process_group(group.as_raw_nonzero().get());
         command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?);
-        // SAFETY: between fork and exec it makes system calls only, and allocates nothing.
+        // SAFETY: between fork and exec the closure makes system calls only, and does not allocate.
         unsafe { command.pre_exec(move || bind(parent, most_bytes)) };
         Ok((command.spawn()?, [out, err]))
     }
@@ -115,25 +115,26 @@ impl Tool {
     }
 }
 
-/// Whether `status` is that of a tool which passes on the signal by which it was asked to end, as strace does.
+/// Whether `status` is that of a tool which exits by the signal that asked it to end, as strace does.
 fn was_asked(status: ExitStatus) -> bool {
     status.signal() == Some(libc::SIGTERM) || status.code() == Some(128 + libc::SIGTERM)
 }
 
-/// Makes the calling process, not yet the tool, die with its parent and write no more than it may.
+/// Makes the forked process, before it executes the tool, die with its parent, and limits the size of its files.
 fn bind(parent: Pid, most_bytes: u64) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() != Some(parent) {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
-    // SAFETY: no handler is involved. The command may ignore the signal by which a tool that writes too much ends.
+    // SAFETY: no handler is installed. ipcperf may have inherited SIGXFSZ as ignored; the default action ends a tool
+    // that writes too much.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
     let limit = Rlimit { current: Some(most_bytes), maximum: Some(most_bytes) };
     Ok(setrlimit(Resource::Fsize, limit)?)
 }
 
 impl Attached {
-    /// Returns when what the tool has said satisfies `attached`, which is asked again and again.
+    /// Waits until `attached` accepts the tool's output. `attached` is called repeatedly.
     pub(crate) fn wait_until(
         &mut self,
         mut attached: impl FnMut(&Said) -> bool,
@@ -153,8 +154,8 @@ impl Attached {
         }
     }
 
-    /// Asks the tool to end, unless it has ended because those it watched are gone. What it wrote to its
-    /// standard output.
+    /// Asks the tool to end, unless it has ended because the processes it observed are gone. Returns its standard
+    /// output.
     pub(crate) fn end(mut self) -> Result<File, Unavailable> {
         let unasked = self.status()?;
         let status = match unasked {
@@ -169,13 +170,14 @@ impl Attached {
         Ok(out)
     }
 
-    /// SIGTERM rather than SIGINT: it may be repeated while bpftrace prints, which SIGINT would cut off.
+    /// Sends SIGTERM rather than SIGINT: SIGTERM may be repeated while bpftrace prints, while SIGINT would cut its
+    /// output off.
     fn ask(&self) {
-        // It is not reaped yet, so the number is still its own; if it ends just now, that is as well.
+        // The process has not been reaped yet, so its ID is still valid. If it ends at this moment, that is fine too.
         let _ = kill_process(self.pid(), Signal::TERM);
     }
 
-    /// The tool's process.
+    /// Returns the process ID of the tool.
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
@@ -184,7 +186,7 @@ impl Attached {
         self.child.try_wait().map_err(|error| self.tool.not_started(&error))
     }
 
-    /// Waits until it ends, and calls `ask` now and again.
+    /// Waits until the tool ends, and calls `ask` at intervals.
     fn wait_for_end(&mut self, ask: impl Fn(&Self)) -> Result<ExitStatus, Unavailable> {
         let mut again = Instant::now();
         let end = again + self.tool.patience;
@@ -240,28 +242,28 @@ impl Attached {
     }
 }
 
-/// What follows the last `ERROR:`: where it is in a program, its lines come after it, underlined.
+/// Returns the text after the last `ERROR:`; the lines that follow it only show the position in the script.
 fn error(said: &str) -> Option<String> {
     said.lines().rev().find_map(|line| Some(line.split_once("ERROR: ")?.1.to_owned()))
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // Where a filter of system calls refuses the signal, the tool lives until the command ends: not waited for.
+        // If a seccomp filter refuses the signal, the tool lives until ipcperf exits, so it must not be waited for.
         if self.guard.kill().is_ok() {
-            // It fails only for one that is gone.
+            // Fails only if the tool is already gone.
             let _ = self.child.wait();
         }
     }
 }
 
-/// Whether there is no process `pid`, nor one that waits to be reaped.
+/// Whether no process `pid` exists, not even one that waits to be reaped.
 #[cfg(test)]
 pub(crate) fn is_gone(pid: Pid) -> bool {
     rustix::process::test_kill_process(pid).is_err()
 }
 
-/// What `file` begins with; it is asked while a tool attaches, and has said little.
+/// Returns the first 64 KiB of `file`. It is called while a tool attaches and has written little.
 fn beginning(file: &File) -> String {
     let mut bytes = vec![0; 64 << 10];
     let length = file.read_at(&mut bytes, 0).unwrap_or(0);
@@ -283,8 +285,8 @@ mod tests {
         patience: Duration::from_secs(300),
     };
 
-    /// The shell, where it must not be waited for: long enough for one that says at once that it is ready.
-    /// Longer where `IPCPERF_TIMES_SLOWER` says how much longer all takes: in an emulator.
+    /// The shell with a short timeout, sufficient for a script that reports at once that it is ready. The timeout is
+    /// multiplied by `IPCPERF_TIMES_SLOWER`, for emulators.
     static IMPATIENT: LazyLock<Tool> = LazyLock::new(|| {
         let factor = std::env::var("IPCPERF_TIMES_SLOWER");
         let factor = factor.map_or(1, |text| text.parse().expect("IPCPERF_TIMES_SLOWER"));
@@ -372,13 +374,13 @@ mod tests {
         assert_eq!(status.signal(), Some(libc::SIGKILL));
     }
 
-    /// The process that `tool` says that it has started.
+    /// Returns the process that `tool` reports to have started.
     fn started_by(tool: &Attached) -> Pid {
         let said = tool.said().out;
         Pid::from_raw(said.lines().next().unwrap().parse().unwrap()).unwrap()
     }
 
-    /// Whether `pid`, which another process has to reap, is gone soon.
+    /// Whether `pid`, which another process has to reap, disappears within the timeout.
     fn goes(pid: Pid) -> bool {
         let end = Instant::now() + SHELL.patience;
         while !is_gone(pid) && Instant::now() < end {

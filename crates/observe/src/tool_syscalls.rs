@@ -1,4 +1,4 @@
-//! What a tool for comparison says of system calls: a row for each role and call.
+//! System calls as reported by a comparison tool (strace, bpftrace): one row for each role and call.
 
 #[cfg(target_os = "linux")]
 mod tally;
@@ -10,14 +10,14 @@ use ipcperf_model::instrument::tool_calls::Calls;
 #[cfg(target_os = "linux")]
 pub(crate) use tally::{Tally, observations};
 
-/// The rows of `role`.
+/// Returns the rows of `role`.
 #[cfg(test)]
 pub(crate) fn rows(told: &[Observation], role: &str) -> Vec<Calls> {
     let told = told.iter().filter(|row| row.role.as_deref() == Some(role));
     told.map(|row| row.row().unwrap()).collect()
 }
 
-/// The one row of `role`, which makes one kind of call.
+/// Returns the only row of `role`, which makes one kind of call.
 #[cfg(test)]
 pub(crate) fn only_row(told: &[Observation], role: &str) -> Calls {
     let mut rows = rows(told, role);

@@ -1,42 +1,42 @@
-//! Instruments where there is no Linux: they are on the list all the same, and say why they cannot run.
+//! Instruments on systems other than Linux: they are listed, and report why they cannot run.
 
 use ipcperf_model::Unavailable;
 use ipcperf_model::instrument::counters::{Known, Pmu};
 
-use crate::{Armed, Division, Parties, Watch};
+use crate::{Armed, Division, Parties};
 
-/// Returns why an instrument without a choice of events cannot be armed.
+/// Returns why an instrument without selectable events cannot be armed.
 pub(crate) fn available() -> Result<Vec<Unavailable>, Unavailable> {
     Err(needs_linux())
 }
 
-/// Returns why it cannot be armed.
-pub(crate) fn arm(_: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
+/// Returns why such an instrument cannot be armed.
+pub(crate) fn arm(_: &Parties) -> Armed {
     Err(needs_linux())
 }
 
-/// Returns why an instrument with a choice of events cannot be armed.
+/// Returns why an instrument with selectable events cannot be armed.
 pub(crate) fn events_available(_: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
     Err(needs_linux())
 }
 
-/// Returns why its events cannot be divided into parts.
+/// Returns why its events cannot be divided into groups.
 pub(crate) fn divide_events(_: &[String]) -> Division {
     Err(needs_linux())
 }
 
-/// Returns why it cannot be armed.
+/// Returns why such an instrument cannot be armed.
 pub(crate) fn arm_events(_: &Parties, _: &[String]) -> Armed {
     Err(needs_linux())
 }
 
-/// Performance counters of the processor: none that are known.
+/// Returns the processor's performance counters: unknown here.
 #[must_use]
 pub fn pmu() -> Pmu {
     Pmu::default()
 }
 
-/// Names of events: none.
+/// Returns the names of known events: none here.
 #[must_use]
 pub fn known() -> Vec<Known> {
     Vec::new()

@@ -1,11 +1,11 @@
-//! The order of runs: blocks one after another, cases shuffled inside each.
+//! Order of runs: one block after another, with the cases shuffled within each block.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// The order of `cases` in `block`, by number. The same seed gives the same order on every machine:
-/// ChaCha8 is specified bit by bit, and each block has a stream of its own.
+/// Returns the order of `cases` in `block`, as case numbers. The same seed gives the same order on every machine:
+/// ChaCha8 is specified bit by bit, and each block has a separate stream.
 pub fn block_order(cases: usize, seed: u64, block: u32) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(u64::from(block));
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn the_order_is_the_seeds_and_each_block_has_its_own() {
-        // Recorded: a change here changes what a stored seed means.
+        // Recorded values: a change here would change the meaning of stored seeds.
         assert_eq!(block_order(8, 1, 0), RECORDED);
         assert_ne!(block_order(8, 1, 0), block_order(8, 1, 1));
         assert_ne!(block_order(8, 1, 0), block_order(8, 2, 0));

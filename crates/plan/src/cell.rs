@@ -1,10 +1,9 @@
-//! One cell of the matrix: a case that will be run, or a refusal with its reason.
+//! Cell of the matrix: a case that will be run, or a refusal with its reason.
 
 use std::fmt;
 
 use ipcperf_engine::channel::{Lack, Mechanism, Setup};
-use ipcperf_engine::mechanism;
-use ipcperf_engine::mechanism::{OwnKind, own_mechanism};
+use ipcperf_engine::mechanism::{self, OwnKind, own_mechanism};
 use ipcperf_engine::placement::{PlacementError, Topology};
 use ipcperf_engine::workload::places_bytes;
 use ipcperf_model::case_id::{NameParts, NamedAmount, Side, case_id, variant};
@@ -19,57 +18,59 @@ use crate::error::Error;
 use crate::machine;
 use crate::total::Total;
 
-/// A cell that will be run.
+/// Cell that will be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Names the case in results: everything that distinguishes it, readable.
+    /// Readable name of the case in results; it holds everything that distinguishes the case.
     pub id: String,
-    /// What of the name the specification does not say.
+    /// Parts of the name that do not follow from the specification.
     pub name: NameParts,
-    /// Where its peers run.
+    /// Placement of the peers.
     pub placement: Placement,
-    /// The run, as a worker gets it.
+    /// Specification of the run, as a worker receives it.
     pub spec: RunSpec,
-    /// Which instruments watch it.
+    /// Instruments that observe the case.
     pub watched: Watched,
-    /// The matrices of the study that have it.
+    /// Matrices of the study that contain the case.
     pub matrices: Vec<String>,
 }
 
 impl Case {
-    /// Whether its mechanism moves nothing: what remains is the harness.
+    /// Whether the mechanism transfers nothing, so that the run measures the harness alone.
     pub fn moves_nothing(&self) -> bool {
         mechanism::find(&self.spec.mechanism)
             .is_some_and(|known| known.delivery == Delivery::Nothing)
     }
 
-    /// The mechanism, with the options that were set.
+    /// Returns the mechanism with the options that were set.
     pub fn variant(&self) -> String {
         variant(&self.spec)
     }
 }
 
-/// A cell that cannot be run.
+/// Cell that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Names the case that it would be.
+    /// Name that the case would have.
     pub id: String,
-    /// The run that it would be.
+    /// Amount in its name; `None` if all cells of the plan move the same.
+    pub amount: Option<NamedAmount>,
+    /// Specification that the run would have.
     pub spec: RunSpec,
-    /// Where its peers would run.
+    /// Placement that the peers would have.
     pub placement: Placement,
-    /// Why it cannot be run.
+    /// Reason why the cell cannot be run.
     pub reason: String,
-    /// Whether it is the machine that lacks something.
+    /// Kind of the reason.
     pub cause: Cause,
 }
 
-/// Why a cell cannot be run.
+/// Kind of reason why a cell cannot be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It is more than mechanism, mode or machine can carry.
+    /// The cell exceeds a limit of the mechanism, the mode or the machine.
     Limit,
-    /// Something is not installed here.
+    /// A component is not installed on this machine.
     Missing,
 }
 
@@ -79,17 +80,18 @@ impl fmt::Display for Refused {
     }
 }
 
-/// What the name of a case holds beside what it usually does.
+/// Amount of detail in the name of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Naming {
-    /// Nothing.
+    /// The specification only.
     Usual,
-    /// How much is moved and by which events it is counted, where that was said: cases of one plan differ in it.
+    /// Also the amount of payload and the counted events where they were given, because cases of one plan differ in
+    /// them.
     InFull,
 }
 
 impl Naming {
-    /// What is added to the name of a case that moves `total`.
+    /// Returns the amount to add to the name of a case that moves `total`.
     pub(super) const fn amount(self, total: Total) -> Option<NamedAmount> {
         match (self, total) {
             (Self::Usual, _) | (Self::InFull, Total::Calibrated) => None,
@@ -99,10 +101,11 @@ impl Naming {
     }
 }
 
-/// Holds a cell of `mechanism`, complete but for its CPUs, against mechanism, mode and machine; `amount` ends its name.
+/// Checks a cell of `mechanism`, complete except for its CPUs, against the mechanism, the mode and the machine.
+/// `amount` is the last part of its name.
 ///
 /// # Errors
-/// Usage where a CPU was named that is outside the cpuset: that is no limit but a slip.
+/// Returns a usage error if a CPU outside the cpuset was named: that is a mistake of the user, not a limit.
 pub(super) fn resolve(
     mechanism: &Mechanism<'_>,
     mut spec: RunSpec,
@@ -112,8 +115,9 @@ pub(super) fn resolve(
 ) -> Result<Result<Case, Refused>, Error> {
     let name = NameParts { amount, ..NameParts::default() };
     let id = case_id(&spec, placement, &name, Side::Watched);
-    let refused =
-        |spec, reason, cause| Ok(Err(Refused { id: id.clone(), spec, placement, reason, cause }));
+    let refused = |spec, reason, cause| {
+        Ok(Err(Refused { id: id.clone(), amount, spec, placement, reason, cause }))
+    };
     match topology.resolve(placement) {
         Ok(cpus) => spec.cpus = cpus,
         Err(error @ PlacementError::OutsideCpuset { .. }) => {
@@ -131,13 +135,13 @@ pub(super) fn resolve(
     }
 }
 
-/// Why `spec`, complete with its CPUs, cannot run here; `None` where nothing is known to be against it.
+/// Returns the reason why `spec`, complete with its CPUs, cannot run here, or `None` if no reason is known.
 pub fn obstacle(spec: &RunSpec) -> Option<String> {
     let mechanism = mechanism::find(&spec.mechanism)?;
     refusal(mechanism, spec).or_else(|| missing(mechanism, spec))
 }
 
-/// What of mechanism, mode or machine `spec` is too much for.
+/// Returns the limit of the mechanism, the mode or the machine that `spec` exceeds.
 pub(super) fn refusal(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     refused_by_mode(mechanism, spec)
         .or_else(|| refused_by_place(mechanism, spec))
@@ -170,14 +174,14 @@ fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> 
     }
 }
 
-/// What an option needs that is not here.
+/// Returns the component that an option requires and that this machine lacks.
 fn missing(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let Lack { option, value, missing } = mechanism.lack(&spec.options)?;
     let (name, Unavailable { reason, remedy }) = (mechanism.name, missing);
     Some(format!("{name} with {option}={value}: {reason} ({remedy})"))
 }
 
-/// What is handed over in place lies in memory of the mechanism's own.
+/// Payload that is handed over in place lies in memory of the mechanism, which some message options cannot affect.
 fn refused_by_place(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let Handling { content, buffers, first_touch, reply, .. } = spec.handling;
     let is_program = matches!(own_mechanism(mechanism.name), Some((OwnKind::Program, _)));
@@ -202,10 +206,11 @@ fn refused_by_place(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String>
     })
 }
 
-/// Buffers of both parties: each may send and receive.
+/// Number of buffers of both peers: each peer may send and receive.
 const BUFFERS: u64 = 4;
 
-/// The parties' buffers and what the mechanism holds, or as much again where that is more.
+/// Checks the memory for the peers' buffers plus the messages that the mechanism holds; the latter count at least
+/// as much as the former.
 fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let available = machine::available_memory_bytes()?;
     let (bytes, held) = (spec.largest_bytes(), (mechanism.holds)(&Setup::new(spec)).max(BUFFERS));

@@ -1,14 +1,14 @@
-//! How many cells a matrix may have.
+//! Limit on the number of cells of a matrix.
 
 use crate::error::Error;
 
-/// More cells than this is a slip, not a plan.
+/// Maximum number of cells: a larger matrix is a mistake rather than a plan.
 pub const MOST_CELLS: usize = 100_000;
 
-/// That `count` cells are a plan.
+/// Checks that a plan may have `count` cells.
 ///
 /// # Errors
-/// Usage where they are too many.
+/// Returns a usage error if there are more than [`MOST_CELLS`].
 pub(super) fn check_count(count: usize) -> Result<(), Error> {
     if count > MOST_CELLS {
         let words = format!("the matrix has {count} cells; {MOST_CELLS} are the most");

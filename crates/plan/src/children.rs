@@ -52,7 +52,7 @@ pub fn mark(command: &mut Command) {
 /// process is started.
 pub fn adopt_orphans() {
     HAD_CHILDREN.get_or_init(|| !Children::now().0.is_empty());
-    // Refused only by kernels before 3.4; then init reaps what a killed worker leaves.
+    // Refused only by kernels before 3.4; then init reaps the processes that a killed worker leaves behind.
     let _ = set_child_subreaper(Some(getpid()));
 }
 
@@ -74,7 +74,7 @@ impl Children {
     /// Kills and reaps all other children of the run, and the orphans that this makes.
     ///
     /// # Errors
-    /// The processes that are still there at `end`.
+    /// Returns the processes that still exist at `end`.
     pub fn end_others(&self, end: Instant) -> Result<(), Vec<i32>> {
         loop {
             let others = Self::now();
@@ -108,7 +108,7 @@ fn has_mark(pid: i32) -> bool {
     environment(pid).split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
 }
 
-/// The environment of the process `pid`; empty if it has ended.
+/// Returns the environment of the process `pid`; empty if it has ended.
 fn environment(pid: i32) -> Vec<u8> {
     let end = Instant::now() + EXEC_PATIENCE;
     loop {
@@ -164,7 +164,7 @@ fn reaped(
     }
 }
 
-/// Children as the kernel lists them for each thread; `None` without `CONFIG_PROC_CHILDREN`.
+/// Returns the children, as the kernel lists them for each thread; `None` without `CONFIG_PROC_CHILDREN`.
 fn listed() -> Option<BTreeSet<i32>> {
     let threads = fs::read_dir("/proc/self/task").ok()?.flatten();
     // The children of a thread that ends move to another thread's list.
@@ -178,7 +178,7 @@ fn numbers(list: &str) -> impl Iterator<Item = i32> {
     list.split_ascii_whitespace().filter_map(|word| word.parse().ok())
 }
 
-/// Children found by checking the parent of every process.
+/// Returns the children, found by checking the parent of every process.
 fn searched() -> BTreeSet<i32> {
     let own = getpid().as_raw_nonzero().get();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -186,12 +186,12 @@ fn searched() -> BTreeSet<i32> {
     numbers.filter(|&pid: &i32| parent(pid) == Some(own)).collect()
 }
 
-/// The parent of the process `pid`.
+/// Returns the parent of the process `pid`.
 fn parent(pid: i32) -> Option<i32> {
     stat_field(pid, 4)?.parse().ok()
 }
 
-/// Field `number` of `/proc/PID/stat`, counted from 1 as in proc_pid_stat(5); from 3 on.
+/// Returns field `number` of `/proc/PID/stat`, counted from 1 as in proc_pid_stat(5); from 3 on.
 fn stat_field(pid: i32, number: usize) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field, the program's name, may hold spaces and brackets.
@@ -209,7 +209,7 @@ mod tests {
         Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap()
     }
 
-    /// Other tests of this process start and end children meanwhile: this one looks for its own alone.
+    /// Other tests of this process start and end children at the same time, so this test only looks for its own.
     #[test]
     #[allow(clippy::zombie_processes, reason = "`reap` waits for it")]
     fn both_ways_of_looking_find_a_child_until_it_is_reaped() {
@@ -224,7 +224,7 @@ mod tests {
         assert!(!searched().contains(&pid));
     }
 
-    /// Many times: a child that was started just now has no environment for some microseconds.
+    /// Repeated many times, because a child that was just started has no environment for some microseconds.
     #[test]
     fn a_marked_child_is_known_by_its_mark() {
         let mut marked = Command::new("sleep");

@@ -1,5 +1,5 @@
-//! Mechanisms of one's own, looked at before anything runs: a file that cannot be used must neither
-//! fail a plan nor take the command down.
+//! Validation of custom mechanisms before anything runs: an unusable file must neither fail a plan nor crash the
+//! command.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -24,31 +24,31 @@ use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::program_file;
 
-/// How long a library gets to say what it is.
+/// Time limit for a library to describe itself.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest path that the system takes.
+/// Maximum length of a path, bytes.
 const LONGEST_PATH: usize = 2_048;
-/// Most that is read of what is to be a line.
+/// Maximum length of the description of a library, bytes.
 const LONGEST_ANSWER: u64 = 4_096;
-/// So much of a file is read at once.
+/// Number of bytes of a file that are read at once.
 const PIECE: usize = 65_536;
-/// Where it is said how it is done.
+/// Reference to the documentation, for hints.
 const PAGE: &str = "see docs/your-own-mechanism.md";
 
-/// Whether the files of custom mechanisms are asked what they are.
+/// Whether the files of custom mechanisms are inspected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CustomFiles {
-    /// They are: a library is loaded, which runs its code, in a process of its own.
+    /// They are inspected. A library is loaded, which runs its code, in a separate process.
     #[default]
     Ask,
-    /// They are left alone: what names them is only read.
+    /// They are not inspected: only their names are parsed.
     Leave,
 }
 
-/// The custom mechanism that `word` names, by its whole path; `None` where it names none.
+/// Returns the custom mechanism that `word` names, by its absolute path; `None` if it names none.
 ///
 /// # Errors
-/// The path is none that results could hold.
+/// Returns an error if results cannot store the path.
 pub(super) fn planned(
     word: &str,
     files: CustomFiles,
@@ -63,32 +63,32 @@ pub(super) fn planned(
     }))
 }
 
-/// The name of the custom mechanism that `word` names, with its whole path; `None` where it names none.
+/// Returns the name of the custom mechanism that `word` names, with its absolute path; `None` if it names none.
 pub fn custom_name(word: &str) -> Option<String> {
     let (kind, path) = own_mechanism(word)?;
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     Some(format!("{}:{}", kind.word(), path.display()))
 }
 
-/// `word` where it names a custom mechanism, with the path in its shortest form: `lib:./a/../x.so` is `lib:x.so`.
-/// Links are not followed.
+/// Returns `word` with the path in its shortest form, if it names a custom mechanism: `lib:./a/../x.so` becomes
+/// `lib:x.so`. Symbolic links are not followed.
 pub fn shortest_custom(word: &str) -> Option<String> {
     let (kind, path) = own_mechanism(word)?;
     Some(format!("{}:{}", kind.word(), shortest(path).display()))
 }
 
-/// The same with a path that is found from `folder`.
+/// Returns `word` with the shortest path relative to `folder`, if it names a custom mechanism.
 pub fn custom_in(word: &str, folder: &Path) -> Option<String> {
     let (kind, path) = own_mechanism(word)?;
     Some(format!("{}:{}", kind.word(), shortest(&folder.join(path)).display()))
 }
 
-/// What the options of `mechanism` have before them in a study: its name, or the kind of a custom one.
+/// Returns the prefix of the options of `mechanism` in a study: its name, or the kind of a custom one.
 pub fn options_prefix(mechanism: &str) -> &str {
     own_mechanism(mechanism).map_or(mechanism, |(kind, _)| kind.word())
 }
 
-/// `path` without what leads nowhere.
+/// Removes the components of `path` that have no effect, such as `.` and `a/..`.
 fn shortest(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = Vec::new();
     for part in path.components() {
@@ -101,18 +101,18 @@ fn shortest(path: &Path) -> PathBuf {
     parts.iter().collect()
 }
 
-/// The SHA-256 of the file of the custom mechanism `name`, as `sha256sum` prints it; `None` where it names
+/// Returns the SHA-256 of the file of the custom mechanism `name`, as `sha256sum` prints it; `None` if it names
 /// none.
 ///
 /// # Errors
-/// That it is no file, or cannot be read.
+/// Returns an error if the path is not a regular file, or cannot be read.
 pub fn custom_sha256(name: &str) -> Option<std::io::Result<String>> {
     let (_, path) = own_mechanism(name)?;
     Some(sha256(path))
 }
 
 fn sha256(path: &Path) -> std::io::Result<String> {
-    // A device or a pipe might never end.
+    // Reading a device or a pipe might never end.
     if !path.metadata()?.is_file() {
         return Err(std::io::Error::other("it is no file"));
     }
@@ -127,7 +127,8 @@ fn sha256(path: &Path) -> std::io::Result<String> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// `path` from the root, so that the name means the same wherever the results are gone on with.
+/// Returns the absolute form of `path`, so that the name stays valid when the results are resumed from another
+/// folder.
 fn whole(word: &str, path: &Path) -> Result<PathBuf, FactorError> {
     let refused =
         |why: &str| FactorError::new(Factor::Mechanism, word, Reason::Path(why.to_owned()));
@@ -139,7 +140,7 @@ fn whole(word: &str, path: &Path) -> Result<PathBuf, FactorError> {
     Ok(path)
 }
 
-/// Whether there is a program at `path`.
+/// Checks that `path` is an executable file.
 fn program(path: &Path) -> Result<(), Unavailable> {
     let mode = file(path)?;
     if mode & 0o111 == 0 {
@@ -148,7 +149,7 @@ fn program(path: &Path) -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// The permissions of the file at `path`.
+/// Returns the permissions of the file at `path`.
 fn file(path: &Path) -> Result<u32, Unavailable> {
     let facts = path
         .metadata()
@@ -163,11 +164,11 @@ fn unusable(reason: &str, remedy: &str) -> Unavailable {
     Unavailable { reason: reason.to_owned(), remedy: remedy.to_owned() }
 }
 
-/// What the library at `path` says of itself to a process of its own.
+/// Starts a separate process in which the library at `path` describes itself, and returns the description.
 fn library(path: &Path) -> Result<LibraryFacts, Unavailable> {
     file(path)?;
     let unasked = |error: std::io::Error| unusable(&format!("it cannot be asked: {error}"), PAGE);
-    // What it starts goes with it, wherever it went.
+    // Processes that the library starts are ended with it, even if they leave its process group.
     adopt_orphans();
     let others = Children::now();
     let mut asked = program_file::again(crate::LIBRARY)
@@ -181,7 +182,7 @@ fn library(path: &Path) -> Result<LibraryFacts, Unavailable> {
         .map_err(unasked)?;
     let text = listen(&mut asked);
     let (status, end) = end_group(Pid::from_child(&asked));
-    // Where a filter of system calls refuses it, they live until the command ends.
+    // If a seccomp filter refuses `kill`, they live until the command ends.
     let _ = others.end_others(end);
     let text = text.ok_or_else(|| {
         let words = format!("loading it did not end within {} s", PATIENCE.as_secs());
@@ -193,7 +194,7 @@ fn library(path: &Path) -> Result<LibraryFacts, Unavailable> {
     }
 }
 
-/// What it says until it closes its output; `None` where that takes too long.
+/// Returns the first line of the output, or `None` if the process takes too long.
 fn listen(asked: &mut Child) -> Option<String> {
     let output = asked.stdout.as_mut()?;
     let limit = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
@@ -205,7 +206,7 @@ fn listen(asked: &mut Child) -> Option<String> {
         }
     }
     let mut line = String::new();
-    // What is no text, or is cut off, is no answer either.
+    // Output that is not text, or that is truncated, fails to parse later.
     let _ = BufReader::new(output.take(LONGEST_ANSWER)).read_line(&mut line);
     Some(line)
 }
@@ -218,10 +219,11 @@ fn died(status: Option<WaitStatus>) -> String {
     }
 }
 
-/// The other side of [`library`]: one line on what the library at `path` says of itself.
+/// Entry point of the process that [`library`] starts: prints one line with the description of the library at
+/// `path`.
 pub fn answer_for_library(path: Option<OsString>) -> ExitCode {
     program_file::take_name();
-    // Refused only for a number that is no signal.
+    // Fails only for an invalid signal number.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let facts = library_facts(Path::new(&path.unwrap_or_default()));
     let text = serde_json::to_string(&facts).unwrap_or_default();

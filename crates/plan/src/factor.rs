@@ -1,14 +1,14 @@
-//! The factors and settings of a request: the flag, the key of a study file and the default of each.
+//! Factors and settings of a request: the flag, the key of a study file and the default of each.
 
 use ipcperf_model::Mode;
 use ipcperf_model::message_options::{FirstTouch, Reuse, Touch};
 
-/// A default number, and the same as text for docs.
+/// Default number, with its text for help and docs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DefaultNumber {
-    /// The number.
+    /// Value of the default.
     pub value: u32,
-    /// As help and docs show it.
+    /// Text of the default in help and docs.
     pub text: &'static str,
 }
 
@@ -18,43 +18,43 @@ macro_rules! default_number {
     };
 }
 
-/// Repetitions of each case that count.
+/// Number of valid repetitions of each case.
 pub(crate) const REPETITIONS: DefaultNumber = default_number!(10);
-/// With `--until-ci`: repetitions after which a case is given up.
+/// With `--until-ci`: number of repetitions after which a case is given up.
 pub(crate) const MOST_REPETITIONS: DefaultNumber = default_number!(500);
-/// With `--until-ci`: time after which no case is repeated, s.
+/// With `--until-ci`: time after which no case that has the minimum number of repetitions is repeated, s.
 pub(crate) const MOST_SECONDS: DefaultNumber = default_number!(60);
-/// Runs made for one repetition at most, until one is undisturbed.
+/// Maximum number of attempts for one repetition, until a run is undisturbed.
 pub(crate) const ATTEMPTS: DefaultNumber = default_number!(3);
 /// Time after which a run is ended, s.
 pub(crate) const DEADLINE_S: DefaultNumber = default_number!(10);
 
-/// A factor of the matrix, or a setting of how it is measured.
+/// Factor of the matrix, or setting of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Factor {
     /// Mechanism of communication.
     Mechanism,
     /// Traffic pattern.
     Workload,
-    /// Bytes of a message.
+    /// Size of a message, bytes.
     Buffer,
-    /// Payload one way in a run.
+    /// Payload of a run in one direction.
     Total,
     /// Kind and number of peers.
     Mode,
     /// CPUs of the peers.
     Placement,
-    /// Size of the kernel's buffer.
+    /// Capacity of the kernel buffer.
     KernelBuffer,
     /// Peers that access every payload byte.
     Touch,
-    /// Content of messages.
+    /// Content of the messages.
     Payload,
-    /// Memory that messages lie in.
+    /// Memory that holds the messages.
     Buffers,
-    /// Time of the first access to buffers.
+    /// Time at which buffers are first touched.
     FirstTouch,
-    /// Answer to a request.
+    /// Reply to a request.
     Reply,
     /// Instruments that observe runs.
     Instrument,
@@ -64,15 +64,15 @@ pub enum Factor {
     ProfileEvent,
     /// Option of a mechanism.
     MechanismOption,
-    /// Repetitions of each case.
+    /// Number of repetitions of each case.
     Repetitions,
-    /// Width of the interval at which a case is known well enough.
+    /// Relative half-width of the confidence interval at which a case is no longer repeated.
     UntilCi,
-    /// Repetitions after which a case is given up.
+    /// Number of repetitions after which a case is given up.
     MostRepetitions,
-    /// Time after which no case is repeated.
+    /// Time after which no case that has the minimum number of repetitions is repeated.
     MostSeconds,
-    /// Runs made for one repetition at most.
+    /// Maximum number of attempts for one repetition.
     Attempts,
     /// Time after which a run is ended.
     Deadline,
@@ -167,7 +167,7 @@ impl Factor {
         self.facts().default
     }
 
-    /// Returns a line of help: `about`, with the default.
+    /// Returns a line of help: `about` and the default.
     #[must_use]
     pub fn help(self, about: &str) -> String {
         format!("{about} [default: {}]", self.default_text())

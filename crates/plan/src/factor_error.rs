@@ -8,31 +8,31 @@ use ipcperf_model::suggestion::{shortened, suggestion};
 
 use crate::factor::Factor;
 
-/// An error in one factor.
+/// Error in one factor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactorError {
-    /// The factor.
+    /// Factor with the error.
     pub factor: Factor,
-    /// The option with the error, `MECHANISM.OPTION` as it was given; none where it is in no option.
+    /// Option with the error, as the user wrote it: `MECHANISM.OPTION`; `None` if the error is not in an option.
     pub option: Option<String>,
-    /// The wrong value; empty where no single value is wrong.
+    /// Wrong value; empty if no single value is wrong, or if the reason holds it.
     pub value: String,
-    /// Why it is wrong.
+    /// Reason why it is wrong.
     pub reason: Reason,
 }
 
-/// Why a value of a factor is wrong, with what the remedy depends on.
+/// Reason why a value of a factor is wrong, with the data for the hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Nothing was given, and there is no default.
     Missing,
-    /// The value is not a known word; a suggestion.
+    /// The value is not a known word. Holds a suggestion.
     Unknown(String),
-    /// The value is not an option of this mechanism; a suggestion.
+    /// The value is not an option of this mechanism. Holds the mechanism and a suggestion.
     UnknownOption(String, String),
     /// This mechanism has no options.
     NoOptions(String),
-    /// The factor only takes this.
+    /// The factor only accepts values of this description.
     Takes(String),
     /// The value breaks this rule.
     Rule(&'static str),
@@ -40,7 +40,7 @@ pub enum Reason {
     MustBe(String),
     /// The value is not a size.
     Size(SizeError),
-    /// The number of values is above this maximum.
+    /// There are too many values. Holds their number and the maximum.
     TooMany(u64, u64),
     /// The path of a custom mechanism cannot be stored, for this reason.
     Path(String),
@@ -60,7 +60,7 @@ pub enum Reason {
     Event(&'static str, Unavailable),
 }
 
-/// Where a factor is named.
+/// Place where a factor is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     /// On the command line, by flags.
@@ -72,7 +72,7 @@ enum Names {
 impl Names {
     const fn of(self, factor: Factor) -> &'static str {
         match (self, factor) {
-            // Shorter, and what people type.
+            // The short flags, which users usually type.
             (Self::Flags, Factor::Workload) => "-w",
             (Self::Flags, Factor::Mechanism) => "-m",
             (Self::Flags, factor) => factor.flag(),
@@ -81,19 +81,19 @@ impl Names {
     }
 }
 
-/// Why no total can be found where buffers are touched in the timed region.
+/// Reason why no total can be calibrated if buffers are first touched in the timed region.
 const SHORT_PHASES: &str =
     "the short phases that find a total would take all the faults before the one that counts";
-/// The rule for options of custom mechanisms.
+/// Rule for options of custom mechanisms.
 const CUSTOM_OPTION: &str = "takes a name without spaces, and plain values";
 
 impl FactorError {
-    /// An error about `value` of `factor`.
+    /// Builds an error about `value` of `factor`.
     pub(crate) fn new(factor: Factor, value: &str, reason: Reason) -> Self {
         Self { factor, option: None, value: shortened(value), reason }
     }
 
-    /// An error about a `word` that is not among those `known`.
+    /// Builds an error about a `word` that is not one of the `known` ones.
     pub(crate) fn unknown<'a>(
         factor: Factor,
         word: &str,
@@ -102,18 +102,18 @@ impl FactorError {
         Self::new(factor, word, Reason::Unknown(suggestion(word, known)))
     }
 
-    /// The same error, about `option`.
+    /// Attributes the error to `option`.
     pub(crate) fn of_option(self, option: &str) -> Self {
         Self { option: Some(option.to_owned()), ..self }
     }
 
-    /// Returns what is wrong; factors are named by the keys of a study file.
+    /// Returns a description of the error that names factors by the keys of a study file.
     #[must_use]
     pub fn reason_by_keys(&self) -> String {
         self.reason(Names::Keys)
     }
 
-    /// Returns what would be right; factors are named by the keys of a study file.
+    /// Returns a hint that names factors by the keys of a study file.
     #[must_use]
     pub fn remedy_by_keys(&self) -> String {
         match &self.reason {
@@ -142,7 +142,7 @@ impl FactorError {
         }
     }
 
-    /// Returns what is wrong, without what would be right.
+    /// Returns a description of the error without a hint.
     fn reason(&self, names: Names) -> String {
         let (value, of) = (&self.value, |factor| names.of(factor));
         match (&self.reason, names) {
@@ -184,7 +184,7 @@ impl FactorError {
         }
     }
 
-    /// Returns the noun for a value of the factor.
+    /// Returns a noun phrase for a value of the factor.
     fn noun(&self, names: Names) -> String {
         match (&self.option, self.factor) {
             (Some(option), Factor::MechanismOption) => format!("value of {option}"),
@@ -204,7 +204,7 @@ impl FactorError {
         }
     }
 
-    /// Returns the words that a factor takes next to sizes, to stand before what is wrong with a size.
+    /// Returns the words that a factor accepts besides sizes, as a prefix for an error about a size.
     fn alternatives(&self, names: Names) -> String {
         let others = match self.factor {
             Factor::KernelBuffer => "default, match",
@@ -215,7 +215,7 @@ impl FactorError {
     }
 }
 
-/// As the command line shows it, with flags.
+/// Formats the message of the command line, which names flags.
 impl fmt::Display for FactorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (subject, value) = (self.subject(Names::Flags), &self.value);
@@ -264,7 +264,7 @@ mod tests {
         Typed { mechanisms: text("pipe"), custom_files: CustomFiles::Leave, ..Typed::default() }
     }
 
-    /// Holds the one error of `typed` against its words on the command line, and in a study file.
+    /// Checks the messages of the single error of `typed`, for the command line and for a study file.
     #[track_caller]
     fn assert_told(typed: &Typed<'_>, line: &str, wrong: &str, right: &str) {
         let errors = ParsedRequest::parse(typed).errors();
@@ -357,7 +357,7 @@ mod tests {
         );
     }
 
-    /// A factor that could not be parsed forbids no other anything.
+    /// A factor that could not be parsed must not cause errors in other factors.
     #[test]
     fn all_that_is_wrong_is_told_at_once_and_each_once() {
         let handling = TypedHandling {

@@ -1,4 +1,4 @@
-//! The plan: every cell of the matrix, resolved against this machine before anything runs.
+//! Plan: every cell of the matrix, resolved against this machine before anything runs.
 
 mod block_order;
 mod cell;
@@ -28,8 +28,7 @@ mod watched;
 mod watchers;
 
 pub use block_order::block_order;
-pub use cell::obstacle;
-pub use cell::{Case, Cause, Refused};
+pub use cell::{Case, Cause, Refused, obstacle};
 pub use cell_count::MOST_CELLS;
 pub use custom::{
     CustomFiles, answer_for_library, custom_in, custom_name, custom_sha256, options_prefix,
@@ -50,7 +49,7 @@ pub use typed::{OptionSetting, Typed, TypedHandling, Words};
 pub use watched::{Grouping, Watched};
 pub use watchers::{Events, Extent, Unwatched};
 
-/// The name under which the command starts itself to look at a library, which may take that process down.
+/// Name under which the command starts itself to inspect a library, which may crash that process.
 pub const LIBRARY: &str = "library";
 
 use std::time::Duration;
@@ -60,55 +59,55 @@ use ipcperf_engine::channel::{Mechanism, Nearness, nearness};
 use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_model::Gate;
 
-/// What a run costs beside its sample: starting processes, touching memory, calibration.
+/// Time of a run besides its sample: starting processes, touching memory, calibration.
 const OVERHEAD: Duration = Duration::from_millis(8);
-/// The two cache-line probes around a run on two CPUs.
+/// Time of the two cache-line probes around a run on two CPUs.
 const PROBES: Duration = Duration::from_millis(10);
-/// What a calibrated sample lasts.
+/// Duration of a calibrated sample.
 const SAMPLE: Duration = Duration::from_millis(22);
-/// What it takes to begin to watch a run, and to end it.
+/// Time to start and stop the instruments of a run.
 const ARMING: Duration = Duration::from_millis(100);
-/// Where a total is given, it is taken to flow at 1 GB/s.
+/// Assumed bandwidth where a total is given: 1 GB/s.
 const ASSUMED_BYTES_PER_NS: u64 = 1;
 
-/// What will be run, and what of the request will not.
+/// Cases that will be run, and the parts of the request that will not.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The cases, in the order of the request.
+    /// Cases, in the order of the request.
     pub cases: Vec<Case>,
-    /// Cells that a mechanism, a mode or the machine cannot carry.
+    /// Cells that exceed a limit of the mechanism, the mode or the machine.
     pub refused: Vec<Refused>,
-    /// Mechanisms that cannot be used here, with the reason and the remedy.
+    /// Mechanisms that are unavailable here, with the reason and the remedy.
     pub unavailable: Vec<Absent>,
-    /// Instruments, or events of theirs, that cannot be had here.
+    /// Instruments, or events of instruments, that are unavailable here.
     pub unwatched: Vec<Unwatched>,
-    /// When a case has been measured often enough.
+    /// Rule for when a case has been repeated often enough.
     pub enough: Enough,
-    /// Runs made for one repetition at most, until one is undisturbed.
+    /// Maximum number of attempts for one repetition, until a run is undisturbed.
     pub attempts: u32,
-    /// What shuffles the blocks.
+    /// Seed that shuffles the blocks.
     pub seed: u64,
-    /// The most a run may last.
+    /// Maximum duration of a run.
     pub deadline: Duration,
 }
 
-/// What becomes of cells none of whose instruments can watch here.
+/// Treatment of cells if none of their instruments is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unwatchable {
-    /// They are measured all the same: they were asked for by themselves.
+    /// They are measured without instruments: they were also requested for their own sake.
     Measured,
-    /// They are left out: what they are for cannot be seen.
+    /// They are left out: without the instruments they serve no purpose.
     LeftOut,
 }
 
-/// A mechanism that cannot be used here.
+/// Mechanism that is unavailable here.
 #[derive(Clone, Debug)]
 pub struct Absent {
-    /// Its name.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// What is missing.
+    /// Missing component.
     pub reason: String,
-    /// What would help.
+    /// Remedy.
     pub remedy: String,
 }
 
@@ -116,13 +115,13 @@ impl Plan {
     /// Resolves `request` against this machine.
     ///
     /// # Errors
-    /// Usage for a CPU outside the cpuset or where every cell is refused; nothing-runs where no
-    /// mechanism that was asked for is available.
+    /// Returns a usage error for a CPU outside the cpuset or if every cell is refused, and nothing-runs if no
+    /// requested mechanism is available.
     pub fn resolve(request: &Request, topology: &Topology) -> Result<Self, Error> {
         Self::part(request, Naming::Usual, Unwatchable::Measured, topology)?.has_something_to_run()
     }
 
-    /// As [`Self::resolve`], but it may have nothing to run.
+    /// Resolves `request` like [`Self::resolve`], but accepts a plan with nothing to run.
     fn part(
         request: &Request,
         naming: Naming,
@@ -191,10 +190,11 @@ impl Plan {
         Err(Error::NothingRuns(reasons.join("; ")))
     }
 
-    /// The same plan, its cases repeated until the claims that need them are decided, but no more often.
+    /// Changes the plan so that each case is repeated only until the claims that need it are decided, and at most
+    /// as often as before.
     ///
     /// # Errors
-    /// Usage where it repeats until medians are known.
+    /// Returns a usage error if the plan repeats until medians are precise enough.
     pub fn until_decided(mut self) -> Result<Self, Error> {
         let Enough::Repetitions(most) = self.enough else {
             return Err(Error::usage(
@@ -205,22 +205,23 @@ impl Plan {
         Ok(self)
     }
 
-    /// Blocks: the one set aside and one for each repetition; with `--until-ci`, the most.
+    /// Number of blocks: the first one, which is excluded, and one for each repetition; with `--until-ci`, the
+    /// maximum.
     pub fn blocks(&self) -> u32 {
         self.enough.most_repetitions().saturating_add(1)
     }
 
-    /// Blocks that hold every case.
+    /// Number of blocks that hold every case.
     pub fn whole_blocks(&self) -> u32 {
         self.enough.least_repetitions().saturating_add(1)
     }
 
-    /// Runs in all, repeated ones and, with `--until-ci`, those beyond the least not counted.
+    /// Total number of runs, without retries and, with `--until-ci`, without those beyond the minimum.
     pub fn runs(&self) -> u64 {
         self.cases.len() as u64 * u64::from(self.whole_blocks())
     }
 
-    /// How long all of it will take, roughly.
+    /// Returns a rough estimate of the total duration.
     pub fn estimate(&self) -> Duration {
         let one_block: Duration = self.cases.iter().map(estimate_run).sum();
         one_block.saturating_mul(self.whole_blocks())

@@ -1,6 +1,5 @@
-//! The matrix: every combination of the levels that were asked for.
+//! Matrix of a request: every combination of the requested levels.
 
-use crate::cell_count::check_count;
 use std::collections::BTreeMap;
 
 use ipcperf_engine::channel::Mechanism;
@@ -9,12 +8,13 @@ use ipcperf_model::RunSpec;
 
 use super::cell::{self, Case, Naming, Refused};
 use super::request::Request;
+use crate::cell_count::check_count;
 use crate::error::Error;
 use crate::message_options::fitting;
 
 type Options = BTreeMap<String, String>;
 
-/// Every cell of the matrix, mechanisms first, in the order of the request.
+/// Returns every cell of the matrix, mechanisms first, in the order of the request.
 pub(super) fn cells(
     request: &Request,
     mechanisms: &[Mechanism<'_>],
@@ -40,7 +40,8 @@ pub(super) fn cells(
     Ok(cells)
 }
 
-/// Number of cells of `request`, without making them: what does not tell cells of a workload apart included.
+/// Number of cells of `request`, counted without generating them. It includes duplicates, from factors that do not
+/// apply to a workload.
 pub(super) fn count<'a>(
     request: &Request,
     mechanisms: impl Iterator<Item = Mechanism<'a>>,
@@ -61,7 +62,7 @@ pub(super) fn count<'a>(
     factors.into_iter().fold(variants, usize::saturating_mul)
 }
 
-/// The cells of one mechanism with one set of options, but for their placement.
+/// Returns the cells of one mechanism with one set of options, without their placement.
 fn outlines(mechanism: &Mechanism<'_>, options: &Options, request: &Request) -> Vec<RunSpec> {
     let mut outlines = Vec::new();
     for &workload in &request.workloads {
@@ -88,13 +89,13 @@ fn outlines(mechanism: &Mechanism<'_>, options: &Options, request: &Request) -> 
     outlines
 }
 
-/// The options of `mechanism` that were set, with their values.
+/// Returns the options of `mechanism` that were set, with their values.
 fn options<'a>(
     mechanism: &'a Mechanism<'a>,
     request: &'a Request,
 ) -> impl Iterator<Item = (&'a str, &'a [String])> {
     let listed = mechanism.options.iter().map(|option| option.name);
-    // Custom mechanisms list none.
+    // Custom mechanisms list no options.
     let others = request.options.keys().filter(|(name, _)| *name == mechanism.name);
     let others = others.map(|(_, option)| option.as_str()).filter(|_| mechanism.options.is_empty());
     listed.chain(others).filter_map(|option| {
@@ -103,7 +104,7 @@ fn options<'a>(
     })
 }
 
-/// Every combination of the values that were set for the mechanism's options.
+/// Returns every combination of the values that were set for the options of the mechanism.
 fn option_sets(mechanism: &Mechanism<'_>, request: &Request) -> Vec<Options> {
     let mut sets = vec![Options::new()];
     for (option, values) in options(mechanism, request) {
@@ -138,7 +139,7 @@ mod tests {
         Plan::resolve(&Request::parse(typed, TouchCheck::Off)?, &two_cpus())
     }
 
-    /// One text, as a flag has it.
+    /// Wraps one text, as a flag passes it.
     const fn text(text: &str) -> Option<Words<'_>> {
         Some(Words::Text(text))
     }
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn what_a_mechanism_holds_counts_beside_many_buffers() {
         let Some(available) = crate::machine::available_memory_bytes() else { return };
-        // 64 buffers and the 4 messages that are always reckoned, or the 12 of a queue of memfds.
+        // 64 buffers, plus the 4 messages that are always assumed or the 12 messages of a queue of memfds.
         let part = format!("{}", available / 72);
         let handling = TypedHandling { buffers: text("rotate"), ..USUAL };
         let options = options(&["memfd-ref.memfd=fresh"]);
@@ -304,7 +305,8 @@ mod tests {
         (1..=count).map(|number| number.to_string()).collect::<Vec<_>>().join(",")
     }
 
-    /// Were one of these matrices made to be counted, the test would not end, or end for want of memory.
+    /// The test would not end, or would run out of memory, if one of these matrices were generated in order to
+    /// count it.
     #[test]
     fn a_product_of_short_lists_is_counted_before_it_is_made() {
         let told = |typed: &Typed<'_>, cells: &str| {

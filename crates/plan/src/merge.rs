@@ -1,4 +1,5 @@
-//! Several matrices as one plan: their cases lie in the same blocks, and one that two have is run once.
+//! Merges several matrices into one plan: their cases share the same blocks, and a case of two matrices is run
+//! once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +11,12 @@ use super::{Case, Plan, Request, Unwatchable, matrix};
 use crate::error::Error;
 
 impl Plan {
-    /// Resolves `requests`, each with the name of its matrix, against this machine. Repetitions, seed and
-    /// deadline are those of the first.
+    /// Resolves `requests`, each with the name of its matrix, against this machine. Repetitions, seed and deadline
+    /// are those of the first request.
     ///
     /// # Errors
-    /// Usage where there is none, for a CPU outside the cpuset, or where every cell is refused; nothing-runs
-    /// where no mechanism that was asked for is available.
+    /// Returns a usage error if there are no requests, for a CPU outside the cpuset, or if every cell is refused,
+    /// and nothing-runs if no requested mechanism is available.
     pub fn resolve_all(requests: &[(String, Request)], topology: &Topology) -> Result<Self, Error> {
         let cells = requests.iter().map(|(_, request)| {
             let mechanisms = request.mechanisms.iter().map(RequestedMechanism::mechanism);
@@ -50,7 +51,7 @@ impl Plan {
         self
     }
 
-    /// Both, with what both have once.
+    /// Merges both plans; duplicates are kept once.
     fn beside(mut self, other: Self) -> Self {
         let known: HashMap<String, usize> =
             self.cases.iter().enumerate().map(|(at, case)| (case.id.clone(), at)).collect();
@@ -77,7 +78,7 @@ impl Plan {
     }
 }
 
-/// Whether cases of one name are the same case.
+/// Whether cases with the same name are identical.
 fn are_told_apart(parts: &[(&str, Plan)]) -> bool {
     let mut seen: HashMap<&str, &Case> = HashMap::new();
     let cases = parts.iter().flat_map(|(_, plan)| &plan.cases);

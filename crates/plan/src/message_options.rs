@@ -1,5 +1,4 @@
-//! What is done with messages, as it was typed: each word may be a list, and every combination is a
-//! level of the matrix.
+//! Parses message options. Each option may be a list, and every combination is a level of the matrix.
 
 use ipcperf_model::message_options::{
     CONTENTS, Content, FirstTouch, Handling, RATIO, Reply, Reuse, Touch, WordError,
@@ -12,17 +11,17 @@ use super::total::Total;
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
-use crate::spelling as words;
+use crate::spelling;
 use crate::typed::{TypedHandling, Words};
 
-/// Message options, each parsed by itself.
+/// Message options, each parsed separately.
 #[derive(Debug)]
 pub(super) struct ParsedHandling {
     touches: Result<Vec<Touch>, FactorError>,
     contents: Result<Vec<Content>, FactorError>,
     buffers: Result<Vec<Reuse>, FactorError>,
     first_touches: Result<Vec<FirstTouch>, FactorError>,
-    /// `None` where none was typed.
+    /// `None` if no reply was given.
     replies: Result<Option<Vec<Reply>>, FactorError>,
 }
 
@@ -30,7 +29,7 @@ impl TypedHandling<'_> {
     pub(super) fn parse(&self) -> ParsedHandling {
         ParsedHandling {
             touches: named(Factor::Touch, self.touch, &Touch::ALL, Touch::name),
-            contents: words::levels(Factor::Payload, self.payload, content),
+            contents: spelling::levels(Factor::Payload, self.payload, content),
             buffers: named(Factor::Buffers, self.buffers, &Reuse::ALL, Reuse::name),
             first_touches: named(
                 Factor::FirstTouch,
@@ -38,13 +37,13 @@ impl TypedHandling<'_> {
                 &FirstTouch::ALL,
                 FirstTouch::name,
             ),
-            replies: self.reply.map(|text| words::list(Factor::Reply, text, reply)).transpose(),
+            replies: self.reply.map(|text| spelling::list(Factor::Reply, text, reply)).transpose(),
         }
     }
 }
 
 impl ParsedHandling {
-    /// What could not be parsed.
+    /// Returns the options that could not be parsed.
     pub(super) fn errors(&self) -> impl Iterator<Item = &FactorError> {
         let errors = [
             self.touches.as_ref().err(),
@@ -56,7 +55,7 @@ impl ParsedHandling {
         errors.into_iter().flatten()
     }
 
-    /// That replies mean something with `workloads`.
+    /// Checks that a reply was given only if one of `workloads` uses it.
     pub(super) fn check_reply(&self, workloads: &[Kind]) -> Result<(), FactorError> {
         if matches!(self.replies, Ok(Some(_))) && !workloads.contains(&Kind::RequestReply) {
             let reason = Reason::IsFor(Factor::Workload, Kind::RequestReply.name());
@@ -65,7 +64,7 @@ impl ParsedHandling {
         Ok(())
     }
 
-    /// That nothing touches buffers before `total` is moved where the first touch counts.
+    /// Checks that nothing touches the buffers before `total` is moved if the first touch is to be measured.
     pub(super) fn check_first_touch(&self, total: Total) -> Result<(), FactorError> {
         let first = self.first_touches.iter().flatten();
         let in_the_phase = first.copied().find(|first| *first != FirstTouch::AfterFork);
@@ -77,15 +76,15 @@ impl ParsedHandling {
         }
     }
 
-    /// Every combination.
+    /// Returns every combination.
     ///
     /// # Errors
-    /// The first that could not be parsed; usage where there are too many combinations.
+    /// Returns the first parse error, or a usage error if there are too many combinations.
     pub(super) fn crossed(self) -> Result<Vec<Handling>, Error> {
         let (touches, contents) = (self.touches?, self.contents?);
         let (buffers, first) = (self.buffers?, self.first_touches?);
         let replies = self.replies?.unwrap_or_else(|| vec![Reply::default()]);
-        // Counted before they are made: five short lists can make billions.
+        // Counted before they are generated: five short lists can make billions.
         let levels = [touches.len(), contents.len(), buffers.len(), first.len(), replies.len()];
         check_count(levels.into_iter().fold(1, usize::saturating_mul))?;
         let mut all = vec![Handling::default()];
@@ -97,14 +96,14 @@ impl ParsedHandling {
     }
 }
 
-/// `all` as they are for `workload`: where nothing is answered otherwise, no reply tells them apart.
+/// Returns `all` with the reply reset to its default for a `workload` that does not use it, without duplicates.
 pub(super) fn fitting(all: &[Handling], workload: Kind) -> Vec<Handling> {
     let fits = |handling: &Handling| match workload {
         Kind::RequestReply => *handling,
         _ => Handling { reply: Reply::default(), ..*handling },
     };
     let mut fitting: Vec<Handling> = all.iter().map(fits).collect();
-    // Replies are crossed last, so those that differ in nothing else are neighbours.
+    // Replies are crossed last, so options that differ only in the reply are neighbours.
     fitting.dedup();
     fitting
 }
@@ -124,7 +123,7 @@ fn named<T: Copy + PartialEq>(
     name: impl Fn(T) -> &'static str,
 ) -> Result<Vec<T>, FactorError> {
     let names: Vec<&str> = all.iter().map(|&one| name(one)).collect();
-    words::levels(factor, typed, |word| {
+    spelling::levels(factor, typed, |word| {
         let known = all.iter().copied().find(|&one| name(one) == word);
         known.ok_or_else(|| FactorError::unknown(factor, word, names.iter().copied()))
     })
@@ -142,7 +141,7 @@ fn reply(word: &str) -> Result<Reply, FactorError> {
         "echo" => Ok(Reply::Echo),
         bytes => size::parse(bytes)
             .map(Reply::Bytes)
-            .map_err(|error| words::no_size(Factor::Reply, error)),
+            .map_err(|error| spelling::no_size(Factor::Reply, error)),
     }
 }
 
@@ -150,7 +149,7 @@ fn reply(word: &str) -> Result<Reply, FactorError> {
 mod tests {
     use super::*;
 
-    /// Results leave out what is as usual, so both must mean the same.
+    /// Results omit options that have their defaults, so the defaults here must be the same.
     #[test]
     fn what_is_left_out_is_what_results_leave_out() {
         let all = TypedHandling::default().parse().crossed().unwrap();

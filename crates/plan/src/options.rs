@@ -1,24 +1,25 @@
-//! Options of mechanisms: looked up, and their values parsed.
+//! Looks up the options of mechanisms, and parses their values.
 
 use std::collections::BTreeMap;
 
 use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
 use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, RequestedMechanism, own_mechanism};
 use ipcperf_model::size;
+use ipcperf_model::suggestion::suggestion;
 
 use crate::CustomFiles;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
-use crate::spelling as words;
+use crate::spelling;
 use crate::typed::{OptionSetting, Words};
 
 /// Values by mechanism and option.
 pub(super) type Options = BTreeMap<(String, String), Vec<String>>;
 
-/// A mechanism, its option, and the values it shall have.
+/// Mechanism, option, and values of the option.
 type Setting = (String, String, Vec<String>);
 
-/// The options that are set, of those `mechanisms` that are measured; all that is wrong with them.
+/// Returns the options set for the requested `mechanisms`, or all errors in them.
 pub(super) fn parse_options(
     settings: &[OptionSetting<'_>],
     mechanisms: &[RequestedMechanism],
@@ -52,8 +53,8 @@ fn parse_setting(
     if let Some(kind) = kind {
         return own_settings(kind, setting, mechanisms);
     }
-    // What is set here was named, and asked, before.
-    let named = words::mechanism(setting.mechanism, CustomFiles::Leave)?;
+    // A mechanism named here was requested before, and inspected then.
+    let named = spelling::mechanism(setting.mechanism, CustomFiles::Leave)?;
     let Some(asked) = mechanisms.iter().find(|asked| asked.name() == named.name()) else {
         let reason = Reason::NotMeasured(named.name().to_owned());
         return Err(FactorError::new(Factor::MechanismOption, "", reason));
@@ -64,7 +65,8 @@ fn parse_setting(
     Ok(vec![(mechanism.name.to_owned(), spec.name.to_owned(), values)])
 }
 
-/// An option of all own mechanisms of a kind: what it means, and whether it is one, is for them to say.
+/// Returns the settings of an option for all custom mechanisms of a kind. Only the mechanism itself knows whether
+/// it has the option, and what it means.
 fn own_settings(
     kind: OwnKind,
     setting: &OptionSetting<'_>,
@@ -77,7 +79,7 @@ fn own_settings(
         return Err(wrong(&format!("{option}={odd}"), Reason::CustomOption(kind.word())));
     }
     let values =
-        words::list(Factor::MechanismOption, setting.values, |value| Ok(value.to_owned()))?;
+        spelling::list(Factor::MechanismOption, setting.values, |value| Ok(value.to_owned()))?;
     let is_one = |name: &str| own_mechanism(name).is_some_and(|(its, _)| its == kind);
     let names = mechanisms.iter().map(RequestedMechanism::name).filter(|name| is_one(name));
     let settings: Vec<Setting> =
@@ -88,7 +90,7 @@ fn own_settings(
     Ok(settings)
 }
 
-/// Whether `option` of the mechanism `name` takes sizes. Options of custom mechanisms are taken as they are typed.
+/// Whether `option` of the mechanism `name` takes sizes. Options of custom mechanisms are passed on unparsed.
 pub fn takes_sizes(name: &str, option: &str) -> bool {
     let mechanism = MECHANISMS.iter().find(|known| known.name == name);
     let options = mechanism.map_or(&[][..], |known| known.options);
@@ -96,7 +98,7 @@ pub fn takes_sizes(name: &str, option: &str) -> bool {
     spec.is_some_and(|spec| matches!(spec.values, OptionValues::Bytes | OptionValues::BytesOr(_)))
 }
 
-/// Whether a custom mechanism can have `option` with `values`.
+/// Whether `option` and `values` are valid for a custom mechanism.
 pub(super) fn is_custom_option(option: &str, values: &str) -> bool {
     let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
     !option.is_empty() && !option.contains(is_odd) && !values.contains(char::is_control)
@@ -112,20 +114,20 @@ pub(super) fn find_option(
             Reason::NoOptions(mechanism.name.to_owned())
         } else {
             let names = mechanism.options.iter().map(|spec| spec.name);
-            Reason::UnknownOption(mechanism.name.to_owned(), words::suggestion(option, names))
+            Reason::UnknownOption(mechanism.name.to_owned(), suggestion(option, names))
         };
         FactorError::new(Factor::MechanismOption, option, reason)
     })
 }
 
-/// The values of an option in canonical form: sizes as plain bytes.
+/// Parses the values of an option into their canonical form: sizes as plain bytes.
 pub(super) fn parse_values(
     mechanism: &Mechanism<'_>,
     spec: &OptionSpec,
     values: Words<'_>,
 ) -> Result<Vec<String>, FactorError> {
     let list = |value: &dyn Fn(&str) -> Result<String, FactorError>| {
-        words::list(Factor::MechanismOption, values, value)
+        spelling::list(Factor::MechanismOption, values, value)
     };
     let parsed = match &spec.values {
         OptionValues::OneOf(known) => list(&|word| one_of(word, known)),
@@ -161,7 +163,7 @@ fn one_of(word: &str, known: &[&str]) -> Result<String, FactorError> {
     Err(FactorError::unknown(Factor::MechanismOption, word, known.iter().copied()))
 }
 
-/// Sizes as plain bytes, and `known` words as they are.
+/// Parses sizes into plain bytes, and leaves `known` words unchanged.
 fn byte_sizes(values: Words<'_>, known: &[&str]) -> Result<Vec<String>, FactorError> {
     let refused = |error| FactorError::new(Factor::MechanismOption, "", Reason::Size(error));
     let items = values.levels();

@@ -1,4 +1,4 @@
-//! A request, parsed factor by factor, so that all errors are found at once.
+//! Parses a request factor by factor, so that all errors are reported at once.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use super::{Enough, Events, Grouping, Total, Typed};
 use crate::error::Error;
 use crate::factor::{ATTEMPTS, DEADLINE_S, Factor};
 use crate::factor_error::FactorError;
-use crate::spelling as words;
+use crate::spelling;
 
-/// Each factor of a request, or its error.
+/// Request in which each factor is either parsed or an error.
 #[derive(Debug)]
 pub struct ParsedRequest {
     mechanisms: Result<Vec<RequestedMechanism>, FactorError>,
-    /// Empty where mechanisms could not be parsed: they decide which options there are.
+    /// Empty if the mechanisms could not be parsed, because they determine the options.
     options: Result<Options, Vec<FactorError>>,
     workloads: Result<Vec<Kind>, FactorError>,
     buffers: Result<Vec<u64>, FactorError>,
@@ -40,33 +40,33 @@ pub struct ParsedRequest {
 }
 
 impl Request {
-    /// Parses what was typed.
+    /// Parses the words of the user.
     ///
     /// # Errors
-    /// The first factor that cannot be what was typed; usage where message options make too many cells.
+    /// Returns the first invalid factor, or a usage error if the message options make too many cells.
     pub fn parse(typed: &Typed<'_>, check: TouchCheck) -> Result<Self, Error> {
         ParsedRequest::parse(typed).into_request(check)
     }
 }
 
 impl ParsedRequest {
-    /// Parses each factor by itself.
+    /// Parses each factor separately.
     #[must_use]
     pub fn parse(typed: &Typed<'_>) -> Self {
-        let mechanisms = words::mechanisms(typed.mechanisms, typed.custom_files);
+        let mechanisms = spelling::mechanisms(typed.mechanisms, typed.custom_files);
         let known = mechanisms.as_ref().ok();
         Self {
             options: known.map_or(Ok(Options::new()), |known| parse_options(&typed.options, known)),
             mechanisms,
-            workloads: words::levels(Factor::Workload, typed.workloads, words::workload),
-            buffers: words::sizes(Factor::Buffer, typed.buffers),
+            workloads: spelling::levels(Factor::Workload, typed.workloads, spelling::workload),
+            buffers: spelling::sizes(Factor::Buffer, typed.buffers),
             total: total(typed),
-            modes: words::levels(Factor::Mode, typed.modes, words::mode),
-            placements: words::levels(Factor::Placement, typed.placements, words::placement),
-            kernel_buffers: words::levels(
+            modes: spelling::levels(Factor::Mode, typed.modes, spelling::mode),
+            placements: spelling::levels(Factor::Placement, typed.placements, spelling::placement),
+            kernel_buffers: spelling::levels(
                 Factor::KernelBuffer,
                 typed.kernel_buffers,
-                words::kernel_buffer,
+                spelling::kernel_buffer,
             ),
             handling: typed.handling.parse(),
             instruments: watchers::parse(typed.instruments),
@@ -83,7 +83,7 @@ impl ParsedRequest {
         }
     }
 
-    /// Returns all errors: of each factor by itself, then of factors that contradict each other.
+    /// Returns all errors: those of single factors first, then those of contradicting factors.
     #[must_use]
     pub fn errors(&self) -> Vec<FactorError> {
         let each = [
@@ -104,7 +104,7 @@ impl ParsedRequest {
         each.chain(self.handling.errors()).cloned().chain(self.contradictions()).collect()
     }
 
-    /// Errors of factors that contradict each other. A rule is skipped where a factor that it reads has an error.
+    /// Returns the errors of contradicting factors. A rule is skipped if a factor that it reads has an error.
     fn contradictions(&self) -> Vec<FactorError> {
         let workloads = self.workloads.as_deref().ok();
         let reply = workloads.and_then(|workloads| self.handling.check_reply(workloads).err());
@@ -117,16 +117,16 @@ impl ParsedRequest {
         reply.into_iter().chain(first_touch).chain(unused).collect()
     }
 
-    /// Returns the errors of events that do not exist: counters are opened to find out.
+    /// Returns the errors of events that do not exist; finding out requires opening counters.
     #[must_use]
     pub fn unknown_events(&self) -> Vec<FactorError> {
         self.events.as_ref().map_or_else(|_| Vec::new(), unknown_events)
     }
 
-    /// Returns the request, whose messages are checked as `check` says.
+    /// Returns the request, with messages checked according to `check`.
     ///
     /// # Errors
-    /// The first that is wrong; usage where message options make too many cells.
+    /// Returns the first error, or a usage error if the message options make too many cells.
     pub fn into_request(self, check: TouchCheck) -> Result<Request, Error> {
         if let Some(error) = self.errors().into_iter().next() {
             return Err(error.into());
@@ -157,7 +157,7 @@ fn total(typed: &Typed<'_>) -> Result<Total, FactorError> {
     let Some(words) = typed.total else {
         return Ok(typed.messages.map_or(Total::Calibrated, Total::Messages));
     };
-    // One size, not a list of them.
+    // A total is one size, not a list.
     let bytes = size::parse(&words.texts().join(","));
-    bytes.map(Total::Bytes).map_err(|error| words::no_size(Factor::Total, error))
+    bytes.map(Total::Bytes).map_err(|error| spelling::no_size(Factor::Total, error))
 }

@@ -1,5 +1,5 @@
-//! The file of this program, opened once. Workers are started from the open file, so that an upgrade or a build that
-//! replaces or deletes it does not stop a campaign.
+//! Executable file of this program, opened once. Workers are started from the open file, so that an upgrade or a
+//! build that replaces or deletes it does not stop a running series of measurements.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -13,12 +13,12 @@ use rustix::fs::{Mode, OFlags, open};
 use crate::children;
 
 /// Name (`argv[0]`) of the processes that the command starts from its own file.
-const OWN_NAME: &str = env!("CARGO_PKG_NAME");
+const OWN_NAME: &str = "ipcperf";
 
-/// Open for the life of the command; `None` where there is no `/proc`.
+/// Open file for the lifetime of the command; `None` if `/proc` is not mounted.
 static FILE: OnceLock<Option<OwnedFd>> = OnceLock::new();
 
-/// Opens the file. `O_PATH` needs no permission to read it.
+/// Opens the executable file. `O_PATH` needs no read permission.
 pub fn hold() {
     held();
 }
@@ -28,10 +28,10 @@ fn held() -> Option<&'static OwnedFd> {
     FILE.get_or_init(opened).as_ref()
 }
 
-/// A command that starts this program again, with `part` as its first argument.
+/// Builds a command that starts this program again, with `part` as its first argument.
 ///
 /// # Errors
-/// The program's file cannot be found: `/proc` is not mounted.
+/// Returns an error if the executable file cannot be found because `/proc` is not mounted.
 pub fn again(part: &str) -> io::Result<Command> {
     let path = match held() {
         Some(file) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
@@ -43,9 +43,9 @@ pub fn again(part: &str) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Sets the process name that `ps` shows. The kernel took it from the path, `/proc/self/fd/N`.
+/// Sets the process name that `ps` shows. Otherwise the kernel derives it from the path, `/proc/self/fd/N`.
 pub fn take_name() {
-    // Only a seccomp filter refuses it; then the name stays a number.
+    // Only a seccomp filter refuses the call; then the name remains a number.
     let _ = rustix::thread::set_name(c"ipcperf");
 }
 

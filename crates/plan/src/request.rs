@@ -1,4 +1,4 @@
-//! What was asked for, parsed but not yet held against the machine.
+//! Request of the user, parsed but not yet resolved against the machine.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,63 +17,64 @@ use crate::error::Error;
 use crate::factor::{ATTEMPTS, DEADLINE_S, Factor};
 use crate::factor_error::FactorError;
 
-/// Kept repetitions of the survey, so that it ends within a minute.
+/// Number of valid repetitions in the survey, chosen so that it ends within a minute.
 const SURVEY_REPETITIONS: u32 = 7;
-/// Buffer sizes of the survey.
+/// Buffer sizes of the survey, bytes.
 const SURVEY_BUFFERS: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
-/// A longer deadline than a day is a slip.
+/// Maximum deadline, s (one day): a longer one is a typing error.
 pub const LONGEST_DEADLINE_S: f64 = 86_400.0;
 
-/// The levels of each factor, and what is fixed. An option with several values is a factor.
+/// Levels of each factor, and fixed settings. An option with several values is a factor.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Mechanisms, in the order in which they were named; custom ones with what their files said.
+    /// Mechanisms, in the order in which they were named; custom ones with the facts from their files.
     pub mechanisms: Vec<RequestedMechanism>,
     /// Values by mechanism and option.
     pub options: Options,
-    /// Workloads.
+    /// Traffic patterns.
     pub workloads: Vec<Kind>,
-    /// Sizes of messages, bytes.
+    /// Message sizes, bytes.
     pub buffers: Vec<u64>,
-    /// How much each case moves.
+    /// Amount of payload of each case.
     pub total: Total,
-    /// Which peers there are.
+    /// Kinds of peers.
     pub modes: Vec<Mode>,
-    /// Where they run.
+    /// Placements of the peers.
     pub placements: Vec<Placement>,
-    /// What the kernel shall hold between them.
+    /// Capacities of the kernel buffer between the peers.
     pub kernel_buffers: Vec<KernelBuffer>,
-    /// Whether messages are checked.
+    /// Whether messages are verified.
     pub check: TouchCheck,
-    /// Message options, each combination for itself.
+    /// Every combination of message options.
     pub handlings: Vec<Handling>,
     /// Instruments.
     pub instruments: Vec<&'static Instrument>,
-    /// Events of those that have a choice of them.
+    /// Events of the instruments that offer a choice.
     pub events: Events,
     /// Whether instruments share runs.
     pub grouping: Grouping,
-    /// When a case has been measured often enough.
+    /// Rule for when a case has been repeated often enough.
     pub enough: Enough,
-    /// Attempts for each repetition, until one is undisturbed.
+    /// Maximum number of attempts for each repetition, until a run is undisturbed.
     pub attempts: u32,
-    /// Shuffles the blocks.
+    /// Seed that shuffles the blocks.
     pub seed: u64,
-    /// After which a run is ended.
+    /// Time after which a run is ended.
     pub deadline: Duration,
 }
 
 impl Request {
-    /// Repeats each case at most `repetitions` times.
+    /// Sets the number of repetitions of each case.
     ///
     /// # Errors
-    /// Usage for no repetitions.
+    /// Returns a usage error if `repetitions` is 0.
     pub fn repeat(&mut self, repetitions: u32) -> Result<(), Error> {
         self.enough = Enough::parse(Some(repetitions), None, None, None)?;
         Ok(())
     }
 
-    /// The mechanisms a reader would pick, streams and round trips, four sizes, on one CPU and on two.
+    /// Returns the request of the survey: the common mechanisms, streams and round trips, four sizes, on one CPU
+    /// and on two.
     pub fn survey(length: SurveyLength) -> Self {
         let step = match length {
             SurveyLength::Full => 1,
@@ -101,10 +102,10 @@ impl Request {
     }
 }
 
-/// How much the survey measures.
+/// Extent of the survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SurveyLength {
-    /// Every size.
+    /// All sizes.
     Full,
     /// Every second size.
     Quick,
@@ -122,7 +123,7 @@ pub(super) fn deadline(seconds: f64) -> Result<Duration, FactorError> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// A seed nobody chose: from the clock, and stored, so that the order can be had again.
+/// Returns a seed from the clock. Results store it, so that the order can be reproduced.
 pub(super) fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |since| u64::from(since.subsec_nanos()) ^ (since.as_secs() << 30))

@@ -1,24 +1,22 @@
-//! Words that name something known: looked up, or refused with the nearest one.
+//! Looks up words; an unknown word is rejected with the nearest known one.
 
 use ipcperf_engine::mechanism::{self, MECHANISMS, RequestedMechanism};
 use ipcperf_model::placement::{self, Placement};
-use ipcperf_model::suggestion::unknown_word;
+use ipcperf_model::suggestion::{nearest, unknown_word};
 use ipcperf_model::workload::{self, WORKLOADS};
 use ipcperf_model::{KernelBuffer, Mode, size};
 
-pub(super) use ipcperf_model::suggestion::suggestion;
-
 use super::CustomFiles;
-use crate::custom as own;
+use crate::custom;
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::typed::Words;
 
-/// The levels of `factor` that `words` name, each turned into a value; repeated ones count once.
+/// Parses the levels of `factor` in `words`; repeated values are dropped.
 ///
 /// # Errors
-/// Those of `level`; too many where there are more than a factor may have.
+/// Returns the first error of `level`, or an error if there are more levels than a factor may have.
 pub(super) fn list<T: PartialEq>(
     factor: Factor,
     words: Words<'_>,
@@ -39,7 +37,7 @@ pub(super) fn list<T: PartialEq>(
     Ok(values)
 }
 
-/// As [`list`], or the default of `factor` where nothing was typed.
+/// Parses like [`list`], or returns the default of `factor` if nothing was given.
 pub(super) fn levels<T: PartialEq>(
     factor: Factor,
     words: Option<Words<'_>>,
@@ -48,18 +46,18 @@ pub(super) fn levels<T: PartialEq>(
     list(factor, words.unwrap_or(Words::Text(factor.default_text())), level)
 }
 
-/// The sizes of `factor`, ranges as what is in them; its default where nothing was typed.
+/// Parses the sizes of `factor` and expands ranges; returns its default if nothing was given.
 pub(super) fn sizes(factor: Factor, words: Option<Words<'_>>) -> Result<Vec<u64>, FactorError> {
     let words = words.unwrap_or(Words::Text(factor.default_text()));
     size::parse_items(&words.levels()).map_err(|error| no_size(factor, error))
 }
 
-/// The error of a size of `factor` that is none.
+/// Builds the error for an invalid size of `factor`.
 pub(super) fn no_size(factor: Factor, error: size::SizeError) -> FactorError {
     FactorError::new(factor, "", Reason::Size(error))
 }
 
-/// The mechanisms that `words` name; the word `all` is each of them.
+/// Parses the mechanisms in `words`; `all` stands for all of them.
 pub(super) fn mechanisms(
     words: Option<Words<'_>>,
     files: CustomFiles,
@@ -73,7 +71,7 @@ pub(super) fn mechanisms(
     Ok(named.into_iter().map(|Named(mechanism)| mechanism).collect())
 }
 
-/// A mechanism that is the same as another of its name.
+/// Mechanism that compares by name only.
 struct Named(RequestedMechanism);
 
 impl PartialEq for Named {
@@ -82,10 +80,10 @@ impl PartialEq for Named {
     }
 }
 
-/// The mechanism called `word`.
+/// Returns the mechanism called `word`.
 pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<RequestedMechanism, FactorError> {
-    if let Some(own) = own::planned(word, files)? {
-        return Ok(own.into());
+    if let Some(planned) = custom::planned(word, files)? {
+        return Ok(planned.into());
     }
     let names = MECHANISMS.iter().map(|known| known.name);
     let found = mechanism::find(word).map(RequestedMechanism::from);
@@ -106,9 +104,12 @@ pub(super) fn mode(word: &str) -> Result<Mode, FactorError> {
 
 pub(super) fn placement(word: &str) -> Result<Placement, FactorError> {
     word.parse().map_err(|_| {
-        let names = placement::WORDS.iter().map(|(word, _)| *word);
-        let known = names.chain(std::iter::once("a pair of CPUs such as 0:1"));
-        FactorError::unknown(Factor::Placement, word, known)
+        let mut known: Vec<&str> = placement::WORDS.iter().map(|(word, _)| *word).collect();
+        // It is not a word, so it must not be suggested as the nearest.
+        if nearest(word, known.iter().copied()).is_none() {
+            known.push("a pair of CPUs such as 0:1");
+        }
+        FactorError::unknown(Factor::Placement, word, known.into_iter())
     })
 }
 
@@ -122,7 +123,7 @@ pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, FactorError> {
     }
 }
 
-/// That `word` is no `what` of those `known`, with the nearest of them.
+/// Builds the error for an unknown `word`, where `what` is its kind, with the nearest of the `known` words.
 pub fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     Error::usage(unknown_word(what, word, known))
 }
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip, request-reply");
     }
 
-    /// A list that is compared with itself, or a word that is compared letter by letter, would take minutes.
+    /// The test would take minutes if the list were compared with itself, or the word letter by letter.
     #[test]
     fn what_is_too_long_is_refused_before_it_is_compared() {
         let numbers: Vec<String> = (1..1_000_000).map(|number| number.to_string()).collect();

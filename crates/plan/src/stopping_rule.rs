@@ -1,32 +1,33 @@
-//! When a case has been measured often enough: after so many repetitions, once its median is known well enough, or
-//! once what is claimed of it is decided.
+//! Stopping rules: a case is repeated a fixed number of times, until its median is precise enough, or until the
+//! claims about it are decided.
 
 use ipcperf_model::{Looks, Precision};
 
 use crate::factor::{Factor, MOST_REPETITIONS, MOST_SECONDS, REPETITIONS};
 use crate::factor_error::{FactorError, Reason};
 
-/// With `--until-ci`: kept repetitions before the interval is looked at.
+/// With `--until-ci`: number of valid repetitions before the interval is first checked.
 const LEAST: u32 = 10;
-/// A cap longer than a week is a slip.
+/// Maximum time limit, s (one week): a longer one is a typing error.
 pub const LONGEST_MOST_S: f64 = 604_800.0;
 
-/// When a case has been measured often enough.
+/// Rule for when a case has been repeated often enough.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Enough {
-    /// After so many repetitions, beside the one that is set aside.
+    /// After this many valid repetitions, not counting the first one, which is excluded.
     Repetitions(u32),
-    /// Once the median is known to a share of itself, or a cap is reached.
+    /// When the interval of the median is narrow enough relative to the median, or a limit is reached.
     UntilCi(Precision),
-    /// Once the claims of its study that need it are decided.
+    /// When the claims of the study that need the case are decided.
     UntilDecided(Looks),
 }
 
 impl Enough {
-    /// From what was typed: `--repetitions`, or `--until-ci` with its caps.
+    /// Builds the rule from `--repetitions`, or from `--until-ci` with its limits.
     ///
     /// # Errors
-    /// No repetitions, a share of nothing, or a cap below the least.
+    /// Returns an error for zero repetitions, for a percentage that is not between 0 and 100, or for a limit that
+    /// is out of range.
     pub fn parse(
         repetitions: Option<u32>,
         until_ci_percent: Option<f64>,
@@ -49,7 +50,7 @@ impl Enough {
         }))
     }
 
-    /// Repetitions that every case gets, whatever they show.
+    /// Number of repetitions that every case gets, whatever they show.
     pub fn least_repetitions(&self) -> u32 {
         match self {
             Self::Repetitions(repetitions) => *repetitions,
@@ -58,7 +59,7 @@ impl Enough {
         }
     }
 
-    /// Repetitions that no case goes beyond.
+    /// Maximum number of repetitions of a case.
     pub fn most_repetitions(&self) -> u32 {
         match self {
             Self::Repetitions(repetitions) => *repetitions,
@@ -68,12 +69,12 @@ impl Enough {
     }
 }
 
-/// The error of a number that must be `what`.
+/// Builds the error for a number that must be `what`.
 pub(super) fn must_be(factor: Factor, number: &impl ToString, what: &str) -> FactorError {
     FactorError::new(factor, &number.to_string(), Reason::MustBe(what.to_owned()))
 }
 
-/// `number`, where it is `least` or more.
+/// Returns `number` if it is at least `least`.
 pub(super) fn at_least(least: u32, number: u32, factor: Factor) -> Result<u32, FactorError> {
     if number < least {
         return Err(must_be(factor, &number, &format!("at least {least}")));

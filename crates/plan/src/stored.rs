@@ -1,5 +1,5 @@
-//! A plan that a results file has stored, held against what can be asked for on the command line: the file may
-//! have been changed by hand, or made to do harm.
+//! Validates a plan from a results file against the rules of the command line: the file may have been edited by
+//! hand, or made with malicious intent.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,13 +16,14 @@ use super::request::{attempts, deadline};
 use super::watchers::check_events;
 use super::{Case, CustomFiles, Enough, Plan, Words, cell, custom_name};
 use crate::error::Error;
-use crate::spelling as words;
+use crate::spelling;
 
 impl Plan {
-    /// That each case is what its name says, and has a name of its own. Nothing that it names is loaded.
+    /// Checks that the name of each case matches its specification and is unique. No file that the plan names is
+    /// loaded.
     ///
     /// # Errors
-    /// Usage, with the name that is stored and the one that the case has.
+    /// Returns a usage error with the stored name and the name that the case should have.
     pub fn check_names(&self) -> Result<(), Error> {
         crate::cell_count::check_count(self.cases.len())?;
         let mut seen = HashSet::new();
@@ -46,16 +47,16 @@ impl Plan {
         Ok(())
     }
 
-    /// The custom mechanisms that it runs.
+    /// Returns the custom mechanisms that the plan runs.
     pub fn custom_mechanisms(&self) -> BTreeSet<String> {
         self.cases.iter().filter_map(|case| custom_name(&case.spec.mechanism)).collect()
     }
 
-    /// That each case could have been asked for, and can run on this machine. The files of custom mechanisms are
-    /// asked what they are.
+    /// Checks that each case could have been requested and can run on this machine. The files of custom mechanisms
+    /// are inspected.
     ///
     /// # Errors
-    /// Usage, with the first case that could not and why.
+    /// Returns a usage error with the first invalid case and the reason.
     pub fn check_stored(&self) -> Result<(), Error> {
         attempts(self.attempts)?;
         deadline(self.deadline.as_secs_f64())?;
@@ -73,13 +74,13 @@ fn changed(what: &str) -> Error {
     Error::usage(format!("{what}: the file was changed; measure anew"))
 }
 
-/// The mechanisms of a plan by name: the file of a custom one is asked once, however many cases it has.
+/// Mechanisms of a plan by name: the file of a custom one is inspected once, however many cases use it.
 type Asked = BTreeMap<String, RequestedMechanism>;
 
 fn mechanism<'a>(name: &str, asked: &'a mut Asked) -> Result<Mechanism<'a>, Error> {
     let requested = match asked.entry(name.to_owned()) {
         Entry::Occupied(known) => known.into_mut(),
-        Entry::Vacant(new) => new.insert(words::mechanism(name, CustomFiles::Ask)?),
+        Entry::Vacant(new) => new.insert(spelling::mechanism(name, CustomFiles::Ask)?),
     };
     Ok(requested.mechanism())
 }
@@ -118,14 +119,14 @@ fn check_options(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Result<(), Error>
     Ok(())
 }
 
-/// Sizes as they can be typed, and the amount that the name says.
+/// Checks that the sizes are valid, and that the amount matches the name.
 fn check_amounts(case: &Case) -> Result<(), Error> {
     let spec = &case.spec;
     let size =
         |bytes: u64| size::parse(&bytes.to_string()).map_err(|e| Error::usage(e.to_string()));
     size(spec.buffer_bytes)?;
     spec.total_bytes.map_or(Ok(0), size)?;
-    if words::kernel_buffer(&spec.kernel_buffer.to_string())? != spec.kernel_buffer {
+    if spelling::kernel_buffer(&spec.kernel_buffer.to_string())? != spec.kernel_buffer {
         return Err(Error::usage(format!("kernel buffer {}", spec.kernel_buffer)));
     }
     let first = spec.handling.first_touch;
@@ -144,7 +145,8 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
     }
 }
 
-/// The CPUs of a placement: which ones a machine has for it may have changed since.
+/// Checks that the CPUs fit the placement. The CPUs that the machine has for a placement may have changed since the
+/// file was written.
 fn check_cpus(placement: Placement, spec: &RunSpec) -> Result<(), Error> {
     let fits = match (placement, spec.cpus) {
         (Placement::Free, cpus) => cpus.is_none(),
@@ -180,10 +182,10 @@ fn check_instruments(case: &Case) -> Result<(), Error> {
 }
 
 impl Enough {
-    /// That it could have been asked for.
+    /// Checks that the rule could have been requested.
     ///
     /// # Errors
-    /// Usage, as [`Enough::parse`] has it.
+    /// Returns a usage error like [`Enough::parse`].
     fn check(&self) -> Result<(), Error> {
         match self {
             Self::UntilDecided(looks) => looks.check().map_err(Error::usage),

@@ -1,11 +1,11 @@
-//! Cases made by hand, for tests of what is decided about cases.
+//! Hand-made cases for tests of decisions about cases.
 
 use ipcperf_model::RunSpec;
 use ipcperf_model::placement::Placement;
 
 use crate::{Case, Watched};
 
-/// A case called `id`, for tests of what is decided about cases.
+/// Returns a case called `id` with arbitrary settings.
 pub fn case(id: &str) -> Case {
     let spec = RunSpec { cpus: Some([0, 0]), ..RunSpec::usual("pipe", 64) };
     let watched = Watched::default();

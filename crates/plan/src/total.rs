@@ -1,18 +1,19 @@
-//! How much a case moves.
+//! Amount of payload that a case moves.
 
-/// How much is moved one way in a run.
+/// Amount of payload that a run moves in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// So much that a run lasts long enough.
+    /// An amount for which a run lasts long enough, found by calibration.
     Calibrated,
-    /// So many bytes, whatever the buffer.
+    /// This many bytes, whatever the buffer size.
     Bytes(u64),
-    /// So many buffers full.
+    /// This many messages, each of the size of the buffer.
     Messages(u64),
 }
 
 impl Total {
-    /// Bytes in all, in buffers of `buffer_bytes`; `None` where that is found out in the run.
+    /// Returns the total number of bytes in messages of `buffer_bytes`; `None` if calibration finds it during the
+    /// run.
     pub const fn bytes(self, buffer_bytes: u64) -> Option<u64> {
         match self {
             Self::Calibrated => None,

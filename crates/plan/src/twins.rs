@@ -1,4 +1,4 @@
-//! Cases with their instruments, and their uninstrumented twins.
+//! Combines cases with instruments, and adds their uninstrumented twins.
 
 use ipcperf_model::case_id::{CaseName, Side, case_id};
 use ipcperf_model::instrument::Disturbs;
@@ -7,8 +7,8 @@ use super::cell::Case;
 use super::watched::{Grouping, Watched};
 use super::watchers::Watcher;
 
-/// `case`, as it is watched by `watchers`: one case, or two for each instrument that disturbs, or for
-/// all of those together.
+/// Returns `case` with its instruments: one case if none of them disturbs. Otherwise each disturbing instrument
+/// makes two cases, or all of them together make two.
 pub(super) fn watched(case: Case, watchers: &[Watcher], grouping: Grouping) -> Vec<Case> {
     let (quiet, loud): (Vec<&Watcher>, Vec<&Watcher>) =
         watchers.iter().partition(|watcher| watcher.instrument.facts.disturbs == Disturbs::No);
@@ -20,7 +20,7 @@ pub(super) fn watched(case: Case, watchers: &[Watcher], grouping: Grouping) -> V
     groups.into_iter().flat_map(|group| with_twin(&case, &quiet, &group)).collect()
 }
 
-/// As few groups as there can be: no two parts of one instrument in any of them.
+/// Returns the smallest possible number of groups in which no two parts belong to the same instrument.
 fn together<'a>(watchers: &[&'a Watcher]) -> Vec<Vec<&'a Watcher>> {
     let of_part = |part| {
         let some = watchers.iter().filter(move |watcher| watcher.part.0 == part);
@@ -29,7 +29,7 @@ fn together<'a>(watchers: &[&'a Watcher]) -> Vec<Vec<&'a Watcher>> {
     (1..).map(of_part).take_while(|group| !group.is_empty()).collect()
 }
 
-/// `case` watched by `group`, and its twin; each is watched by what is `quiet`.
+/// Returns `case` instrumented with `group`, and its twin. Both are observed by the `quiet` instruments.
 fn with_twin(case: &Case, quiet: &[&Watcher], group: &[&Watcher]) -> [Case; 2] {
     let all = [quiet, group].concat();
     let watched = case.clone().watched_by(&all, group, None);
@@ -39,7 +39,7 @@ fn with_twin(case: &Case, quiet: &[&Watcher], group: &[&Watcher]) -> [Case; 2] {
 }
 
 impl Case {
-    /// The case as `by` watch it; its name tells it from the others by the instruments of `group`.
+    /// Adds the instruments `by` to the case. The instruments of `group` become part of its name.
     fn watched_by(mut self, by: &[&Watcher], group: &[&Watcher], twin_of: Option<String>) -> Self {
         self.name.instruments = group.iter().map(|watcher| watcher.named()).collect();
         let chosen = by.iter().filter(|watcher| !watcher.events.is_empty());
@@ -52,17 +52,17 @@ impl Case {
         self
     }
 
-    /// What its name is made of.
+    /// Returns the components of the name.
     pub fn case_name(&self) -> CaseName {
         CaseName::new(&self.spec, self.placement, self.name.clone(), self.watched.side())
     }
 
-    /// The name of the case of its group that is watched, made from what it is.
+    /// Builds the name of the instrumented case of the same group from the specification.
     pub(super) fn watched_id(&self) -> String {
         case_id(&self.spec, self.placement, &self.name, Side::Watched)
     }
 
-    /// Its name, made from what it is.
+    /// Builds the name of the case from the specification.
     pub(super) fn made_id(&self) -> String {
         case_id(&self.spec, self.placement, &self.name, self.watched.side())
     }

@@ -1,20 +1,20 @@
-//! A request as it was typed: levels as words, numbers as numbers.
+//! Request in the words of the user: levels as text, numbers as numbers.
 
 use super::CustomFiles;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 
-/// Levels of a factor as they were typed. Each text may be a list with commas itself.
+/// Levels of a factor in the words of the user. Each text may itself be a comma-separated list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words<'a> {
-    /// The value of a flag.
+    /// Value of a flag.
     Text(&'a str),
-    /// The items of a list in a study file.
+    /// Items of a list in a study file.
     Items(&'a [String]),
 }
 
 impl<'a> Words<'a> {
-    /// Returns the texts as they were typed.
+    /// Returns the unparsed texts.
     pub(crate) fn texts(self) -> Vec<&'a str> {
         match self {
             Self::Text(text) => vec![text],
@@ -22,20 +22,20 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Returns the levels, parted at commas.
+    /// Returns the levels, split at commas.
     pub(crate) fn levels(self) -> Vec<&'a str> {
         self.texts().into_iter().flat_map(|text| text.split(',')).map(str::trim).collect()
     }
 }
 
-/// A mechanism's option with its values, as they were typed.
+/// Option of a mechanism with its values, in the words of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionSetting<'a> {
-    /// The mechanism, or the kind of all custom ones.
+    /// Name of the mechanism, or the kind of all custom ones.
     pub mechanism: &'a str,
-    /// The option.
+    /// Name of the option.
     pub option: &'a str,
-    /// Its values.
+    /// Values of the option.
     pub values: Words<'a>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> OptionSetting<'a> {
     /// Parses `MECHANISM.OPTION=VALUES`.
     ///
     /// # Errors
-    /// `text` has another shape.
+    /// Returns an error if `text` does not have this form.
     pub fn parse(text: &'a str) -> Result<Self, FactorError> {
         let shape = || {
             let reason = Reason::Takes("MECHANISM.OPTION=VALUES".to_owned());
@@ -61,62 +61,62 @@ impl<'a> OptionSetting<'a> {
     }
 }
 
-/// A request as it was typed. What is left out has its default.
+/// Request in the words of the user. An omitted factor has its default.
 #[derive(Clone, Debug, Default)]
 pub struct Typed<'a> {
-    /// `--mechanism`.
+    /// Value of `--mechanism`.
     pub mechanisms: Option<Words<'a>>,
-    /// Whether the files of custom mechanisms are asked what they are.
+    /// Whether the files of custom mechanisms are inspected.
     pub custom_files: CustomFiles,
-    /// `--workload`.
+    /// Value of `--workload`.
     pub workloads: Option<Words<'a>>,
-    /// `--buffer`.
+    /// Value of `--buffer`.
     pub buffers: Option<Words<'a>>,
-    /// `--total`.
+    /// Value of `--total`.
     pub total: Option<Words<'a>>,
-    /// Messages in a run, in place of a total.
+    /// Number of messages in a run, instead of a total.
     pub messages: Option<u64>,
-    /// `--mode`.
+    /// Value of `--mode`.
     pub modes: Option<Words<'a>>,
-    /// `--placement`.
+    /// Value of `--placement`.
     pub placements: Option<Words<'a>>,
-    /// `--kernel-buffer`.
+    /// Value of `--kernel-buffer`.
     pub kernel_buffers: Option<Words<'a>>,
-    /// The flags of message options.
+    /// Flags of the message options.
     pub handling: TypedHandling<'a>,
-    /// `--instrument`.
+    /// Value of `--instrument`.
     pub instruments: Option<Words<'a>>,
-    /// For counters, and for the profile.
+    /// Events of the counters, and event of the profile.
     pub events: [Option<Words<'a>>; 2],
-    /// `--set`.
+    /// Values of `--set`.
     pub options: Vec<OptionSetting<'a>>,
-    /// `--repetitions`.
+    /// Value of `--repetitions`.
     pub repetitions: Option<u32>,
-    /// `--until-ci`, per cent.
+    /// Value of `--until-ci`, per cent.
     pub until_ci_percent: Option<f64>,
-    /// `--most-repetitions`.
+    /// Value of `--most-repetitions`.
     pub most_repetitions: Option<u32>,
-    /// `--most-seconds`, s.
+    /// Value of `--most-seconds`, s.
     pub most_s: Option<f64>,
-    /// `--attempts`.
+    /// Value of `--attempts`.
     pub attempts: Option<u32>,
-    /// `--seed`.
+    /// Value of `--seed`.
     pub seed: Option<u64>,
-    /// `--deadline`, s.
+    /// Value of `--deadline`, s.
     pub deadline_s: Option<f64>,
 }
 
-/// Message options as they were typed. What is left out has its default.
+/// Message options in the words of the user. An omitted option has its default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TypedHandling<'a> {
-    /// `--touch`.
+    /// Value of `--touch`.
     pub touch: Option<Words<'a>>,
-    /// `--payload`.
+    /// Value of `--payload`.
     pub payload: Option<Words<'a>>,
-    /// `--buffers`.
+    /// Value of `--buffers`.
     pub buffers: Option<Words<'a>>,
-    /// `--first-touch`.
+    /// Value of `--first-touch`.
     pub first_touch: Option<Words<'a>>,
-    /// `--reply`.
+    /// Value of `--reply`.
     pub reply: Option<Words<'a>>,
 }

@@ -1,7 +1,7 @@
-//! Which instruments watch which runs, and the runs that nobody watches to hold them against.
+//! Assignment of instruments to cases, with uninstrumented twins for comparison.
 //!
-//! What an instrument that disturbs does to a run is measured: each case that one watches has an
-//! undisturbed twin in the same block. What disturbs nothing watches both.
+//! The effect of an instrument that disturbs is measured: each case that it observes has an uninstrumented twin in
+//! the same block. Instruments that do not disturb observe both.
 
 use ipcperf_model::case_id::Side;
 use ipcperf_model::instrument::{Disturbs, kernel_objects};
@@ -10,59 +10,57 @@ use ipcperf_observe::{Instrument, Source};
 
 use super::watchers::{Events, Watcher};
 
-/// Whether instruments that disturb may disturb one another.
+/// Whether disturbing instruments may share runs, and so disturb each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
-    /// Each gets runs of its own.
+    /// Each disturbing instrument gets separate runs.
     #[default]
     Apart,
-    /// All watch the same run.
+    /// All instruments observe the same run.
     Together,
 }
 
-/// Who watches a case, if anybody does.
+/// Instruments that observe a case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// By name.
+    /// Names of the instruments.
     pub by: Vec<&'static str>,
-    /// What those of them count of which events can be chosen.
+    /// Chosen events, for the instruments that offer a choice.
     pub events: Events,
-    /// The case that is watched, of which this one is the undisturbed twin.
+    /// Name of the instrumented case of which this one is the uninstrumented twin.
     pub twin_of: Option<String>,
 }
 
 impl Watched {
-    /// The instruments.
+    /// Returns the instruments.
     pub fn instruments(&self) -> impl Iterator<Item = &'static Instrument> {
         self.by.iter().filter_map(|name| ipcperf_observe::find(name))
     }
 
-    /// Those of them that disturb.
+    /// Returns the instruments that disturb.
     pub fn disturbing(&self) -> impl Iterator<Item = &'static Instrument> {
         self.instruments().filter(|instrument| instrument.facts.disturbs == Disturbs::Yes)
     }
 
-    /// Which of the two cases of its group it is.
+    /// Returns the side of the pair that this case is.
     pub(super) const fn side(&self) -> Side {
         if self.twin_of.is_some() { Side::Twin } else { Side::Watched }
     }
 
-    /// Whether the parties must wait to be watched.
+    /// Returns whether the peers must wait until instruments have attached.
     pub(super) fn gate(&self) -> Gate {
         let is_outside =
             |instrument: &Instrument| !matches!(instrument.source, Source::Worker { .. });
         if self.instruments().any(is_outside) { Gate::Closed } else { Gate::Open }
     }
-}
 
-impl Watched {
-    /// Whether the parties look at their kernel objects.
+    /// Returns whether the peers read the limits of their kernel objects.
     pub(super) fn objects(&self) -> Objects {
         if self.by.contains(&kernel_objects::FACTS.name) { Objects::Read } else { Objects::Unread }
     }
 }
 
-/// Number of cases that each cell makes where `watchers` watch it.
+/// Number of cases that each cell makes with the instruments `watchers`.
 pub(super) fn cases_of_each(watchers: &[Watcher], grouping: Grouping) -> usize {
     let loud = watchers.iter().filter(|watcher| watcher.instrument.facts.disturbs == Disturbs::Yes);
     let groups = match grouping {

@@ -1,4 +1,4 @@
-//! Which of the instruments that were asked for can watch here, and by which events.
+//! Requested instruments that are available here, and their events.
 
 use std::collections::BTreeMap;
 
@@ -9,49 +9,49 @@ use ipcperf_observe::{Instrument, Source};
 
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
-use crate::spelling as words;
+use crate::spelling;
 use crate::typed::Words;
 
-/// The instruments of which events can be chosen, and the factor that chooses them.
+/// Instruments with a choice of events, and the factor that chooses them.
 const CHOOSERS: [(&str, Factor); 2] =
     [(counters::FACTS.name, Factor::CounterEvents), (profile::FACTS.name, Factor::ProfileEvent)];
 
-/// More events than this are a slip.
+/// Maximum number of events: more are a mistake.
 const MOST_EVENTS: usize = 1_024;
 
 /// Events by the name of the instrument that they were chosen for.
 pub type Events = BTreeMap<&'static str, Vec<String>>;
 
-/// An instrument, and what of its events is had in one run.
+/// Instrument with the events that it counts in one run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watcher {
-    /// The instrument.
+    /// Instrument that observes the run.
     pub instrument: &'static Instrument,
-    /// None where there is nothing to choose.
+    /// Events to count; empty if the instrument offers no choice.
     pub events: Vec<String>,
-    /// Which of the instrument's parts this is, and of how many.
+    /// Number of this part of the instrument, from 1, and the number of parts.
     pub part: (usize, usize),
-    /// The words that chose its events, where its name must tell it from others by other events.
+    /// Words that chose the events, if the case name must distinguish this instrument from one with other events.
     pub(super) chosen: Vec<String>,
 }
 
-/// An instrument that was asked for, or an event of it, that cannot be had here.
+/// Requested instrument, or one of its events, that is unavailable here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwatched {
-    /// Its name.
+    /// Name of the instrument.
     pub instrument: &'static str,
-    /// What is missing, and what would help.
+    /// Missing component and remedy.
     pub why: Unavailable,
-    /// Whether it watches nothing, or without an event.
+    /// Whether the whole instrument is unavailable, or one event.
     pub extent: Extent,
-    /// Cells that are not run because nobody else would watch them; none where they are run all the same.
+    /// Number of cells that are not run because no other instrument would observe them; 0 if they are run anyway.
     pub cells_left_out: usize,
-    /// The matrices of the study that those are of.
+    /// Matrices of the study that contain these cells.
     pub matrices: Vec<String>,
 }
 
 impl Unwatched {
-    /// Whether the same is missing for the same reason.
+    /// Whether the same part is missing for the same reason.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
         (self.instrument, &self.why, self.extent) == (other.instrument, &other.why, other.extent)
     }
@@ -63,18 +63,18 @@ impl Unwatched {
     }
 }
 
-/// How much of an instrument is missing.
+/// Unavailable part of an instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// It does not watch at all.
+    /// The whole instrument.
     Whole,
-    /// It does without one of its events.
+    /// One of its events.
     Event,
 }
 
 impl Watcher {
-    /// As the name of a case has it: with what chose its events where that is told, and the number of its part
-    /// where there are several.
+    /// Returns the instrument as it appears in a case name: with the words that chose its events if they are part
+    /// of the name, and with the number of its part if there are several.
     pub(super) fn named(&self) -> NamedInstrument {
         let part = match self.part {
             (_, 1) => None,
@@ -85,16 +85,16 @@ impl Watcher {
     }
 }
 
-/// Names each of `watchers` by the words that chose its events.
+/// Stores in each of `watchers` the words that chose its events.
 pub(super) fn named_by_events(watchers: &mut [Watcher], events: &Events) {
     for watcher in watchers {
         watcher.chosen = events.get(watcher.instrument.facts.name).cloned().unwrap_or_default();
     }
 }
 
-/// What was typed after `--instrument`.
+/// Parses the value of `--instrument`.
 pub(super) fn parse(typed: Option<Words<'_>>) -> Result<Vec<&'static Instrument>, FactorError> {
-    typed.map_or(Ok(Vec::new()), |typed| words::list(Factor::Instrument, typed, instrument))
+    typed.map_or(Ok(Vec::new()), |typed| spelling::list(Factor::Instrument, typed, instrument))
 }
 
 fn instrument(word: &str) -> Result<&'static Instrument, FactorError> {
@@ -102,7 +102,7 @@ fn instrument(word: &str) -> Result<&'static Instrument, FactorError> {
     ipcperf_observe::find(word).ok_or_else(|| FactorError::unknown(Factor::Instrument, word, names))
 }
 
-/// What was typed after `--events` and `--event`, or what is wrong with either.
+/// Parses the values of `--events` and `--event`, or returns the errors in both.
 pub(super) fn parse_events(typed: [Option<Words<'_>>; 2]) -> Result<Events, Vec<FactorError>> {
     let (mut events, mut errors) = (Events::new(), Vec::new());
     for ((name, factor), typed) in CHOOSERS.into_iter().zip(typed) {
@@ -118,7 +118,7 @@ pub(super) fn parse_events(typed: [Option<Words<'_>>; 2]) -> Result<Events, Vec<
     if errors.is_empty() { Ok(events) } else { Err(errors) }
 }
 
-/// Events that were chosen for instruments that are not among `instruments`.
+/// Returns the errors for events that were chosen for instruments that are not requested.
 pub(super) fn unused_events(
     events: &Events,
     instruments: &[&'static Instrument],
@@ -131,25 +131,25 @@ pub(super) fn unused_events(
     unused.map(error).collect()
 }
 
-/// The first word of each factor that was chosen as an event and is none.
+/// Returns the first unknown event of each factor.
 pub(super) fn unknown_events(events: &Events) -> Vec<FactorError> {
     events.keys().filter_map(|instrument| check_events(events, instrument).err()).collect()
 }
 
-/// Whether the words that were chosen for `instrument` are events.
+/// Checks that the words chosen for `instrument` are events.
 ///
 /// # Errors
-/// That one is none.
+/// Returns the first word that is not an event.
 pub(super) fn check_events(events: &Events, instrument: &str) -> Result<(), FactorError> {
     let chosen = events.get(instrument).map_or(&[][..], Vec::as_slice);
     let known = ipcperf_observe::find(instrument);
     known.map_or(Ok(()), |instrument| parts(instrument, chosen).map(drop))
 }
 
-/// Tries each of `asked`: those that work here, part by part, and what does not.
+/// Tests each requested instrument. Returns the parts of those that work here, and the ones that are unavailable.
 ///
 /// # Errors
-/// That a word is no event.
+/// Returns the first word that is not an event.
 pub(super) fn sort_out(
     asked: &[&'static Instrument],
     events: &Events,
@@ -177,7 +177,8 @@ pub(super) fn sort_out(
     Ok((working, missing))
 }
 
-/// Why an instrument has no part, although it can watch: its events were there when it was tried, and are gone.
+/// Returns the reason why an available instrument has no parts: its events existed when it was tested, but no
+/// longer do.
 fn nothing_left() -> Unavailable {
     Unavailable {
         reason: "none of its events can be had any more".to_owned(),

@@ -1,20 +1,20 @@
-//! Why something cannot be shown.
+//! Errors of figures and exports.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What went wrong with a figure or an export.
+/// An error in a figure or an export.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such format.
+    /// The format does not exist.
     #[error(transparent)]
     Usage(#[from] ipcperf_plan::Error),
     /// A file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     NotWritten {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// Reason given by the operating system.
         source: io::Error,
     },
     /// A figure cannot be drawn.

@@ -1,6 +1,6 @@
-//! What people and other programs read of results: [`terminal`] tables, [`figure`]s, the [`html`] report, [`export`]ers.
+//! Presentation of results: [`terminal`] tables, [`figure`]s, the [`html`] report and [`export`]ers.
 //!
-//! [`presentation`] is what a study shows of results, wherever it is shown.
+//! [`presentation`] prepares the results of a study for all of these outputs.
 
 mod error;
 pub mod export;
@@ -8,7 +8,7 @@ pub mod figure;
 pub mod html;
 pub mod presentation;
 pub mod terminal;
-pub mod wording;
+mod wording;
 
 pub use error::Error;
-pub use wording::{Beside, amount, p_value};
+pub use wording::Beside;

@@ -1,5 +1,5 @@
-//! A file in blocks that end with a line, so that several threads can read it while it comes in,
-//! and it need never be in memory as a whole.
+//! Splits a file into blocks that end with a line, so that several threads can parse it while it is read, and it is
+//! never in memory as a whole.
 
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
@@ -8,26 +8,26 @@ use memchr::memrchr;
 
 use crate::wrong::Wrong;
 
-/// Bytes of a block, which about a hundred samples with histograms fill.
+/// Size of a block, bytes: about a hundred samples with histograms.
 const BLOCK: usize = 256 * 1024;
-/// A longer line is no line: something else that never ends, such as `/dev/zero`.
+/// Maximum length of a line, bytes. A longer one is endless input such as `/dev/zero`.
 const LONGEST_LINE: usize = 256 * 1024 * 1024;
 
-/// The blocks of `input`.
+/// Iterator over the blocks of `input`.
 pub(super) struct Blocks<'a, R> {
     input: R,
     spare: &'a Spare,
-    /// What came after the last newline.
+    /// Bytes after the last newline.
     carried: Vec<u8>,
     whole_bytes: u64,
     is_over: bool,
 }
 
-/// Blocks that were read and can be filled again: fresh memory costs more than reading.
+/// Blocks for reuse: fresh memory costs more than reading.
 #[derive(Default)]
 pub(super) struct Spare(Mutex<Vec<Vec<u8>>>);
 
-/// Where the last whole line ends, and whether anything follows it.
+/// Position after the last complete line, and the length of what follows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ending {
     pub(super) whole_bytes: u64,
@@ -49,12 +49,12 @@ impl<'a, R: Read> Blocks<'a, R> {
         Self { input, spare, carried: Vec::new(), whole_bytes: 0, is_over: false }
     }
 
-    /// What is to be known once there are no more blocks.
+    /// Returns how the input ended; valid after the last block.
     pub(super) fn ending(&self) -> Ending {
         Ending { whole_bytes: self.whole_bytes, torn_bytes: self.carried.len() }
     }
 
-    /// The next block; `None` where no line ends any more.
+    /// Returns the next block; `None` if there is no further complete line.
     fn read(&mut self) -> Result<Option<Vec<u8>>, Wrong> {
         let mut block = self.spare.take();
         block.clear();
@@ -77,7 +77,7 @@ impl<'a, R: Read> Blocks<'a, R> {
         Ok(None)
     }
 
-    /// Adds what comes next to `block`: as much as a block holds, or less at the end.
+    /// Appends the next part of the input to `block`: the size of a block, or less at the end.
     fn fill(&mut self, block: &mut Vec<u8>) -> io::Result<usize> {
         block.reserve(BLOCK);
         (&mut self.input).take(BLOCK as u64).read_to_end(block)
@@ -92,7 +92,7 @@ impl<R: Read> Iterator for Blocks<'_, R> {
             return None;
         }
         let block = self.read();
-        // What is wrong once is so again.
+        // An error persists, so the iterator ends after it.
         self.is_over |= block.is_err();
         block.transpose()
     }

@@ -1,39 +1,39 @@
-//! Why a results file cannot be read or written.
+//! Errors of reading and writing a results file.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What went wrong with a results file.
+/// Error of a results file.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("cannot write results to {}: {source}", path.display())]
     Unwritable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It is there already.
+    /// The file already exists.
     #[error("{} exists; choose another name or add --force", .0.display())]
     Exists(PathBuf),
-    /// Another ipcperf is writing to it.
+    /// Another ipcperf is writing to the file.
     #[error("another ipcperf is writing to {}", .0.display())]
     Busy(PathBuf),
-    /// It is no results file, or not one that can be read here.
+    /// The file is not a results file, or not one that this version can read.
     #[error("{}: {words}", path.display())]
     Contents {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, in one line.
+        /// Description of the error, in one line.
         words: String,
     },
 }

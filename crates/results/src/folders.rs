@@ -1,20 +1,20 @@
-//! Folders that the command makes for what it writes.
+//! Creates the folders for the files that the command writes.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-/// What an owner must be allowed to write into a folder and read it again.
+/// Permissions that the owner needs in order to write into a folder and read it again.
 const OWNERS: u32 = 0o700;
 
-/// Makes `folder`, and those above it that are not there, with what the umask leaves of `mode`. Their owner may use
-/// them whatever the umask is: the next thing to be done is to write into them.
+/// Creates `folder` and its missing parents, with `mode` reduced by the umask. The owner gets full access whatever
+/// the umask is, because the command writes into them next.
 ///
 /// # Errors
-/// That one cannot be made, or is no folder.
+/// Returns an error if one cannot be created, or is not a folder.
 pub fn make(folder: &Path, mode: u32) -> io::Result<()> {
-    // What is relative ends in an empty path, which stands for where we are.
+    // The topmost parent of a relative path is the empty path, which stands for the current folder.
     if folder.is_dir() || folder.as_os_str().is_empty() {
         return Ok(());
     }
@@ -23,7 +23,7 @@ pub fn make(folder: &Path, mode: u32) -> io::Result<()> {
     }
     match DirBuilder::new().mode(mode).create(folder) {
         Ok(()) => open_to_owner(folder),
-        // Somebody else was faster.
+        // Another process created it first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Which case, and which run of it.
+//! Identity of a case, and of one of its runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,65 +12,65 @@ use ipcperf_model::{Mode, RunSpec, TouchCheck};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One cell of the matrix.
+/// Identity of a case: one cell of the matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseIdentity {
-    /// Names the case: the same in every file that has it.
+    /// Name of the case, the same in every file that contains it.
     pub case_id: String,
-    /// Mechanism.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// The mechanism's options that were set.
+    /// Options of the mechanism that were set.
     pub options: BTreeMap<String, String>,
-    /// Workload.
+    /// Traffic pattern.
     pub workload: Kind,
-    /// Mode.
+    /// Kind of the peers: threads or processes.
     pub mode: Mode,
-    /// Placement.
+    /// Placement of the peers on CPUs.
     pub placement: String,
-    /// CPUs of sender and receiver, or of the one thread; empty where the scheduler chose.
+    /// CPUs of sender and receiver, or of the single thread; empty if the scheduler chose.
     pub cpus: Vec<u32>,
-    /// Bytes handed to one call, or of one message.
+    /// Bytes passed to one call, or size of one message.
     pub buffer_bytes: u64,
-    /// What was said of the kernel's buffer: `default`, `match`, or bytes.
+    /// Setting of the kernel buffer: `default`, `match`, or bytes.
     pub kernel_buffer: String,
-    /// What the kernel was asked to hold between the parties; null for its default.
+    /// Kernel buffer size requested, bytes; null for the kernel's default.
     pub kernel_buffer_asked_bytes: Option<u64>,
-    /// Who wrote and read every byte.
+    /// Peers that accessed every payload byte.
     #[serde(default)]
     pub touch: Touch,
-    /// What messages held: `constant`, `random`, or `compressible:R`.
+    /// Content of the messages: `constant`, `random`, or `compressible:R`.
     #[serde(default)]
     pub payload: Content,
-    /// Whether messages lay where the one before lay.
+    /// Buffers that successive messages used.
     #[serde(default)]
     pub buffers: Reuse,
-    /// When buffers were touched first.
+    /// Time at which buffers were first touched.
     #[serde(default)]
     pub first_touch: FirstTouch,
-    /// What a request was answered with: `echo`, or bytes; null in other workloads.
+    /// Reply to a request: `echo`, or bytes; null in other workloads.
     #[serde(default)]
     pub reply: Option<Reply>,
-    /// Bytes of the answer to each message; null where there is none.
+    /// Size of the answer to each message, bytes; null if messages are not answered.
     #[serde(default)]
     pub reply_bytes: Option<u64>,
     /// Whether order, length and content of each message were checked.
     pub verify: bool,
-    /// What is known of its mechanism, from the header; none in a file of old.
+    /// Properties of the mechanism, from the header; absent in files of older versions and for refused cells.
     #[serde(skip)]
     pub facts: Option<CaseFacts>,
-    /// What its name is made of, from the header; none in a file of old, and of what was refused.
+    /// Components of the name, from the header; absent in files of older versions and for refused cells.
     #[serde(skip)]
     pub name: Option<Arc<CaseName>>,
 }
 
-/// Longer names than this no file has that was measured: tables, figures and their words are made of
-/// them, over and over.
+/// Maximum length of a name, bytes. No measured file has a longer one. Tables, figures and their texts repeat names
+/// many times, so an untrusted file must not have huge ones.
 const LONGEST_NAME: usize = 4_096;
 
-/// That `name` is no longer than names are.
+/// Checks that `name` is not too long.
 ///
 /// # Errors
-/// How long it is.
+/// Returns a message with the length.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
     if name.len() <= LONGEST_NAME {
         return Ok(());
@@ -79,13 +79,13 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
 }
 
 impl CaseIdentity {
-    /// Whether nothing moves: what remains is the harness.
+    /// Whether nothing is transferred, so that the run measures the harness alone.
     #[must_use]
     pub fn moves_nothing(&self) -> bool {
         self.facts.as_ref().is_some_and(CaseFacts::moves_nothing)
     }
 
-    /// What is done with messages.
+    /// Returns the message options.
     pub fn handling(&self) -> Handling {
         Handling {
             touch: self.touch,
@@ -96,35 +96,36 @@ impl CaseIdentity {
         }
     }
 
-    /// What was asked for that is not as usual, and no factor with a column or heading of its own: the
-    /// flag without its dashes, and what it was given.
+    /// Returns the settings that differ from their defaults and have no column or heading of their own: the flag
+    /// without its dashes, and its value.
     pub fn conditions(&self) -> Vec<(&'static str, String)> {
         let kernel_buffer = Some(("kernel-buffer", self.kernel_buffer.clone()));
         let kernel_buffer = kernel_buffer.filter(|(_, asked)| asked != "default");
         kernel_buffer.into_iter().chain(self.handling().conditions()).collect()
     }
 
-    /// How much the case moves, where its name has that: others of the file move another amount.
+    /// Returns the amount of payload if it is part of the name, because other cases of the file move another
+    /// amount.
     pub fn amount(&self) -> Option<NamedAmount> {
         self.name.as_ref()?.parts.amount
     }
 
-    /// The name that the case would have without instruments.
+    /// Returns the name that the case would have without instruments.
     #[must_use]
     pub fn cell(&self) -> &str {
         self.name.as_ref().map_or(&self.case_id, |name| &name.cell)
     }
 
-    /// Whether instruments that disturb watch it.
+    /// Whether instruments that disturb observe the case.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.name.as_ref().is_some_and(|name| name.is_watched())
     }
 
-    /// That its names are no longer than names are.
+    /// Checks that none of the names is too long.
     ///
     /// # Errors
-    /// How long one is.
+    /// Returns a message with the length of the first one that is.
     pub(super) fn check_names(&self) -> Result<(), String> {
         let Self { case_id, mechanism, placement, kernel_buffer, .. } = self;
         let options = self.options.iter().flat_map(|(name, value)| [name, value]);
@@ -134,7 +135,7 @@ impl CaseIdentity {
 }
 
 impl CaseIdentity {
-    /// The case called `id`, as `spec` and `placement` have it.
+    /// Builds the identity of the case called `id` from `spec` and `placement`.
     pub fn new(id: &str, spec: &RunSpec, placement: Placement, facts: Option<CaseFacts>) -> Self {
         Self {
             case_id: id.to_owned(),
@@ -163,36 +164,36 @@ impl CaseIdentity {
         }
     }
 
-    /// The same case with what its name is made of.
+    /// Adds the components of the name.
     #[must_use]
     pub fn named(self, name: CaseName) -> Self {
         Self { name: Some(Arc::new(name)), ..self }
     }
 }
 
-/// Which run of which case.
+/// Identity of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunIdentity {
-    /// Names the run within its file.
+    /// Name of the run, unique within its file.
     pub run_id: String,
-    /// The block it lies in, from 0.
+    /// Number of the block, from 0.
     pub block: u32,
-    /// 1, and more for a run that was repeated in its block.
+    /// Number of the attempt: 1, or more for a run that was retried in its block.
     pub attempt: u32,
-    /// The repetition it is, from 0, which is set aside.
+    /// Number of the repetition, from 0, which is excluded.
     pub repetition: u32,
-    /// Which case.
+    /// Identity of the case.
     #[serde(flatten)]
     pub case: CaseIdentity,
 }
 
-/// The name of a run within its file.
+/// Returns the name of a run within its file.
 pub(crate) fn run_id(block: u32, position: usize, attempt: u32) -> String {
     format!("{block}.{position}.{attempt}")
 }
 
 impl RunIdentity {
-    /// The run of `case` at `position` of `block`, at its `attempt`.
+    /// Builds the identity of the run of `case` at `position` of `block`, with number `attempt`.
     #[must_use]
     pub fn new(case: CaseIdentity, block: u32, position: usize, attempt: u32) -> Self {
         let run_id = run_id(block, position, attempt);

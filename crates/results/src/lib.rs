@@ -1,6 +1,7 @@
-//! Reads, writes and summarizes the results files of ipcperf: lines of JSON, appended as a run of the command goes.
+//! Reads, writes and summarizes the results files of ipcperf: lines of JSON that are appended while the command
+//! runs.
 //!
-//! [`read`] gives [`Results`]; [`analysis`] makes one figure for each case of them.
+//! [`read()`] returns [`Results`]; [`analysis`] reduces them to one figure for each case.
 
 pub mod analysis;
 mod blocks;
@@ -38,5 +39,5 @@ pub use sample::{Sample, SetAside, keys_of_roles};
 pub use write::{Overwrite, Writer};
 pub use wrong::Wrong;
 
-/// The version of the format this ipcperf writes; it reads this and older ones.
+/// Version of the file format that this ipcperf writes. It also reads older versions.
 pub const SCHEMA: u32 = 1;

@@ -1,14 +1,14 @@
-//! Which kind of line a line of a results file is.
+//! Kinds of lines in a results file.
 
-/// The kind of a line.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The first line once more: another copy of the file begins.
+    /// A copy of the first line: another copy of the file begins.
     Header,
     Sample,
     Observation,
     Failure,
     Footer,
-    /// One that cannot be read.
+    /// A line that cannot be parsed.
     Bad,
 }

@@ -1,4 +1,4 @@
-//! Which runs of a plan have no line.
+//! Finds the runs of a plan that have no line.
 
 use std::collections::HashSet;
 
@@ -6,27 +6,27 @@ use super::order::Sorted;
 use super::planned::PlanRecord;
 use crate::identity::RunIdentity;
 
-/// Runs of the plan without a line.
+/// Runs of the plan that have no line.
 #[derive(Debug, Default)]
 pub(super) struct Missing {
     pub(super) count: u64,
-    /// How many the plan has.
+    /// Number of runs in the plan.
     pub(super) planned: u64,
-    /// The first of them, case and block.
+    /// Case and block of the first missing runs.
     pub(super) some: Vec<(String, u32)>,
 }
 
-/// As many are named.
+/// Maximum number of missing runs that are named.
 const MOST_NAMED: usize = 3;
 
-/// The runs of `plan` that every case has and that have no line in `sorted`. Each has one first attempt: where there
-/// are `first_attempts` of as many as there are runs, none is missing.
+/// Returns the runs that `plan` has for every case and that have no line in `sorted`. Each run has exactly one
+/// first attempt, so if there are as many `first_attempts` as planned runs, none is missing.
 pub(super) fn runs(plan: &PlanRecord, sorted: &Sorted, first_attempts: u64) -> Missing {
     let mut seen = HashSet::new();
     let cases: Vec<&str> =
         plan.cases.iter().map(String::as_str).filter(|case| seen.insert(*case)).collect();
     let planned = (cases.len() as u64).saturating_mul(u64::from(plan.repetitions) + 1);
-    // Copies of lines count among the attempts, so they are only trusted where there are none.
+    // Duplicated lines count as attempts too, so the number is trusted only if there are none.
     if sorted.duplicates == 0 && first_attempts == planned {
         return Missing { planned, ..Missing::default() };
     }
@@ -39,7 +39,7 @@ pub(super) fn runs(plan: &PlanRecord, sorted: &Sorted, first_attempts: u64) -> M
         runs.filter(is_planned).map(|run| (run.case.case_id.as_str(), run.block)).collect();
     let all = (0..=plan.repetitions).flat_map(|block| cases.iter().map(move |case| (*case, block)));
     let count = planned.saturating_sub(there.len() as u64);
-    // Never more steps than there are lines, and some.
+    // The iteration takes few more steps than there are lines.
     let wanted = usize::try_from(count).unwrap_or(usize::MAX).min(MOST_NAMED);
     let some = all.filter(|run| !there.contains(run)).take(wanted);
     Missing { count, planned, some: some.map(|(case, block)| (case.to_owned(), block)).collect() }

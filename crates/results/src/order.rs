@@ -1,8 +1,8 @@
-//! The lines of a results file in their order: whether each is there, and once.
+//! Checks the lines of a results file: each must be there once.
 //!
-//! The number of a line is its place below the header, and each run has one line, before what instruments saw of it.
-//! While that is so nothing needs to be looked at twice. Where it is not, lines were lost, or are there twice: then
-//! each is looked at again, in order.
+//! The number of a line is its position below the header. Each run has one line, followed by the observations of
+//! its instruments. While this holds, no line needs a second look. If it does not hold, lines were lost or
+//! duplicated, and all of them are checked again in order.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -13,7 +13,7 @@ use super::record::{FailedRun, Footer, ObservationRecord};
 use super::tally::Tally;
 use crate::sample::Sample;
 
-/// The lines read so far.
+/// Lines read so far.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     kinds: Vec<Kind>,
@@ -21,27 +21,27 @@ pub(super) struct Lines {
     observations: Vec<ObservationRecord>,
     failures: Vec<FailedRun>,
     footers: Vec<Footer>,
-    /// The names of the runs, as the hash that they were given.
+    /// Names of the runs, as precomputed hashes.
     runs: HashSet<u64, BuildHasherDefault<Given>>,
     last_run: Option<String>,
     is_irregular: bool,
 }
 
-/// What is kept of the lines, and what is not as it should be.
+/// Lines that count, and the irregularities that were found.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     pub(super) samples: Vec<Sample>,
     pub(super) observations: Vec<ObservationRecord>,
     pub(super) failures: Vec<FailedRun>,
     pub(super) footer: Option<Footer>,
-    /// Whether the last line that counts is that footer.
+    /// Whether that footer is the last line that counts.
     pub(super) is_closed: bool,
     pub(super) tally: Tally,
-    /// Lines that were there before.
+    /// Number of lines that occurred before.
     pub(super) duplicates: u64,
-    /// Observations of runs that have no line.
+    /// Number of observations whose run has no line.
     pub(super) orphans: u64,
-    /// The numbers that no line has, from the first to the last of each gap.
+    /// Missing line numbers, as the first and last number of each gap.
     pub(super) gaps: Vec<(u64, u64)>,
 }
 
@@ -51,7 +51,7 @@ impl Lines {
         self.kinds.len() as u64
     }
 
-    /// Adds `part`, which comes next in the file.
+    /// Appends `part`, which comes next in the file.
     pub(super) fn append(&mut self, part: Part) {
         let is_in_place = part.numbered_from.is_none_or(|first| first == self.count() + 1);
         let is_of_last = part.leading_run.is_none() || part.leading_run == self.last_run;
@@ -68,7 +68,7 @@ impl Lines {
         self.footers.extend(part.footers);
     }
 
-    /// Every line once, and what is missing.
+    /// Removes duplicates and finds missing lines.
     pub(super) fn sorted(self) -> Sorted {
         if self.is_irregular { Sorting::default().sort(self) } else { self.unsorted() }
     }
@@ -93,24 +93,24 @@ impl Lines {
     }
 }
 
-/// Looks at one line after another.
+/// State of the check, which processes one line after another.
 #[derive(Debug, Default)]
 struct Sorting {
     sorted: Sorted,
-    /// The runs, each with the number of its line.
+    /// Runs by name, with the number of their line.
     runs: HashMap<String, Option<u64>>,
     numbers: HashSet<u64>,
-    /// The run whose line came last, where what was seen of it is that of a copy.
+    /// The most recent run, if its observations are duplicates.
     copied: Option<String>,
-    /// Runs of which something was seen.
+    /// Runs that have observations.
     observed: HashSet<String>,
     footers: Vec<Footer>,
     bad: u64,
-    /// Lines from before lines were numbered.
+    /// Number of lines from versions that did not number lines.
     unnumbered: u64,
 }
 
-/// Whether a line was there before.
+/// Whether a line occurred before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Copy {
     First,
@@ -153,7 +153,7 @@ impl Sorting {
         }
     }
 
-    /// Notes the line of the run `run_id`. The first that has its name is the run's.
+    /// Records the line of the run `run_id`. The first line with a name is the one that counts.
     fn run(&mut self, run_id: &str, seq: Option<u64>) -> Copy {
         self.number(seq);
         let Some(first) = self.runs.get(run_id) else {
@@ -161,8 +161,9 @@ impl Sorting {
             self.copied = None;
             return self.counts(Copy::First);
         };
-        // A line of another number is of a run that was made twice. What follows a copy of the same line is told by its
-        // own numbers, or was there before.
+        // A line with another number belongs to a run that was made twice. The observations after a copy of the
+        // same line are recognized by their own numbers. If lines have no numbers, they are copies if the run
+        // already has observations.
         let is_seen_again = match seq {
             Some(_) => *first != seq,
             None => self.observed.contains(run_id),
@@ -171,7 +172,7 @@ impl Sorting {
         self.counts(Copy::Again)
     }
 
-    /// An observation is of the run whose line is above it.
+    /// Records an observation, which belongs to the run of the closest line above it.
     fn observation(&mut self, seen: ObservationRecord) {
         let is_new = self.number(seen.seq);
         if self.copied.as_ref() == Some(&seen.run_id) || !is_new {
@@ -195,7 +196,7 @@ impl Sorting {
         self.sorted.is_closed = true;
     }
 
-    /// Whether no line before had the number `seq`; one without is taken for new.
+    /// Whether `seq` is a new line number. A line without a number counts as new.
     fn number(&mut self, seq: Option<u64>) -> bool {
         self.unnumbered += u64::from(seq.is_none());
         seq.is_none_or(|seq| self.numbers.insert(seq))
@@ -213,7 +214,7 @@ impl Sorting {
         let Self { mut sorted, numbers, footers, bad, unnumbered, .. } = self;
         let mut numbers: Vec<u64> = numbers.into_iter().collect();
         numbers.sort_unstable();
-        // Lines of before they were numbered have the numbers below the first.
+        // Lines without numbers come before the first numbered one.
         let first = numbers.first().filter(|_| unnumbered > 0);
         let start = first.map_or(0, |first| first.saturating_sub(1));
         let before = std::iter::once(start).chain(numbers.iter().copied());
@@ -233,7 +234,7 @@ impl Sorting {
     }
 }
 
-/// Takes a hash for what it is.
+/// Hasher that passes a precomputed hash through.
 #[derive(Debug, Default)]
 pub(super) struct Given(u64);
 
@@ -260,8 +261,8 @@ mod tests {
     use super::*;
     use crate::testing::sample;
 
-    /// What is written of a line: `r` a run, `o` what was seen of it, `f` a footer, `h` the header, each but the last with
-    /// its number; `r3=5` is the run number 3 with the number 5, `r3` one without.
+    /// Builds lines from a notation: `r` is a run, `o` an observation of it, `f` a footer, `h` the header. `r3=5`
+    /// is run 3 with line number 5, `r3` is one without a number; the header never has one.
     fn lines(words: &str) -> Lines {
         let mut part = Part { is_irregular: true, ..Part::default() };
         for word in words.split_whitespace() {
@@ -308,7 +309,7 @@ mod tests {
         lines
     }
 
-    /// Runs, observations, duplicates, orphans and lost lines.
+    /// Returns the numbers of runs, observations, duplicates, orphans and lost lines.
     fn counts(words: &str) -> (usize, usize, u64, u64, u64) {
         let sorted = lines(words).sorted();
         assert!(sorted.is_closed, "{words}");
@@ -329,7 +330,7 @@ mod tests {
         assert_eq!(counts("r1 r1 o1 o1 r2 o2 f"), (2, 3, 1, 0, 0));
     }
 
-    /// Two copies of a torn file that were gone on with apart, and put together.
+    /// Two copies of a torn file that were resumed separately and then concatenated.
     #[test]
     fn of_a_run_that_was_made_twice_the_first_counts_with_what_was_seen_of_it() {
         assert_eq!(counts("r1=1 r2=2 o2=3 f=4 h r1=1 o1=2 r2=3 o2=4 o2=5 f=6"), (2, 1, 6, 0, 0));
@@ -342,7 +343,8 @@ mod tests {
             (sorted.gaps, sorted.tally.lost_lines, sorted.orphans),
             (vec![(2, 3), (6, 8)], 5, 1)
         );
-        // Begun before lines were numbered, and gone on with: the first number is not the first line.
+        // Begun by a version that did not number lines, then resumed: the first number is not that of the first
+        // line.
         let sorted = lines("r1 r2 f r3=4 r4=6 f=7").sorted();
         assert_eq!((sorted.gaps, sorted.tally.last_seq), (vec![(5, 5)], 7));
         let odd = lines(&format!("r1=0 r2={} f=1", u64::MAX)).sorted();

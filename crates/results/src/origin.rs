@@ -1,4 +1,4 @@
-//! Whose a file is that names programs and libraries to run.
+//! Owner of a file that names programs and libraries to run.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -6,26 +6,27 @@ use std::{fmt, io};
 
 use rustix::process::geteuid;
 
-/// Permissions that let others than the owner write.
+/// Permission bits that let users other than the owner write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Whose a file is.
+/// Origin of a file, which decides whether it is trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
-    /// The user's own, or one that is part of ipcperf.
+    /// The file belongs to the user and only the user may write to it, or it is part of ipcperf.
     #[default]
     Own,
-    /// It belongs to another user.
+    /// The file belongs to another user, with this user id.
     Owner(u32),
-    /// Others may write to it; its permissions.
+    /// Others may write to the file, which has these permissions.
     Writable(u32),
 }
 
 impl Origin {
-    /// The origin of the open `file`: of a path another file could be put in its place.
+    /// Returns the origin of the open `file`. It takes a file rather than a path, because the file at a path could
+    /// be replaced.
     ///
     /// # Errors
-    /// That the system does not tell.
+    /// Returns the error of the system if the metadata cannot be read.
     pub fn of(file: &File) -> io::Result<Self> {
         let facts = file.metadata()?;
         let mode = facts.mode() & 0o7777;

@@ -1,4 +1,5 @@
-//! Some lines of a results file, read: a thread reads them, and what is found is put together in the order of the file.
+//! Part of the lines of a results file. Threads parse parts in parallel, and the results are merged in the order of
+//! the file.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,20 +13,20 @@ use super::plain::plain_sample;
 use super::planned::PlanRecord;
 use super::record::{FailedRun, Footer, Header, Line, ObservationRecord};
 use super::roles::KnownKeys;
-use crate::identity::{RunIdentity, check_name};
+use crate::identity::{CaseIdentity, RunIdentity, check_name};
 use crate::line_kind::Kind;
 use crate::sample::Sample;
 
-/// More bad lines than this are counted.
+/// Maximum number of bad lines that are described; further ones are only counted.
 pub(super) const MOST_BAD: usize = 5;
 
-/// What is known before lines are read.
+/// Context for parsing lines.
 pub(super) struct Known {
-    /// The header's line.
+    /// Text of the header line.
     header: Vec<u8>,
-    /// The cases of the plan by name.
+    /// Cases of the plan by name.
     cases: HashMap<String, KnownCase>,
-    /// The last block that holds every case.
+    /// Number of the last block that holds every case.
     last_block: u32,
     hasher: RandomState,
 }
@@ -39,16 +40,25 @@ impl Known {
             hasher: RandomState::new(),
         }
     }
+
+    /// Adds what the header says about `case`.
+    fn complete(&self, case: &mut CaseIdentity) {
+        if let Some(known) = self.cases.get(&case.case_id) {
+            case.facts.clone_from(&known.facts);
+            case.name.clone_from(&known.name);
+        }
+    }
 }
 
-/// What the header says of a case, once for all of its samples.
+/// Information about a case from the header, shared by all of its samples and failures.
 #[derive(Clone, Default)]
 struct KnownCase {
     facts: Option<CaseFacts>,
     name: Option<Arc<CaseName>>,
 }
 
-/// The cases of `plan` by name; a file of old has no specifications, from which nothing is known.
+/// Returns the cases of `plan` by name. Files of older versions have no specifications, so nothing else is known of
+/// their cases.
 fn known_cases(plan: &PlanRecord) -> HashMap<String, KnownCase> {
     let known = |(at, case): (usize, &String)| {
         let known = plan.specs.get(at).map(|record| KnownCase {
@@ -60,7 +70,7 @@ fn known_cases(plan: &PlanRecord) -> HashMap<String, KnownCase> {
     plan.cases.iter().enumerate().map(known).collect()
 }
 
-/// Some lines, read.
+/// Parsed lines.
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) kinds: Vec<Kind>,
@@ -68,34 +78,34 @@ pub(super) struct Part {
     pub(super) observations: Vec<ObservationRecord>,
     pub(super) failures: Vec<FailedRun>,
     pub(super) footers: Vec<Footer>,
-    /// The number that the first line has if each line's number is one more than that of the line before.
+    /// Number of the first line, valid if the lines are numbered consecutively.
     pub(super) numbered_from: Option<u64>,
-    /// Whether numbers do not follow one another, or observations do not follow their run.
+    /// Whether the numbers are not consecutive, or observations do not follow their run.
     pub(super) is_irregular: bool,
-    /// The run of the observations above the first run.
+    /// Run of the observations above the first run.
     pub(super) leading_run: Option<String>,
     pub(super) last_run: Option<String>,
-    /// The names of runs, as hashes.
+    /// Names of runs, as hashes.
     pub(super) runs: Vec<u64>,
-    /// First attempts at runs that every case has.
+    /// Number of first attempts at runs that every case has.
     pub(super) first_attempts: u64,
-    /// Runs of cases that the plan does not have, and one of these.
+    /// Number of runs of cases that the plan does not have, and one of these cases.
     pub(super) strays: u64,
     pub(super) stray_case: Option<String>,
-    /// How many lines come before each of the first that cannot be read, and what is wrong with it.
+    /// The first lines that cannot be parsed: the number of lines before each, and the error.
     pub(super) bad: Vec<(u64, String)>,
     pub(super) bad_count: u64,
-    /// The same of a line for which the file is refused.
+    /// The same for a line that makes the whole file invalid.
     pub(super) wrong: Option<(u64, String)>,
 }
 
 impl Part {
-    /// Reads the lines of `block`, up to one for which the file is refused.
+    /// Parses the lines of `block`, up to one that makes the whole file invalid.
     pub(super) fn read(block: &[u8], known: &Known) -> Self {
         let newlines = memchr_iter(b'\n', block);
         let samples = Vec::with_capacity(newlines.clone().count());
         let (mut part, mut start) = (Self { samples, ..Self::default() }, 0);
-        // All at once, which is sooner done than string by string.
+        // Validating the whole block at once is faster than string by string.
         let text = str::from_utf8(block).ok();
         let mut keys = KnownKeys::default();
         for end in newlines {
@@ -122,7 +132,7 @@ impl Part {
         }
     }
 
-    /// Adds what `line` is: `plain`, where it has been seen to be that.
+    /// Adds `line`. `plain` is its sample, if the fast path parsed it.
     fn add(&mut self, plain: Option<Sample>, line: &[u8], known: &Known) -> Result<Kind, Unread> {
         if let Some(sample) = plain {
             return self.add_sample(sample, known);
@@ -135,8 +145,9 @@ impl Part {
             Line::Header(_) => Err(Unread::Refused("a second header".to_owned())),
             Line::Sample(sample) => self.add_sample(sample, known),
             Line::Observation(seen) => self.add_observation(seen),
-            Line::Failure(failure) => {
+            Line::Failure(mut failure) => {
                 failure.run.case.check_names()?;
+                known.complete(&mut failure.run.case);
                 self.note_run(&failure.run, known);
                 self.note_number(failure.seq);
                 self.failures.push(failure);
@@ -153,10 +164,7 @@ impl Part {
     fn add_sample(&mut self, mut sample: Sample, known: &Known) -> Result<Kind, Unread> {
         sample.run.case.check_names()?;
         check_name(sample.cpu_pair_class.as_deref().unwrap_or_default())?;
-        if let Some(case) = known.cases.get(&sample.run.case.case_id) {
-            sample.run.case.facts.clone_from(&case.facts);
-            sample.run.case.name.clone_from(&case.name);
-        }
+        known.complete(&mut sample.run.case);
         self.note_run(&sample.run, known);
         self.note_number(sample.seq);
         self.samples.push(sample);
@@ -174,7 +182,7 @@ impl Part {
         Ok(Kind::Observation)
     }
 
-    /// Notes the number of the next line.
+    /// Records the number of the next line.
     fn note_number(&mut self, seq: Option<u64>) {
         let Some(seq) = seq else { return };
         let first = seq.wrapping_sub(self.kinds.len() as u64);
@@ -193,16 +201,55 @@ impl Part {
     }
 }
 
-/// Why a line is not read.
+/// Reason why a line was not accepted.
 enum Unread {
-    /// It can be left out.
+    /// The line can be ignored.
     Bad(String),
-    /// The file is none that could be read without it.
+    /// The file cannot be read without it.
     Refused(String),
 }
 
 impl From<String> for Unread {
     fn from(words: String) -> Self {
         Self::Bad(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ipcperf_model::case_id::{NameParts, NamedAmount, Side};
+    use ipcperf_model::workload::Kind as Workload;
+    use ipcperf_model::{Failure, FailureKind, RunSpec};
+
+    use super::*;
+    use crate::SpecRecord;
+    use crate::testing::{facts, header, renamed, sample};
+
+    /// Verdicts and tables match the failures of a case with its samples by amount and instruments.
+    #[test]
+    fn a_failure_knows_its_case_as_a_sample_does() {
+        let parts = NameParts { amount: Some(NamedAmount::Messages(5)), ..NameParts::default() };
+        let sample = sample("pipe", Workload::Stream, 64, 1, 1_000);
+        let sample = renamed(sample, parts.clone(), Side::Watched);
+        let mut header = header(vec![sample.run.case.case_id.clone()], Vec::new());
+        header.plan.specs.push(SpecRecord {
+            placement: "same".to_owned(),
+            spec: RunSpec::usual("pipe", 64),
+            instruments: Vec::new(),
+            events: BTreeMap::new(),
+            twin_of: None,
+            name_parts: parts,
+            matrices: Vec::new(),
+            facts: Some(facts("pipe")),
+        });
+        let failure = FailedRun::of(sample.run.clone(), Failure::new(FailureKind::Call, "write"));
+        let lines = [Line::Sample(sample.clone()), Line::Failure(failure)];
+        let lines = lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n");
+        let block: String = lines.collect();
+        let part = Part::read(block.as_bytes(), &Known::of(b"", &header));
+        assert_eq!(part.samples[0].run.case, sample.run.case);
+        assert_eq!(part.failures[0].run.case, sample.run.case);
     }
 }

@@ -1,9 +1,9 @@
-//! Samples as they are written, read several times as fast as any line.
+//! Fast path that parses samples, several times as fast as the general one.
 //!
-//! To read a [`Line`](super::Line) serde keeps all of it until it has seen its kind, and what is
-//! flattened into a sample once more for each level. Nearly all lines are samples, and nearly all
-//! keys of those are of roles: so the kind is looked at here first, and the keys of roles are taken
-//! out on the way. Every other field is left to the types, which alone know them.
+//! To parse a [`Line`](super::Line), serde buffers the whole object until it has seen the kind, and buffers the
+//! flattened fields of a sample again at each level. Nearly all lines are samples, and nearly all keys of a sample
+//! belong to roles. So this module checks the kind first and extracts the keys of roles on the way. All other
+//! fields are left to the types, which alone know them.
 
 use std::fmt::Formatter;
 
@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::roles::KnownKeys;
 use crate::sample::{Sample, is_of_role};
 
-/// The sample that `line` is. `None` where there is anything else to be said about it, which is for
-/// the long way to say: it is no sample, its kind does not come first, something is wrong.
+/// Parses `line` as a sample. Returns `None` in every other case, so that the slow path can report it: the line is
+/// not a sample, its kind does not come first, or it is invalid.
 pub(super) fn plain_sample(line: &str, known: &mut KnownKeys) -> Option<Sample> {
     let mut json = serde_json::Deserializer::from_str(line);
     let sample = json.deserialize_map(Plain(known)).ok()?;
@@ -25,7 +25,7 @@ pub(super) fn plain_sample(line: &str, known: &mut KnownKeys) -> Option<Sample> 
 
 struct Plain<'a>(&'a mut KnownKeys);
 
-/// Room for as many keys as two roles have.
+/// Capacity for the keys of two roles.
 const ROLE_KEYS: usize = 24;
 
 impl<'de> Visitor<'de> for Plain<'_> {
@@ -47,7 +47,7 @@ impl<'de> Visitor<'de> for Plain<'_> {
     }
 }
 
-/// What a sample has beside its kind, less the keys of roles.
+/// Fields of a sample after its kind, without the keys of roles.
 struct Fields<'a, 'de, A> {
     map: A,
     roles: &'a mut Vec<(&'de str, Option<u64>)>,
@@ -99,7 +99,7 @@ mod tests {
         plain_sample(line, &mut KnownKeys::default())
     }
 
-    /// What the long way makes of `line`, if that is a sample.
+    /// Parses `line` on the slow path, if it is a sample.
     fn long_way(line: &str) -> Option<Sample> {
         match serde_json::from_str(line) {
             Ok(Line::Sample(sample)) => Some(sample),
@@ -125,13 +125,13 @@ mod tests {
         }
     }
 
-    /// Where `line` begins a value or a key: where one can be doubled or changed.
+    /// Returns the positions in `line` where a key or a value begins, and so can be duplicated or changed.
     fn places(line: &str) -> Vec<usize> {
         line.match_indices(['"', ',', ':']).map(|(at, _)| at).collect()
     }
 
     proptest! {
-        /// The short way may give up, but never says anything else.
+        /// The fast path may give up, but must never return a different sample.
         #[test]
         fn both_ways_read_the_same(
             place: prop::sample::Index,

@@ -1,8 +1,9 @@
-//! The plan as it stands in the header of a results file, from which `resume` makes it again.
+//! Plan as stored in the header of a results file; `resume` restores the plan from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use ipcperf_model::case_id::{CaseName, NameParts, Side};
+use ipcperf_model::case_id::{CaseName, NameParts, NamedAmount, Side};
 use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::{Looks, Precision, RunSpec};
 use schemars::JsonSchema;
@@ -11,49 +12,49 @@ use serde::{Deserialize, Serialize};
 use super::disturbance::disturb;
 use super::identity::CaseIdentity;
 
-/// Everything that was to be run, and what was not.
+/// Plan: the cases to run, and the parts of the request that are not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanRecord {
-    /// Kept repetitions that each case gets; one more block comes first and is set aside.
+    /// Number of valid repetitions of each case; one more block comes first and is excluded.
     pub repetitions: u32,
-    /// How well medians are to be known, where that decides when to stop.
+    /// Precision target of medians, if it decides when to stop; otherwise null.
     #[serde(default)]
     pub until_ci: Option<Precision>,
-    /// When the claims of the study are judged while it is measured, where that decides when to stop: `repetitions`
-    /// is then the number at the first look.
+    /// Looks at which the claims of the study are judged during the measurement, if they decide when to stop;
+    /// `repetitions` is then the number at the first look. Otherwise null.
     #[serde(default)]
     pub until_decided: Option<Looks>,
-    /// Runs made for one repetition at most, until one is undisturbed.
+    /// Maximum number of attempts for one repetition, until a run is undisturbed.
     #[serde(default = "one")]
     pub attempts: u32,
-    /// The most a run may last, s.
+    /// Maximum duration of a run, s.
     pub deadline_s: f64,
-    /// The cases by name.
+    /// Names of the cases.
     pub cases: Vec<String>,
-    /// What a worker is told for each of the cases, in their order; none in files of old.
+    /// Specifications of the cases, in the same order; empty in files of older versions.
     #[serde(default)]
     pub specs: Vec<SpecRecord>,
-    /// Cells that could not be carried.
+    /// Cells that exceed a limit of the mechanism, the mode or the machine.
     pub refused: Vec<RefusedRecord>,
-    /// Mechanisms that cannot be used on this machine.
+    /// Mechanisms that are unavailable on this machine.
     pub unavailable: Vec<UnavailableRecord>,
-    /// Instruments that were asked for, and events of theirs, that cannot be had on this machine.
+    /// Requested instruments, or events of instruments, that are unavailable on this machine.
     #[serde(default)]
     pub unwatched: Vec<UnwatchedRecord>,
-    /// The files of the plan's custom mechanisms; null where it has none.
+    /// Files of the custom mechanisms of the plan; null if it has none.
     #[serde(default)]
     pub custom: Option<CustomRecord>,
-    /// Versions of the libraries that mechanisms of the plan are made of.
+    /// Versions of the libraries that mechanisms of the plan use, by library.
     #[serde(default)]
     pub libraries: BTreeMap<String, String>,
 }
 
-/// The files of custom mechanisms as they were when the plan was made.
+/// Files of custom mechanisms at the time when the plan was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CustomRecord {
-    /// The folder that relative paths in the command or the study start from; null where it had no name.
+    /// Folder that relative paths in the command or the study refer to; null if its path is unknown.
     pub folder: Option<String>,
-    /// SHA-256 of each file, in hexadecimal, by the name of the mechanism; null where it could not be read.
+    /// SHA-256 of each file, in hexadecimal, by the name of the mechanism; null if the file could not be read.
     pub sha256: BTreeMap<String, Option<String>>,
 }
 
@@ -61,75 +62,95 @@ const fn one() -> u32 {
     1
 }
 
-/// A case as a worker is told of it, so that `resume` can go on.
+/// Specification of a case, from which `resume` can continue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpecRecord {
-    /// Placement, from which the CPUs were found.
+    /// Placement of the peers, from which the CPUs were determined.
     pub placement: String,
-    /// The run.
+    /// Specification of the run, as a worker receives it.
     pub spec: RunSpec,
-    /// Instruments that watch it.
+    /// Instruments that observe the case.
     #[serde(default)]
     pub instruments: Vec<String>,
-    /// What those of them count of which events can be chosen.
+    /// Chosen events by instrument, for the instruments that offer a choice.
     #[serde(default)]
     pub events: BTreeMap<String, Vec<String>>,
-    /// The case that is watched, where this is its undisturbed twin.
+    /// Name of the instrumented case, if this case is its uninstrumented twin; otherwise null.
     #[serde(default)]
     pub twin_of: Option<String>,
-    /// What of the name of the case the run does not say.
+    /// Parts of the case name that do not follow from the specification.
     #[serde(default)]
     pub name_parts: NameParts,
-    /// The matrices of the study that have it.
+    /// Matrices of the study that contain the case.
     #[serde(default)]
     pub matrices: Vec<String>,
-    /// What is known of the mechanism with these options; null in a file of old.
+    /// Properties of the mechanism with these options; null in files of older versions.
     #[serde(default)]
     pub facts: Option<CaseFacts>,
 }
 
-/// A cell of the matrix that could not be carried.
+/// Cell of the matrix that exceeds a limit or lacks a component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedRecord {
-    /// Which cell.
+    /// Identity of the cell.
     #[serde(flatten)]
     pub case: CaseIdentity,
-    /// Why.
+    /// Amount that the cell would have moved; null if it is not part of the name.
+    #[serde(default)]
+    pub amount: Option<NamedAmount>,
+    /// Reason for the refusal.
     pub reason: String,
 }
 
-/// A mechanism that cannot be used on this machine.
+impl RefusedRecord {
+    /// The record of `case`, with `amount` in its name.
+    #[must_use]
+    pub fn new(case: CaseIdentity, amount: Option<NamedAmount>, reason: String) -> Self {
+        let mut record = Self { case, amount, reason };
+        record.name_case();
+        record
+    }
+
+    /// Gives the cell the components of its name, which are not stored in its identity.
+    pub(super) fn name_case(&mut self) {
+        let parts = NameParts { amount: self.amount, instruments: Vec::new() };
+        let name = CaseName { cell: self.case.case_id.clone(), parts, side: Side::Watched };
+        self.case.name = Some(Arc::new(name));
+    }
+}
+
+/// Mechanism that is unavailable on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnavailableRecord {
-    /// Its name.
+    /// Name of the mechanism.
     pub mechanism: String,
-    /// What is missing.
+    /// Missing component.
     pub reason: String,
-    /// What would help.
+    /// Remedy.
     pub remedy: String,
 }
 
-/// An instrument, or an event of it, that cannot be had on this machine.
+/// Instrument, or one of its events, that is unavailable on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnwatchedRecord {
-    /// The instrument's name.
+    /// Name of the instrument.
     pub instrument: String,
-    /// Whether it watches without the event.
+    /// Whether the instrument works without the event.
     pub watches: bool,
-    /// What is missing.
+    /// Missing component.
     pub reason: String,
-    /// What would help.
+    /// Remedy.
     pub remedy: String,
-    /// Cells that were not run, as nobody could have watched them.
+    /// Number of cells that were not run because no other instrument could have observed them.
     #[serde(default)]
     pub cells_left_out: usize,
-    /// The matrices of the study that those are of.
+    /// Matrices of the study that contain these cells.
     #[serde(default)]
     pub matrices: Vec<String>,
 }
 
 impl SpecRecord {
-    /// What the name of the case is made of; `None` where its placement is not one.
+    /// Returns the components of the case name; `None` if the placement is invalid.
     #[must_use]
     pub fn name(&self) -> Option<CaseName> {
         let side = if self.twin_of.is_some() { Side::Twin } else { Side::Watched };
@@ -137,8 +158,27 @@ impl SpecRecord {
         Some(CaseName::new(&self.spec, placement, self.name_parts.clone(), side))
     }
 
-    /// Whether an instrument that disturbs watches it.
+    /// Whether an instrument that disturbs observes the case.
     pub fn is_disturbed(&self) -> bool {
         disturb(&self.instruments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::Kind;
+
+    use super::*;
+    use crate::testing::{header, sample};
+    use crate::{Line, parse};
+
+    #[test]
+    fn a_refused_cell_keeps_the_amount_in_its_name() {
+        let case = sample("pipe", Kind::Stream, 64, 1, 1_000).run.case;
+        let amount = Some(NamedAmount::Bytes(4_096));
+        let refused = RefusedRecord::new(case, amount, "too large".to_owned());
+        let line = serde_json::to_string(&Line::Header(header(Vec::new(), vec![refused]))).unwrap();
+        let results = parse(format!("{line}\n").as_bytes()).unwrap();
+        assert_eq!(results.header.plan.refused[0].case.amount(), amount);
     }
 }

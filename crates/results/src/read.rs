@@ -1,4 +1,4 @@
-//! Reading a results file, whole or torn.
+//! Reads a results file, complete or torn.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,6 +13,7 @@ use super::blocks::{Blocks, Ending, Spare};
 use super::identity::CaseIdentity;
 use super::order::Lines;
 use super::part::{Known, MOST_BAD, Part};
+use super::planned::RefusedRecord;
 use super::record::{FailedRun, Footer, Header, Line, ObservationRecord, standing};
 use super::tally::Tally;
 use super::wrong::{Wrong, short};
@@ -20,62 +21,62 @@ use super::{SCHEMA, missing, warnings};
 use crate::error::Error;
 use crate::sample::Sample;
 
-/// A results file, read.
+/// Contents of a results file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// The first line.
+    /// Header: the first line.
     pub header: Header,
     /// Samples, in the order of their runs.
     pub samples: Vec<Sample>,
-    /// What instruments saw.
+    /// Observations of instruments.
     pub observations: Vec<ObservationRecord>,
-    /// Of the runs that no later attempt made good.
+    /// Failures that no later attempt at the same run corrected.
     pub failures: Vec<FailedRun>,
     /// The last footer.
     pub footer: Option<Footer>,
-    /// Whether that footer is the end: else the command that wrote what follows was killed.
+    /// Whether that footer is the last line. If not, the command that wrote the lines after it was killed.
     pub end: End,
-    /// What is not as it should be, in words.
+    /// Warnings about irregularities, as messages.
     pub warnings: Vec<String>,
-    /// Why its end is none, in words.
+    /// Warnings about the end of the file, if it is not a footer, as messages.
     pub end_warnings: Vec<String>,
-    /// What is missing or cannot be read.
+    /// Missing and unreadable parts of the file.
     pub condition: Condition,
 }
 
-/// How much of a file is there.
+/// Completeness of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// Where the last whole line ends.
+    /// Position after the last complete line.
     pub whole_bytes: u64,
-    /// The lines that count.
+    /// Number of lines that count.
     pub tally: Tally,
-    /// Planned runs without a line, where the file says that it is complete.
+    /// Number of planned runs without a line, if the footer says that the file is complete.
     pub missing_runs: u64,
-    /// The first line that cannot be read, in words.
+    /// Description of the first unreadable line.
     pub bad_line: Option<String>,
 }
 
-/// How a file ends.
+/// Last line of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// In a footer.
+    /// A footer.
     Closed,
-    /// In anything else.
+    /// Any other line.
     #[default]
     Open,
 }
 
-/// What comes of a line inside that cannot be read.
+/// Treatment of an unreadable line within the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// It is left out, with a warning.
+    /// The line is ignored, with a warning.
     Lenient,
-    /// The file is refused.
+    /// The file is rejected.
     Strict,
 }
 
-/// What a file lacks whose command was killed.
+/// Warning for a file whose command was killed.
 const NO_FOOTER: &str = "there is no footer: the command did not end; ipcperf resume goes on";
 
 const TORN: &str = "the last line is torn and was left out";
@@ -83,8 +84,8 @@ const TORN: &str = "the last line is torn and was left out";
 /// Reads the results file at `path`.
 ///
 /// # Errors
-/// That it cannot be read; usage where it is no results file, a newer one, or has, strictly read, a bad line
-/// inside. A torn last line, a missing footer, and lines that are missing or there twice are warnings.
+/// Returns an error if the file cannot be read, is not a results file, or is of a newer version; if strict, also if
+/// it has an unreadable line. A torn last line, a missing footer, and missing or duplicated lines are warnings.
 pub fn read(path: &Path, strictness: Strictness) -> Result<Results, Error> {
     let file = File::open(path);
     let file = file.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
@@ -94,10 +95,10 @@ pub fn read(path: &Path, strictness: Strictness) -> Result<Results, Error> {
     }
 }
 
-/// Reads `file`, which was opened at `path` and must have no bad line inside.
+/// Reads `file`, which was opened at `path`, and rejects it if it has an unreadable line.
 ///
 /// # Errors
-/// As [`read`] has them.
+/// Returns the same errors as [`read`].
 pub(super) fn read_strictly(file: impl Read + Send, path: &Path) -> Result<Results, Error> {
     let results = parse(file).map_err(|wrong| wrong.of(path))?;
     match results.condition.bad_line {
@@ -106,11 +107,12 @@ pub(super) fn read_strictly(file: impl Read + Send, path: &Path) -> Result<Resul
     }
 }
 
-/// The results in `input`, all of a file. Blocks of it are read by as many threads as there are CPUs.
+/// Parses all of `input`. As many threads as there are CPUs parse blocks of it.
 ///
 /// # Errors
 ///
-/// `input` cannot be read, or a line of it is no record of results.
+/// Returns an error if `input` cannot be read, if its header is not one of a results file, or if a different header
+/// follows.
 pub fn parse(input: impl Read + Send) -> Result<Results, Wrong> {
     let spare = Spare::default();
     let mut blocks = Blocks::of(input, &spare);
@@ -145,8 +147,9 @@ fn header(line: &[u8]) -> Result<Header, String> {
             "written by a newer ipcperf: format {version}, this one reads up to {SCHEMA}; update it"
         )),
         Some(1..) => match serde_json::from_value(value) {
-            Ok(Line::Header(header)) => {
+            Ok(Line::Header(mut header)) => {
                 header.plan.refused.iter().try_for_each(|cell| cell.case.check_names())?;
+                header.plan.refused.iter_mut().for_each(RefusedRecord::name_case);
                 Ok(header)
             }
             Ok(_) => Err(foreign()),
@@ -157,11 +160,15 @@ fn header(line: &[u8]) -> Result<Header, String> {
 }
 
 impl Results {
-    /// Adds what `facts` knows of mechanisms to cases of which a file of old says nothing.
+    /// Adds the properties of mechanisms from `facts` to cases for which the file has none: those of older versions,
+    /// and refused cells.
     pub fn complete_facts(&mut self, facts: impl Fn(&CaseIdentity) -> Option<CaseFacts>) {
+        let samples = self.samples.iter_mut().map(|sample| &mut sample.run.case);
+        let failures = self.failures.iter_mut().map(|failure| &mut failure.run.case);
+        let refused = self.header.plan.refused.iter_mut().map(|cell| &mut cell.case);
+        let cases = samples.chain(failures).chain(refused);
         let mut known: HashMap<String, Option<CaseFacts>> = HashMap::new();
-        for sample in self.samples.iter_mut().filter(|sample| sample.run.case.facts.is_none()) {
-            let case = &mut sample.run.case;
+        for case in cases.filter(|case| case.facts.is_none()) {
             let found = match known.get(&case.case_id) {
                 Some(found) => found.clone(),
                 None => known.entry(case.case_id.clone()).or_insert(facts(case)).clone(),
@@ -170,7 +177,7 @@ impl Results {
         }
     }
 
-    /// Whether every run of the plan has its line, and none is due again.
+    /// Whether every run of the plan has its line, and none is to be retried.
     pub fn is_complete(&self) -> bool {
         let is_said = |footer: &Footer| footer.complete && self.unresumed_lines(footer) == 0;
         let is_due = |failure: &FailedRun| failure.transient;
@@ -180,17 +187,17 @@ impl Results {
             && !self.failures.iter().any(is_due)
     }
 
-    /// Lines that were lost after the file was last resumed.
+    /// Number of lines that were lost after the file was last resumed.
     fn unresumed_lines(&self, footer: &Footer) -> u64 {
         self.condition.tally.lost_lines.saturating_sub(footer.lost_lines)
     }
 }
 
-/// All lines, as they are read.
+/// State of the reader, to which parts are appended.
 #[derive(Default)]
 struct Reading {
     lines: Lines,
-    /// First attempts at runs that every case has.
+    /// Number of first attempts at runs that every case has.
     first_attempts: u64,
     bad: Vec<String>,
     bad_count: u64,
@@ -260,7 +267,7 @@ mod tests {
     use crate::PlanRecord;
     use crate::testing::{header, sample};
 
-    /// The run of the one case in `block`.
+    /// Returns a run of the single case in `block`.
     fn run(block: u32) -> Sample {
         sample("pipe", Kind::Stream, 64, block, 1_000_000)
     }

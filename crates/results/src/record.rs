@@ -1,5 +1,5 @@
-//! The objects of a results file. Their JSON Schema, made from these types, is published in
-//! `docs/results.schema.json`; a test holds the two together.
+//! Objects of a results file. Their JSON Schema is generated from these types and published in
+//! `docs/results.schema.json`; a test checks that the two agree.
 
 use std::collections::HashMap;
 
@@ -19,157 +19,159 @@ use crate::sample::Sample;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "samples are by far the most frequent lines")]
 pub enum Line {
-    /// The first line: what was asked of which machine.
+    /// The first line: the request and the machine.
     Header(Header),
-    /// What one run yielded.
+    /// The measurements of one run.
     Sample(Sample),
-    /// What an instrument saw of a role in a run.
+    /// The observations of an instrument for one role in one run.
     Observation(ObservationRecord),
-    /// Why one run yielded nothing.
+    /// The reason why one run produced no measurement.
     Failure(FailedRun),
-    /// The last line: how the command ended. `resume` appends after it, and the last counts.
+    /// The last line: how the command ended. `resume` appends lines after it and then a new footer; the last footer
+    /// counts.
     Footer(Footer),
 }
 
-/// What was asked of which machine.
+/// Header: the request and the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// Version of this format.
+    /// Version of the file format.
     pub schema: u32,
-    /// The arguments of the command.
+    /// Arguments of the command.
     pub command: Vec<String>,
-    /// Whether levels were thinned for a quick look.
+    /// Whether levels were thinned out for a quick look.
     pub quick: bool,
-    /// The study that was run, if one was.
+    /// Name of the study, if one was run; otherwise null.
     pub study: Option<String>,
-    /// SHA-256 of the study's file, in hexadecimal.
+    /// SHA-256 of the study file, in hexadecimal.
     pub study_hash: Option<String>,
-    /// The study's file, to the letter, as it was before anything was measured.
+    /// Exact text of the study file, as it was before the measurement.
     #[serde(default)]
     pub study_text: Option<String>,
-    /// The hypotheses that it was measured for; all of the study's where none are named.
+    /// Hypotheses that the study was limited to; empty for all of them.
     #[serde(default)]
     pub study_only: Vec<String>,
-    /// What shuffled the blocks.
+    /// Seed that shuffled the blocks.
     pub seed: u64,
-    /// When it started, RFC 3339.
+    /// Start time, RFC 3339.
     pub started: String,
-    /// Everything that was to be run, and what was not.
+    /// Plan: the cases to run, and the parts of the request that are not run.
     pub plan: PlanRecord,
-    /// The machine and its state.
+    /// Environment: the machine and its state.
     pub environment: Environment,
-    /// What this machine cannot beat, where it was measured.
+    /// Hardware limits of the machine; null if they were not measured.
     pub limits: Option<Limits>,
 }
 
-/// Why one run yielded nothing.
+/// Failure of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedRun {
-    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    /// Number of the line, from 1 below the header; absent in files of versions that did not number lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Which run of which case.
+    /// Identity of the run and of its case.
     #[serde(flatten)]
     pub run: RunIdentity,
-    /// The kind of failure.
+    /// Kind of failure.
     pub what: FailureKind,
-    /// The role that met it.
+    /// Role that met the failure; null if unknown.
     pub role: Option<Role>,
-    /// Where: the call or step.
+    /// Call or step that failed.
     #[serde(rename = "where")]
     pub place: String,
-    /// The system's error number.
+    /// Error number of the system, if there is one.
     pub errno: Option<i32>,
-    /// What the user can do.
+    /// Hint for the user.
     pub remedy: Option<String>,
-    /// Whether it says nothing of the mechanism: `ipcperf resume` makes the run again.
+    /// Whether the failure says nothing about the mechanism, so that `ipcperf resume` retries the run.
     #[serde(default)]
     pub transient: bool,
 }
 
-/// What an instrument saw of a role in a run: the fields that every instrument has, and its own.
+/// Observation of an instrument for one role in one run: common fields, followed by those of the instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservationRecord {
-    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    /// Number of the line, from 1 below the header; absent in files of versions that did not number lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The run, by its name.
+    /// Name of the run.
     pub run_id: String,
-    /// The instrument.
+    /// Name of the instrument.
     pub instrument: String,
-    /// Whose; null where it is of the run as a whole.
+    /// Role that is described; null for the run as a whole.
     pub role: Option<String>,
-    /// The instrument's own.
+    /// Fields of the instrument.
     #[serde(flatten)]
     pub fields: serde_json::Map<String, serde_json::Value>,
 }
 
 impl ObservationRecord {
-    /// What `instrument` told of the run `run_id`.
+    /// Builds the record of an observation of `instrument` for the run `run_id`.
     pub fn of(run_id: &str, instrument: &str, told: Observation) -> Self {
         let Observation { role, fields } = told;
         let (run_id, instrument) = (run_id.to_owned(), instrument.to_owned());
         Self { seq: None, run_id, instrument, role, fields }
     }
 
-    /// As the instrument told it.
+    /// Returns the observation in the form in which the instrument reported it.
     pub fn told(&self) -> Observation {
         Observation { role: self.role.clone(), fields: self.fields.clone() }
     }
 }
 
-/// What being watched did to a case.
+/// Effect of the instruments on an instrumented case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeEffect {
-    /// The case that was watched.
+    /// Name of the instrumented case.
     pub case_id: String,
-    /// The case that was not.
+    /// Name of its uninstrumented twin.
     pub twin_case_id: String,
-    /// What the two have in common: the case as it would be called if nobody watched.
+    /// Name that both cases would have without instruments.
     pub cell: String,
-    /// The instruments that watched the one and not the other.
+    /// Instruments that observed the case but not its twin.
     pub instruments: Vec<String>,
-    /// The class of distance between the two CPUs.
+    /// CPU distance class of the two CPUs.
     pub cpu_pair_class: Option<String>,
-    /// Time of a message of a watched run over that of its twin in the same block: the median over blocks.
+    /// Slowdown: the time of a message in an instrumented run divided by that in its twin in the same block, as the
+    /// median over blocks.
     pub slowdown: f64,
-    /// The 95 % interval of that median, from order statistics; null for too few pairs.
+    /// 95 % interval of that median, from order statistics; null for too few pairs.
     pub slowdown_interval: Option<[f64; 2]>,
-    /// Cliff's delta of the times, watched against not: 1 where every watched run was the slower.
+    /// Cliff's delta of the times, instrumented against uninstrumented: 1 if every instrumented run was slower.
     pub cliffs_delta: f64,
-    /// Blocks with a pair.
+    /// Number of blocks with a pair.
     pub pairs: usize,
 }
 
-/// How the command ended.
+/// Footer: how the command ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Footer {
-    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    /// Number of the line, from 1 below the header; absent in files of versions that did not number lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Whether every run of the plan was carried out, failed ones included, but not those that `resume` makes
-    /// again.
+    /// Whether every run of the plan was carried out. Failed runs count as carried out, except those that `resume`
+    /// retries.
     pub complete: bool,
-    /// Samples in the file.
+    /// Number of samples in the file.
     pub samples: u64,
-    /// Observations in the file.
+    /// Number of observations in the file.
     #[serde(default)]
     pub observations: Option<u64>,
-    /// Failures in the file, those included whose run a later attempt made good.
+    /// Number of failures in the file, including those that a later attempt corrected.
     pub failures: u64,
-    /// Lines that the file had lost when it was resumed; their runs were made again.
+    /// Number of lines that the file had lost when it was resumed; their runs were repeated.
     #[serde(default)]
     pub lost_lines: u64,
-    /// What being watched did to the cases that were.
+    /// Effects of the instruments on the instrumented cases.
     #[serde(default)]
     pub probe_effects: Vec<ProbeEffect>,
-    /// How long all of it took.
+    /// Total duration, ns.
     pub elapsed_ns: u64,
-    /// When it ended, RFC 3339.
+    /// End time, RFC 3339.
     pub ended: String,
 }
 
-/// The failures that no later attempt at the same run made good, or failed again.
+/// Returns the failures that no later attempt at the same run replaced, be it a success or another failure.
 pub fn standing(failures: Vec<FailedRun>, samples: &[Sample]) -> Vec<FailedRun> {
     if failures.is_empty() {
         return failures;
@@ -180,7 +182,7 @@ pub fn standing(failures: Vec<FailedRun>, samples: &[Sample]) -> Vec<FailedRun> 
         let attempt = last.entry(key(&failure.run)).or_default();
         *attempt = failure.run.attempt.max(*attempt);
     }
-    // Samples are many: only those after a first attempt can be such.
+    // Samples are numerous, and only those of a second or later attempt are relevant.
     for sample in samples.iter().filter(|sample| sample.run.attempt > 1) {
         if let Some(attempt) = last.get_mut(&key(&sample.run)) {
             *attempt = sample.run.attempt.max(*attempt);
@@ -191,7 +193,7 @@ pub fn standing(failures: Vec<FailedRun>, samples: &[Sample]) -> Vec<FailedRun> 
 }
 
 impl FailedRun {
-    /// The failure of `run`.
+    /// Builds the record of the failure of `run`.
     pub fn of(run: RunIdentity, failure: Failure) -> Self {
         Self {
             seq: None,

@@ -1,8 +1,7 @@
-//! What the roles of a run used, by key.
+//! Resource usage of the roles of a run, by key.
 //!
-//! Each sample has some twenty keys, the same as the sample before it. As a map of strings they
-//! were half of the memory, and of the time it takes, that a large file needs; so samples that have
-//! the same keys share them.
+//! Each sample has some twenty keys, the same as the sample before it. Stored as a map of strings, they took half
+//! of the memory and half of the time needed for a large file. Therefore samples with the same keys share them.
 
 use std::sync::Arc;
 
@@ -12,30 +11,30 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roles {
     keys: Arc<[String]>,
-    /// As many as there are keys.
+    /// One value for each key.
     values: Box<[Option<u64>]>,
 }
 
-/// Keys of samples that were read, to be shared with the next.
+/// Sets of keys seen so far, for sharing with later samples.
 #[derive(Debug, Default)]
 pub(super) struct KnownKeys(Vec<Arc<[String]>>);
 
-/// More sets of keys than this no file has that was measured.
+/// Maximum number of shared sets of keys; no measured file has more.
 const MOST_KNOWN: usize = 8;
 
 impl Roles {
-    /// What is at `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Option<u64>> {
         let at = self.keys.binary_search_by(|known| known.as_str().cmp(key)).ok()?;
         self.values.get(at)
     }
 
-    /// The keys, ascending.
+    /// Returns the keys in ascending order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(String::as_str)
     }
 
-    /// The keys, ascending, with their values.
+    /// Returns the keys in ascending order, with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<u64>)> {
         self.keys().zip(self.values.iter().copied())
     }
@@ -49,7 +48,7 @@ impl Roles {
 }
 
 impl KnownKeys {
-    /// `pairs` in any order. Of a key that is there twice the last counts, as in any map.
+    /// Builds the map from `pairs` in any order. If a key occurs twice, the last value counts.
     pub(super) fn roles(&mut self, mut pairs: Vec<(&str, Option<u64>)>) -> Roles {
         pairs.reverse();
         pairs.sort_by_key(|(key, _)| *key);

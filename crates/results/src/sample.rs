@@ -1,4 +1,4 @@
-//! What one run yields, as it stands in a results file.
+//! Measurements of one run, as stored in a results file.
 
 use std::borrow::Cow;
 use std::fmt::Formatter;
@@ -12,20 +12,20 @@ use super::disturbance::disturb;
 use super::roles::Roles;
 use crate::identity::RunIdentity;
 
-/// Why a sample is kept but not counted.
+/// Reason why a sample is stored but excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetAside {
-    /// It lies in the first block.
+    /// The run belongs to the first block.
     First,
-    /// The machine, not the case, held it up.
+    /// The run was disturbed by other activity on the machine.
     Disturbed,
-    /// The cache-line probes around it disagree: its CPUs moved in mid-run.
+    /// The cache-line probes before and after the run disagree: its CPUs moved during the run.
     ProbeDisagrees,
 }
 
 impl SetAside {
-    /// Whether the machine held the run up: the first block is set aside whatever happened in it.
+    /// Whether the run was disturbed. The first block is excluded in any case, which is not a disturbance.
     pub const fn is_disturbance(self) -> bool {
         match self {
             Self::First => false,
@@ -33,7 +33,7 @@ impl SetAside {
         }
     }
 
-    /// Words for one run.
+    /// Returns the words for a single run.
     #[must_use]
     pub const fn of_one(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl SetAside {
         }
     }
 
-    /// In words, as of many.
+    /// Returns the words for several runs.
     pub const fn words(self) -> &'static str {
         match self {
             Self::First => "of the first block",
@@ -53,92 +53,94 @@ impl SetAside {
     }
 }
 
-/// What one run yielded. Each role of the run adds keys of its own, such as `sender_user_ns`;
-/// what does not apply or could not be had is null.
+/// Measurements of one run. Each role of the run adds keys of its own, such as `sender_user_ns`. A value that does
+/// not apply or could not be determined is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("patternProperties" = {
     "^(sender|receiver|broker|both)_": { "type": ["integer", "null"], "minimum": 0 }
 }))]
 pub struct Sample {
-    /// The number of the line, from 1 below the header; none in files of before lines were numbered.
+    /// Number of the line, from 1 below the header; absent in files of versions that did not number lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Which run of which case.
+    /// Identity of the run and of its case.
     #[serde(flatten)]
     pub run: RunIdentity,
-    /// Why it does not count, if so.
+    /// Reason why the sample is excluded; null if it is valid.
     pub set_aside: Option<SetAside>,
-    /// The class of distance between the two CPUs.
+    /// CPU distance class of the two CPUs.
     pub cpu_pair_class: Option<String>,
-    /// Payload one way.
+    /// Payload in one direction, bytes.
     pub total_bytes: u64,
-    /// What the kernel granted between the parties.
+    /// Kernel buffer size granted between the peers, bytes.
     pub kernel_buffer_granted_bytes: Option<u64>,
-    /// Instruments that watched.
+    /// Instruments that observed the run.
     pub instruments: Vec<String>,
-    /// The disturbed case this is the undisturbed twin of.
+    /// Name of the instrumented case of which this one is the uninstrumented twin; otherwise null.
     pub twin_of: Option<String>,
-    /// When the first byte was about to be sent, on `CLOCK_MONOTONIC`, which starts at boot.
+    /// Time just before the first byte was sent, ns on `CLOCK_MONOTONIC`, which starts at boot.
     pub began_ns: Option<u64>,
-    /// From just before the first byte was sent to just after the last was received.
+    /// Time from just before the first byte was sent to just after the last was received, ns.
     pub elapsed_ns: u64,
-    /// Payload that arrived, over elapsed time. Null for round trips and where nothing moves.
+    /// Payload that arrived divided by the elapsed time, bytes per second. Null for round trips and if nothing is
+    /// transferred.
     pub bandwidth_bytes_per_s: Option<u64>,
-    /// Messages, or round trips, that arrived.
+    /// Number of messages, or round trips, that arrived.
     pub messages: u64,
-    /// Messages that did not, where the mechanism may lose them.
+    /// Number of messages that did not arrive; null unless the mechanism may lose messages.
     pub lost_messages: Option<u64>,
-    /// Sends that took less than they were given.
+    /// Number of sends that accepted fewer bytes than requested.
     pub short_writes: u64,
-    /// Receives that returned less than was asked.
+    /// Number of receives that returned fewer bytes than requested.
     pub short_reads: u64,
-    /// Short phases before this one that found the total.
+    /// Number of short phases before this one that found the total.
     pub calibration_phases: u32,
-    /// What was moved for, after those phases, to warm up.
+    /// Duration of the warm-up after those phases, ns.
     pub warm_up_ns: Option<u64>,
-    /// How long each of the slices took from which the warm-up was read; all move the same.
+    /// Duration of each slice from which the length of the warm-up was derived, ns; all slices move the same
+    /// amount.
     pub warm_up_slices_ns: Option<Vec<u64>>,
-    /// CPU time of the kernel's own threads that work for the mechanism, on the CPUs of the run.
+    /// CPU time of the kernel threads that work for the mechanism, on the CPUs of the run, ns.
     pub kernel_thread_ns: Option<u64>,
-    /// Median round trip.
+    /// Median round trip, ns.
     pub round_trip_ns_p50: Option<u64>,
-    /// 90th percentile.
+    /// 90th percentile of the round trips, ns.
     pub round_trip_ns_p90: Option<u64>,
-    /// 99th percentile.
+    /// 99th percentile of the round trips, ns.
     pub round_trip_ns_p99: Option<u64>,
-    /// 99.9th percentile.
+    /// 99.9th percentile of the round trips, ns.
     pub round_trip_ns_p999: Option<u64>,
-    /// Longest.
+    /// Longest round trip, ns.
     pub round_trip_ns_max: Option<u64>,
-    /// Elapsed time over trips.
+    /// Mean round trip, ns: elapsed time divided by the number of trips.
     pub round_trip_ns_mean: Option<f64>,
-    /// Every how many trips one was timed for the distribution.
+    /// Sampling interval of the distribution: one in this many trips was timed individually.
     pub round_trip_timed_every: Option<u64>,
     /// HDR histogram of the timed trips, ns, V2 encoding, base64.
     pub round_trip_histogram: Option<String>,
-    /// Cache line there and back between the two CPUs: mean of the probes before and after.
+    /// Round trip of a cache line between the two CPUs, ns: mean of the probes before and after the run.
     pub cacheline_round_trip_ns: Option<f64>,
-    /// The probe before.
+    /// Round trip of a cache line before the run, ns.
     pub cacheline_round_trip_before_ns: Option<f64>,
-    /// The probe after.
+    /// Round trip of a cache line after the run, ns.
     pub cacheline_round_trip_after_ns: Option<f64>,
-    /// Time the parties were runnable but not running.
+    /// Time that the peers were runnable but not running, ns.
     pub run_delay_ns: Option<u64>,
-    /// Time the host stole from the run's CPUs.
+    /// Time that the host stole from the CPUs of the run, ns.
     pub steal_ns: Option<u64>,
-    /// Where `ROLE_user_ns` and `ROLE_system_ns` come from, whose sum is `ROLE_cpu_ns`; none in files of an older
-    /// ipcperf, whose sums are the kernel's as well.
+    /// Source of `ROLE_user_ns` and `ROLE_system_ns`, whose sum is `ROLE_cpu_ns`. Absent in files of older
+    /// versions, where the kernel's estimate provides the sum as well.
     #[serde(default)]
     pub user_system_split: Option<UserSystemSplit>,
-    /// What each role used: `ROLE_user_ns`, `ROLE_system_ns`, `ROLE_minor_faults`,
-    /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`,
-    /// `ROLE_short_writes`, `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
+    /// Resource usage of each role: `ROLE_user_ns`, `ROLE_system_ns`, `ROLE_minor_faults`,
+    /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`, `ROLE_short_writes`,
+    /// `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
     #[serde(flatten, deserialize_with = "read_keys_of_roles")]
     #[schemars(skip)]
     pub roles: Roles,
 }
 
-/// What each role's name stands before, in the order of [`role_keys`].
+/// Suffixes of the keys of a role, in the order of [`role_keys`].
 const KEYS_OF_ROLES: [&str; 10] = [
     "user_ns",
     "system_ns",
@@ -154,18 +156,18 @@ const KEYS_OF_ROLES: [&str; 10] = [
 
 const ROLES: [&str; 4] = ["sender_", "receiver_", "both_", "broker_"];
 
-/// Every key that a role may add to a sample.
+/// Returns every key that a role may add to a sample.
 pub fn keys_of_roles() -> impl Iterator<Item = String> {
     let of = |role: &'static str| KEYS_OF_ROLES.into_iter().map(move |key| format!("{role}{key}"));
     ROLES.into_iter().flat_map(of)
 }
 
-/// Whether a role of the run has added `key`.
+/// Whether `key` was added by a role of the run.
 pub(super) fn is_of_role(key: &str) -> bool {
     ROLES.iter().any(|role| key.starts_with(role))
 }
 
-/// The keys of roles among those that no field claimed; others, of a later ipcperf, are let go.
+/// Reads the keys of roles among those that no field claimed; unknown keys, of later versions, are ignored.
 fn read_keys_of_roles<'de, D: Deserializer<'de>>(rest: D) -> Result<Roles, D::Error> {
     rest.deserialize_map(KeysOfRoles)
 }
@@ -194,13 +196,13 @@ impl<'de> Visitor<'de> for KeysOfRoles {
 }
 
 impl Sample {
-    /// Whether it counts, and nothing that disturbs watched it.
+    /// Whether the sample is valid and was not observed by an instrument that disturbs.
     pub fn counts_undisturbed(&self) -> bool {
         self.set_aside.is_none() && !disturb(&self.instruments)
     }
 
-    /// What `measurement` says of `run`, which warmed up as `warm_up` says. Whether it counts, and
-    /// how far its CPUs were apart, is for others to say.
+    /// Builds the sample of `run` from `measurement`, with the warm-up `warm_up`. The caller decides later whether
+    /// it is excluded, and determines the CPU distance class.
     pub fn new(
         run: RunIdentity,
         warm_up: WarmUp,
@@ -252,7 +254,7 @@ impl Sample {
     }
 }
 
-/// Elapsed time over trips, which is known also where no trip was timed on its own.
+/// Computes elapsed time divided by trips, which is also known if no trip was timed individually.
 #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
 fn mean_ns(run: &RunIdentity, measurement: &Measurement) -> Option<f64> {
     let timed = measurement.round_trips.as_ref().map(|trips| trips.mean_ns);
@@ -296,7 +298,7 @@ mod tests {
     #[test]
     fn a_line_survives_writing_and_reading() {
         let mut run = sample("pipe", Kind::RoundTrip, 64, 1, 4_000_000);
-        // The facts of its mechanism and what its name is made of are in the header.
+        // The properties of the mechanism and the components of the name are stored in the header.
         (run.run.case.facts, run.run.case.name) = (None, None);
         let line = Line::Sample(run);
         let text = serde_json::to_string(&line).unwrap();

@@ -1,24 +1,24 @@
-//! How many lines a results file has: what its footer says, and what is held against it.
+//! Line counts of a results file, as stated in the footer and as found in the file.
 
 use super::record::Line;
 
-/// Number of lines of each kind; a line that is there twice counts once.
+/// Number of lines of each kind; a duplicated line counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The number of the last line.
+    /// Number of the last line.
     pub last_seq: u64,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Observations.
+    /// Number of observations.
     pub observations: u64,
-    /// Failures.
+    /// Number of failures.
     pub failures: u64,
-    /// Numbers below the last that no line has.
+    /// Number of missing lines: line numbers below the last that no line has.
     pub lost_lines: u64,
 }
 
 impl Tally {
-    /// Counts `line` as the next one, and gives it its number.
+    /// Counts `line` as the next one, and sets its number.
     pub(super) fn number(&mut self, line: &mut Line) {
         let seq = match line {
             Line::Header(_) => return,

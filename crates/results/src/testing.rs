@@ -1,4 +1,4 @@
-//! Samples and files made by hand, for tests of whatever reads results.
+//! Hand-made samples and files, for tests of code that reads results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,8 @@ use crate::{
     Sample,
 };
 
-/// Facts of `mechanism` as the engine has them with its default options, for those that tests name.
+/// Returns the properties of `mechanism` with its default options, as the engine has them, for mechanisms that
+/// tests name.
 #[must_use]
 pub fn facts(mechanism: &str) -> CaseFacts {
     let (delivery, way, sleeps) = match mechanism {
@@ -36,10 +37,10 @@ pub fn facts(mechanism: &str) -> CaseFacts {
     CaseFacts { delivery, way, is_handed_over, sleeps, library: None }
 }
 
-/// The distribution of `trips_ns`.
+/// Returns the distribution of `trips_ns`.
 ///
 /// # Panics
-/// Never: the bounds are constants that HDR accepts, and no histogram of theirs is refused.
+/// Never: the bounds are constants that HDR accepts, and any histogram with these bounds can be serialized.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "a few numbers made up for tests")]
 pub fn round_trips(trips_ns: &[u64]) -> RoundTrips {
@@ -60,7 +61,7 @@ pub fn round_trips(trips_ns: &[u64]) -> RoundTrips {
     }
 }
 
-/// A sample of `mechanism` with scripted times, for tests of what is made from samples.
+/// Returns a sample of `mechanism` with scripted times, for tests of code that uses samples.
 pub fn sample(
     mechanism: &str,
     workload: Kind,
@@ -95,10 +96,10 @@ pub fn sample(
     Sample::new(run, WarmUp::None, measured, UserSystemSplit::Sampled)
 }
 
-/// `sample` as one of the case that `parts` and `side` make of its cell.
+/// Renames the case of `sample` according to `parts` and `side`.
 ///
 /// # Panics
-/// Never: the usual run is at a placement that has a name.
+/// Never: the placement of the samples made here is valid.
 #[must_use]
 pub fn renamed(mut sample: Sample, parts: NameParts, side: Side) -> Sample {
     let case = &sample.run.case;
@@ -134,7 +135,7 @@ fn measurement(workload: Kind, buffer_bytes: u64, elapsed_ns: u64) -> Measuremen
     }
 }
 
-/// The header of a plan of `cases`, eleven repetitions of each, with these refused cells.
+/// Returns the header of a plan of `cases`, eleven repetitions of each, with the given refused cells.
 #[must_use]
 pub fn header(cases: Vec<String>, refused: Vec<RefusedRecord>) -> Header {
     let plan = PlanRecord {
@@ -167,7 +168,7 @@ pub fn header(cases: Vec<String>, refused: Vec<RefusedRecord>) -> Header {
     }
 }
 
-/// A file at `path` of these samples and refused cells, for tests of what is made of files.
+/// Returns a file at `path` with the given samples and refused cells, for tests of code that uses files.
 pub fn summarised(path: &str, samples: Vec<Sample>, refused: Vec<RefusedRecord>) -> Summarised {
     let mut cases: Vec<String> = Vec::new();
     for sample in &samples {

@@ -1,13 +1,13 @@
-//! What is to be known of a results file that is not as it was written, in words.
+//! Formats warnings about a results file that is incomplete or was changed.
 
 use super::missing::Missing;
 use super::order::Sorted;
 use super::record::Footer;
 
-/// Gaps between numbers that are named.
+/// Maximum number of gaps between line numbers that are named.
 const MOST_GAPS: usize = 5;
 
-/// Lines that cannot be read: the first of them, and how many more there are.
+/// Warns of unreadable lines: describes the first ones and counts the rest.
 pub(super) fn of_bad(some: &[String], count: u64) -> Vec<String> {
     let mut words: Vec<String> =
         some.iter().map(|words| format!("{words}; it was left out")).collect();
@@ -18,8 +18,8 @@ pub(super) fn of_bad(some: &[String], count: u64) -> Vec<String> {
     words
 }
 
-/// Lines that are there twice, are missing, or belong to nothing; what the footer counts, where the file
-/// `is_whole` but for those.
+/// Warns of lines that are duplicated, missing, or without their run. If the file `is_whole` otherwise, also
+/// compares it with the counts in the footer.
 pub(super) fn of_lines(sorted: &Sorted, is_whole: bool) -> Vec<String> {
     let mut words = Vec::new();
     if sorted.duplicates > 0 {
@@ -45,7 +45,7 @@ pub(super) fn of_lines(sorted: &Sorted, is_whole: bool) -> Vec<String> {
     words
 }
 
-/// Counts of a footer that are not those of the lines above it.
+/// Warns of counts in a footer that differ from those of the lines above it.
 fn of_counts(footer: &Footer, sorted: &Sorted) -> Option<String> {
     let tally = sorted.tally;
     let observations = footer.observations.unwrap_or(tally.observations);
@@ -59,14 +59,14 @@ fn of_counts(footer: &Footer, sorted: &Sorted) -> Option<String> {
     })
 }
 
-/// Runs whose case the plan does not have.
+/// Warns of runs whose case is not in the plan.
 pub(super) fn of_strays((count, case): &(u64, Option<String>)) -> Option<String> {
     let case = case.as_ref()?;
     let what = if *count == 1 { "run is of a case" } else { "runs are of cases" };
     Some(format!("{count} {what} that the plan does not have, such as `{case}`"))
 }
 
-/// Runs of the plan without a line.
+/// Warns of runs of the plan without a line.
 pub(super) fn of_missing(missing: &Missing) -> Option<String> {
     let Missing { count, planned, some } = missing;
     let some: Vec<String> =

@@ -1,4 +1,4 @@
-//! Writing a results file: each line is appended and handed to the system at once.
+//! Writes a results file. Each line is appended and passed to the system at once.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Seek, SeekFrom, Write};
@@ -18,17 +18,17 @@ use crate::origin::Origin;
 /// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
-    /// It is kept; the command refuses.
+    /// An existing file is kept, and the command fails.
     Refuse,
-    /// It is replaced.
+    /// An existing file is replaced.
     Replace,
 }
 
 impl Overwrite {
-    /// Whether `path` may be written; asked before anything is measured for it.
+    /// Checks whether `path` may be written. The command calls this before it measures anything.
     ///
     /// # Errors
-    /// Usage where it exists and may not be replaced.
+    /// Returns an error if the file exists and must not be replaced.
     pub fn permits(self, path: &Path) -> Result<(), Error> {
         match self {
             Self::Refuse if path.exists() => Err(exists(path)),
@@ -41,11 +41,11 @@ fn exists(path: &Path) -> Error {
     Error::Exists(path.to_owned())
 }
 
-/// Room that is kept for the next line, and for the footer after it: the longest sample, one with
-/// a full histogram, is about 100 KiB.
+/// Disk space reserved for the next line and for the footer after it, bytes. The longest sample, one with a full
+/// histogram, has about 100 KiB.
 const ROOM_BYTES: u64 = 256 * 1024;
 
-/// An open results file. One command writes to it at a time.
+/// Open results file. Only one command writes to it at a time.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -57,16 +57,16 @@ impl Writer {
     /// Creates the file and writes its header.
     ///
     /// # Errors
-    /// Usage where it exists and may not be replaced; else that it cannot be written.
+    /// Returns an error if the file exists and must not be replaced, or if it cannot be written.
     pub fn create(path: PathBuf, overwrite: Overwrite, header: Header) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
-        // What others may write to is not taken for the user's own when it is resumed.
+        // On resuming, a file that others may write to is not trusted as the user's own.
         options.write(true).mode(0o644);
         match overwrite {
             Overwrite::Refuse => options.create_new(true),
             Overwrite::Replace => options.create(true).truncate(false),
         };
-        // Opened for truncation only once it is ours: another command may be writing it.
+        // The file is truncated only after it is locked, because another command may be writing it.
         match options.open(&path) {
             Ok(file) => {
                 open_to_owner(&file);
@@ -81,11 +81,11 @@ impl Writer {
         }
     }
 
-    /// Opens the results file at `path` to go on with it: no other command may write to it from now
-    /// on. [`Writer::read`] reads it, and [`Writer::go_on`] says where.
+    /// Opens the results file at `path` to resume it. No other command may write to it from now on.
+    /// [`Writer::read`] reads it, and [`Writer::go_on`] sets the position.
     ///
     /// # Errors
-    /// Usage where another command is writing to it; else that it cannot be opened.
+    /// Returns an error if another command is writing to the file, or if it cannot be opened.
     pub fn open(path: PathBuf) -> Result<Self, Error> {
         match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => {
@@ -100,31 +100,31 @@ impl Writer {
         }
     }
 
-    /// Reads the file, which must have no line that cannot be read, and whose it is.
+    /// Reads the file, which must have no unreadable line, and determines its origin.
     ///
     /// # Errors
-    /// As [`read_strictly`] has them.
+    /// Returns the same errors as [`read`](crate::read()) with [`Strictness::Strict`](crate::Strictness::Strict).
     pub fn read(&self) -> Result<(Results, Origin), Error> {
         let unread = |source| Error::Unreadable { path: self.path.clone(), source };
         let origin = Origin::of(&self.file).map_err(unread)?;
         Ok((read_strictly(&self.file, &self.path)?, origin))
     }
 
-    /// Goes on behind the last whole line of `results`, as which this file was read.
+    /// Continues after the last complete line of `results`, which were read from this file.
     ///
     /// # Errors
-    /// That it cannot be cut.
+    /// Returns an error if the file cannot be truncated.
     pub fn go_on(&mut self, results: &Results) -> Result<(), Error> {
         self.tally = results.condition.tally;
         self.begin(results.condition.whole_bytes)
     }
 
-    /// The lines in the file.
+    /// Returns the counts of the lines in the file.
     pub const fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// Keeps other commands from writing here. Where a file system knows no locks, nothing does.
+    /// Locks the file against other commands. A file system without locks gives no protection.
     fn lock(&self) -> Result<(), Error> {
         match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => Err(Error::Busy(self.path.clone())),
@@ -132,11 +132,11 @@ impl Writer {
         }
     }
 
-    /// Cuts the file off after `bytes`, where its last whole line ends, and goes on from there. What
-    /// is no plain file has no length.
+    /// Truncates the file to `bytes`, the end of its last complete line, and continues there. Anything other than a
+    /// regular file has no length and is left as it is.
     ///
     /// # Errors
-    /// That it cannot be cut.
+    /// Returns an error if the file cannot be truncated.
     fn begin(&mut self, bytes: u64) -> Result<(), Error> {
         if !self.file.metadata().is_ok_and(|facts| facts.is_file()) {
             return Ok(());
@@ -147,11 +147,12 @@ impl Writer {
             .map_err(|source| self.unwritable(source))
     }
 
-    /// Makes sure there is room for another line and the footer. On a full disk it is this that
-    /// fails, before a run is made whose sample could not be kept.
+    /// Reserves disk space for another line and the footer. On a full disk this call fails, before a run is made
+    /// whose sample could not be stored.
     ///
     /// # Errors
-    /// That there is no room. A file system that keeps none is taken at its word.
+    /// Returns an error if there is not enough space. A file system that cannot reserve space is assumed to have
+    /// enough.
     pub fn reserve(&mut self) -> Result<(), Error> {
         let Ok(end) = self.file.stream_position() else {
             return Ok(());
@@ -164,10 +165,10 @@ impl Writer {
         }
     }
 
-    /// Gives back the room that is no longer needed.
+    /// Releases the reserved disk space.
     ///
     /// # Errors
-    /// That the file cannot be cut to its length.
+    /// Returns an error if the file cannot be truncated to its length.
     pub fn release(&mut self) -> Result<(), Error> {
         match self.file.stream_position() {
             Ok(end) => self.begin(end),
@@ -179,12 +180,12 @@ impl Writer {
         Error::Unwritable { path: self.path.clone(), source }
     }
 
-    /// Numbers `lines` and appends them, all of them or none: where they do not fit, what was written of them is taken
-    /// back, so that a shorter one, the footer, may follow. They go to the system at once: whoever kills the
-    /// command leaves no sample without what instruments saw of it.
+    /// Numbers `lines` and appends all of them or none. If they do not fit, the part that was written is removed
+    /// again, so that a shorter line, the footer, can follow. All lines are passed to the system in one call, so
+    /// that a killed command leaves no sample without its observations.
     ///
     /// # Errors
-    /// That it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn append(&mut self, mut lines: Vec<Line>) -> Result<(), Error> {
         let mut tally = self.tally;
         lines.iter_mut().for_each(|line| tally.number(line));
@@ -193,7 +194,7 @@ impl Writer {
         let written = text.and_then(|text| self.file.write_all(text.as_bytes()));
         written.map_err(|source| {
             if let Ok(start) = start {
-                // Where this fails too, the line is torn at the end of the file.
+                // If this fails too, the file ends with a torn line.
                 let _ = self.begin(start);
             }
             self.unwritable(source)
@@ -202,18 +203,18 @@ impl Writer {
         Ok(())
     }
 
-    /// The file that is written.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Lets its owner read `file` again, and go on with it, whatever the umask is.
+/// Lets the owner of `file` read and resume it, whatever the umask is.
 fn open_to_owner(file: &File) {
     let Ok(facts) = file.metadata() else { return };
     let (mode, owners) = (facts.permissions().mode(), 0o600);
     if facts.is_file() && mode & owners != owners {
-        // Where it is refused, the file is another's: then that one said who may read it.
+        // Fails only if the file belongs to another user, who then decides on its permissions.
         let _ = file.set_permissions(Permissions::from_mode(mode | owners));
     }
 }

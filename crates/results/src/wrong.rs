@@ -1,4 +1,4 @@
-//! What is wrong with a file that is no results file.
+//! Errors of a file that is not a valid results file.
 
 use std::io;
 use std::path::Path;
@@ -7,12 +7,12 @@ use ipcperf_model::printable::printable_line;
 
 use crate::error::Error;
 
-/// Why there are no results.
+/// Reason why a file has no results.
 #[derive(Debug)]
 pub enum Wrong {
-    /// The system does not hand the file over.
+    /// The system cannot read the file.
     Unreadable(io::Error),
-    /// What is in it, in one line.
+    /// The contents are invalid, as described in one line.
     Contents(String),
 }
 
@@ -25,10 +25,10 @@ impl Wrong {
     }
 }
 
-/// More characters than this of what is wrong say no more: a line may be anything.
+/// Maximum length of a message, characters: it may quote a line of any length.
 pub(super) const MOST_SAID: usize = 400;
 
-/// `words` in one short line: they may quote the file.
+/// Shortens `words` to one printable line, because they may quote the file.
 pub(super) fn short(words: &str) -> String {
     printable_line(words).chars().take(MOST_SAID).collect()
 }

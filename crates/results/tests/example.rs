@@ -1,13 +1,13 @@
-//! The example is a program of its own that needs nothing that ipcperf measures.
+//! Checks that the example is independent of the libraries that ipcperf measures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Libraries that ipcperf measures, and the crate that measures them.
+/// Libraries that ipcperf measures, and the crates that measure them.
 const MEASURED: [&str; 6] =
     ["ipcperf-engine", "ipcperf-zmq", "iceoryx2", "ipc-channel", "tonic", "zbus"];
 
-/// The example, which cargo builds before this test.
+/// Returns the path of the example, which cargo builds before this test.
 fn example() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     let folder =

@@ -1,6 +1,6 @@
-//! A parent sends, its child receives and answers: `cargo run -p ipcperf-ring --example two_processes`
+//! A parent sends, its child receives and replies: `cargo run -p ipcperf-ring --example two_processes`
 //!
-//! Each process calls `disown` on what is the other's, so that a death is noticed.
+//! Each process calls `disown` on the sides that belong to the other, so that a death is detected.
 
 use std::error::Error;
 use std::io;
@@ -28,9 +28,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let reply = replies.receive()?;
         println!("{number} squared is {}", u32::from_ne_bytes((*reply).try_into()?));
     }
-    // The child's next receive fails: it ends.
+    // This makes the child's next receive fail, and the child ends.
     drop(requests);
-    // SAFETY: waits for the child; the state it ended in is not asked for.
+    // SAFETY: waits for the child; its status is not requested.
     unsafe { libc::wait(std::ptr::null_mut()) };
     Ok(())
 }

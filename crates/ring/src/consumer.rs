@@ -1,4 +1,4 @@
-//! The side that receives.
+//! Receiving side of a ring.
 
 use std::io;
 use std::ops::Deref;
@@ -15,18 +15,18 @@ use crate::wait::{Notices, Waiter, Waiting};
 #[derive(Debug)]
 pub struct Consumer {
     memory: Arc<Memory>,
-    /// Where the next record is, bytes since the beginning.
+    /// Position of the next record, bytes since the ring's creation.
     position: u64,
-    /// The position last published as the tail.
+    /// Position last published as the tail.
     published: u64,
     taken: Option<Taken>,
-    /// Which of the header's notes of freed slots is next, modulo their number.
+    /// Index of the header's next note of a freed slot, modulo their number.
     next_freed: usize,
     waiter: Waiter,
     armed: bool,
 }
 
-/// A message that is left where it lies.
+/// A message that is left in place.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     bytes: usize,
@@ -37,11 +37,11 @@ struct Taken {
 enum Place {
     /// In the record at the consumer's position.
     Ring,
-    /// In a slot; the record that said so has been passed.
+    /// In a slot; the record that refers to the slot has been passed.
     Slot(u32),
 }
 
-/// Where the payload of `bytes` of the record at `position` lies.
+/// Address of the payload of `bytes` of the record at `position`.
 #[inline]
 fn payload_source(memory: &Memory, position: u64, bytes: usize) -> *const u8 {
     memory.source(position + lead_bytes(position, bytes) as u64, bytes)
@@ -60,20 +60,20 @@ impl Consumer {
         }
     }
 
-    /// Makes the memory present in this process, so that no page is had by a fault later.
+    /// Makes the memory present in this process, so that no later access faults.
     ///
     /// # Errors
-    /// `ENOMEM` where the system has no room for it.
+    /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn populate(&self) -> io::Result<()> {
         self.memory.populate()
     }
 
-    /// Copies the next message to the front of `into` and returns its length. Waits for it.
+    /// Waits for the next message, copies it to the front of `into`, and returns its length.
     ///
     /// # Errors
-    /// [`Error::PeerGone`] where the producer is gone and all was received, [`Error::WouldBlock`] where
-    /// nothing is there and the ring does not wait. [`Error::TooLarge`] where `into` is too short: a
-    /// message of one piece is then still there, of one of several what fitted is lost.
+    /// Returns [`Error::PeerGone`] if the producer is gone and everything was received, and [`Error::WouldBlock`] if
+    /// there is no message and the ring does not wait. Returns [`Error::TooLarge`] if `into` is too short: a message of
+    /// one piece then stays in the ring; of a message of several pieces, the pieces that fitted are lost.
     #[inline]
     pub fn recv(&mut self, into: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;
@@ -97,10 +97,10 @@ impl Consumer {
         if bytes > into.len() {
             return Err(Error::TooLarge);
         }
-        // SAFETY: `bytes` was checked against ring and buffer, and the source lies contiguous in the
-        // double mapping. The Acquire load of the word saw the producer's Release of this record, so
-        // its payload is complete and stays until the tail passes it; a producer that writes to it all
-        // the same changes what is copied, and nothing depends on that here.
+        // SAFETY: `bytes` was checked against ring and buffer, and the source is contiguous in the double mapping. The
+        // Acquire load of the word synchronizes with the producer's Release of this record, so its payload is complete
+        // and stays until the tail passes it. A producer that writes to it anyway changes the copied bytes, and nothing
+        // here depends on them.
         unsafe {
             let source = payload_source(&self.memory, self.position, bytes);
             into.as_mut_ptr().copy_from_nonoverlapping(source, bytes);
@@ -109,8 +109,8 @@ impl Consumer {
         Ok((bytes, word.continuation))
     }
 
-    /// Copies what lies in the pool. `word` is used as it was loaded: the producer may have changed
-    /// the one in shared memory since.
+    /// Copies a message from the pool. Uses `word` as it was loaded: the producer may have changed the one in shared
+    /// memory since.
     #[cold]
     fn pop_slot(&mut self, word: Word, into: &mut [u8]) -> Result<(usize, Continuation), Error> {
         let taken = self.referred(word)?;
@@ -121,19 +121,19 @@ impl Consumer {
         Ok((taken.bytes, Continuation::Last))
     }
 
-    /// The next message, where it lies, which is read in place and given back when dropped. Waits for it.
+    /// Waits for the next message and returns it in place. It is released when dropped.
     ///
     /// # Errors
-    /// As for [`Consumer::recv`]; [`Error::InPieces`] for a message that was sent as a copy longer than
-    /// a chunk, which is then still there.
+    /// As for [`Consumer::recv`]; [`Error::InPieces`] for a message that was sent as a copy longer than a chunk. That
+    /// message stays in the ring.
     pub fn receive(&mut self) -> Result<Message<'_>, Error> {
         self.take()?;
         Ok(Message { consumer: self })
     }
 
-    /// As [`Consumer::receive`], for callers that cannot hold a borrow: the message, whose length this
-    /// returns, is what [`Consumer::taken`] returns until [`Consumer::release`] gives it back. One that
-    /// was not given back is now.
+    /// Like [`Consumer::receive`], for callers that cannot hold a borrow. Returns the length of the message;
+    /// [`Consumer::taken`] returns the message until [`Consumer::release`] releases it. Releases a message that was
+    /// taken before.
     ///
     /// # Errors
     /// As for [`Consumer::receive`].
@@ -154,9 +154,9 @@ impl Consumer {
         Ok(bytes)
     }
 
-    /// The message that was taken; empty where none was. It lies in memory that the producer can write
-    /// to: one that does not keep to the protocol can change it while it is read (see the crate's
-    /// documentation). Its length does not change.
+    /// The message that was taken; empty if there is none. It lies in memory that the producer can write to: a producer
+    /// that violates the protocol can change it while it is read (see the crate's documentation). Its length does not
+    /// change.
     #[inline]
     #[must_use]
     pub fn taken(&self) -> &[u8] {
@@ -165,15 +165,15 @@ impl Consumer {
             Place::Ring => payload_source(&self.memory, self.position, bytes),
             Place::Slot(number) => self.memory.slot_source(number),
         };
-        // SAFETY: `take` checked that ring or slot holds `bytes`, which no later load is asked for, so
-        // the slice lies inside the mapping, which lives as long as `self`; the kernel initialised it.
-        // `take` saw the record complete, and a producer writes there again only after `release`, which
-        // needs `&mut self`. One that breaks this changes the bytes under their reader, which Rust does
-        // not provide for; no index, length or address in this crate is made of them.
+        // SAFETY: `take` checked that ring or slot holds `bytes`, and nothing is loaded again, so the slice lies inside
+        // the mapping, which lives as long as `self`; the kernel initialized it. `take` saw the record complete, and a
+        // producer writes there again only after `release`, which needs `&mut self`. A producer that violates this
+        // changes the bytes under their reader, which Rust does not allow for; no index, length or address in this
+        // crate depends on them.
         unsafe { std::slice::from_raw_parts(start, bytes) }
     }
 
-    /// Gives back what was taken.
+    /// Releases the message that was taken.
     #[inline]
     pub fn release(&mut self) {
         match self.taken.take() {
@@ -192,8 +192,8 @@ impl Consumer {
         self.waiter.wake(&header.producer_sleeps.0);
     }
 
-    /// The place in the pool that the record at the position refers to. Number and length are checked,
-    /// since both lie in memory that is shared.
+    /// Slot of the pool that the record at the current position refers to. Number and length are checked, since both
+    /// lie in shared memory.
     fn referred(&self, word: Word) -> Result<Taken, Error> {
         let at = self.position + lead_bytes(self.position, WORD) as u64;
         let number = self.memory.word(at).load(Ordering::Relaxed);
@@ -206,15 +206,14 @@ impl Consumer {
         Ok(Taken { bytes, place: Place::Slot(number) })
     }
 
-    /// Passes the record at the position, which refers to what is thereby taken.
+    /// Passes the record at the current position, which refers to the message `taken`.
     fn pass_reference(&mut self, taken: Taken) {
         self.advance(record_bytes(self.position, WORD));
         self.taken = Some(taken);
     }
 
-    /// The length of a payload in the ring. Checked, since it lies in memory that is shared. A piece
-    /// that goes on is as long as a chunk: were an empty one taken, a ring full of them would be read
-    /// for ever.
+    /// Length of a payload in the ring. It is checked, since it lies in shared memory. A piece that is not the last has
+    /// the length of a chunk: if an empty one were accepted, a ring full of them would be read forever.
     #[inline]
     fn checked(&self, word: Word) -> Result<usize, Error> {
         let geometry = &self.memory.geometry;
@@ -227,7 +226,7 @@ impl Consumer {
         Ok(bytes)
     }
 
-    /// The word at the position, which is loaded once for each message or piece.
+    /// Word at the current position. It is loaded only once for each message or piece.
     #[inline]
     fn next_word(&mut self) -> Result<Word, Error> {
         let word = self.memory.word(self.position).load(Ordering::Acquire);
@@ -261,19 +260,19 @@ impl Consumer {
         self.waiter.until(record, notices)
     }
 
-    /// Where the next record is, bytes since the beginning.
+    /// Position of the next record, bytes since the ring's creation.
     #[cfg(test)]
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// System calls made since this was last asked.
+    /// Number of system calls since the last query.
     pub fn take_calls(&mut self) -> u64 {
         self.waiter.take_calls()
     }
 
-    /// Lets go without telling the producer: for the copy that a fork left in the wrong process. The
-    /// producer learns of a consumer's death only once no process has a copy.
+    /// Drops this side without notifying the producer: for the copy that a fork left in the wrong process. The producer
+    /// detects a consumer's death only once no process has a copy.
     pub fn disown(mut self) {
         self.armed = false;
     }
@@ -287,7 +286,7 @@ impl Drop for Consumer {
     }
 }
 
-/// A message where it lies. Given back when dropped.
+/// A message in place, released when dropped.
 #[derive(Debug)]
 pub struct Message<'a> {
     consumer: &'a mut Consumer,
@@ -318,7 +317,7 @@ mod tests {
             Options { slots: 1, slot_bytes: 8192, longest_in_ring_bytes: 0, ..Options::default() };
         let (mut producer, mut consumer) = ring(&options).unwrap();
         producer.loan(8000).unwrap().send();
-        // As if the producer had made the message longer after the word was read.
+        // As if the producer had changed the message's length after the word was read.
         let word = Word { bytes: 8, continuation: Continuation::Last, lies: Lies::InPool };
         assert_eq!(consumer.pop_slot(word, &mut [0; 8]), Ok((8, Continuation::Last)));
     }

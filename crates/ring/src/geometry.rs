@@ -1,33 +1,33 @@
-//! How large a ring is.
+//! Sizes of a ring.
 
 use crate::header::MOST_SLOTS;
 use crate::record::{capacity_for, longest_bytes};
 use crate::wait::Waiting;
 
-/// What a ring is asked for. [`Options::default`] suits messages of up to some KiB between two CPUs.
+/// Requested properties of a ring. [`Options::default`] suits messages of up to some KiB between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Bytes of messages that may be on their way, at least: rounded up to a power of two and one page.
+    /// Minimum capacity for messages in flight, bytes; rounded up to a power of two and to one page.
     pub capacity_bytes: usize,
-    /// The longest piece that is copied at once, bytes: a longer message goes in several, so that both
-    /// sides copy at the same time. Best as large as can be where the sides share one CPU; a ring that
-    /// does not wait never splits a message.
+    /// Longest piece that is copied at once, bytes. A longer message is sent in several pieces, so that both sides copy
+    /// at the same time. If the sides share one CPU, larger is better. A ring that does not wait never splits a
+    /// message.
     pub chunk_bytes: usize,
-    /// Bytes of messages that the producer may hold back, to show them to the consumer all at once; 0
-    /// shows each as it is sent. Whoever asks for more must call [`crate::Producer::flush`].
+    /// Bytes of messages that the producer may hold back, to publish them to the consumer all at once; 0 publishes each
+    /// message as it is sent. With a larger value the caller must call [`crate::Producer::flush`].
     pub batch_bytes: usize,
-    /// The longest loan that lies in the ring, bytes; longer ones lie in the pool.
+    /// Longest loan that lies in the ring, bytes; longer ones lie in the pool.
     pub longest_in_ring_bytes: usize,
-    /// Slots of the pool: loans of more than `longest_in_ring_bytes` that there may be at once, 32 at most.
+    /// Slots of the pool: maximum number of concurrent loans longer than `longest_in_ring_bytes`, at most 32.
     pub slots: u32,
-    /// Bytes of the longest loan from the pool.
+    /// Size of the longest loan from the pool, bytes.
     pub slot_bytes: usize,
     /// How both sides wait.
     pub waiting: Waiting,
 }
 
 impl Options {
-    /// The smallest `capacity_bytes` with which a message of `bytes` need not be split.
+    /// Smallest `capacity_bytes` with which a message of `bytes` need not be split.
     #[must_use]
     pub const fn capacity_for(bytes: usize) -> usize {
         capacity_for(bytes)
@@ -48,7 +48,7 @@ impl Default for Options {
     }
 }
 
-/// What was made of it.
+/// Actual sizes of a ring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
     pub(crate) capacity_bytes: usize,
@@ -60,14 +60,14 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// Rounded up to units of `page` bytes; `None` where that is more than there are addresses, or more
-    /// slots than a pool has.
+    /// Rounds the sizes up to units of `page` bytes. Returns `None` if they exceed the address space, or if there are
+    /// more slots than a pool can have.
     pub(crate) fn of(options: &Options, page: usize) -> Option<Self> {
         let capacity_bytes = options.capacity_bytes.max(page).checked_next_power_of_two()?;
         let longest_bytes = longest_bytes(capacity_bytes);
         let longest_in_ring_bytes = options.longest_in_ring_bytes.min(longest_bytes);
         let chunk_bytes = match options.waiting {
-            // Half a message would be left in the ring by whoever may not wait for room.
+            // A side that may not wait for room would leave half a message in the ring.
             Waiting::Never => usize::MAX,
             _ => options.chunk_bytes.clamp(1, longest_bytes),
         };

@@ -1,33 +1,33 @@
-//! What both sides share beside the messages.
+//! Shared state of both sides, apart from the messages.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence, futex_wake};
 
-/// Slots that a pool has, at most: what one line of notes has room for.
+/// Maximum number of slots of a pool: the number of notes that fit into one line.
 pub(crate) const MOST_SLOTS: usize = 32;
 
-/// Two cache lines of its own, since CPUs fetch lines in pairs.
+/// A value on a separate pair of cache lines, since CPUs fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Line<T>(pub(crate) T);
 
-/// All zero is its initial state.
+/// Header of a ring. All zero is its initial state.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Header {
-    /// How far the consumer has come, bytes since the beginning; published now and then.
+    /// Position of the consumer, bytes since the ring's creation; published at intervals.
     pub(crate) tail: Line<AtomicU64>,
-    /// 1 while the consumer sleeps or is about to.
+    /// 1 while the consumer sleeps or is about to sleep.
     pub(crate) consumer_sleeps: Line<AtomicU32>,
-    /// 1 while the producer sleeps or is about to.
+    /// 1 while the producer sleeps or is about to sleep.
     pub(crate) producer_sleeps: Line<AtomicU32>,
     /// 1 once either side is gone.
     pub(crate) closed: Line<AtomicU32>,
-    /// Slots of the pool that the consumer gave back, in that order: the slot's number and 1.
+    /// Slots of the pool that the consumer returned, in that order: the slot's number plus 1.
     pub(crate) freed: Line<[AtomicU32; MOST_SLOTS]>,
 }
 
 impl Header {
-    /// Says that one side is gone and wakes the other.
+    /// Marks one side as gone and wakes the other.
     pub(crate) fn close(&self) {
         self.closed.0.store(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);

@@ -1,11 +1,10 @@
-//! A ring of messages in shared memory, from one producer to one consumer: two threads, or two
-//! processes of which one was forked from the other or both from a third.
+//! A ring of messages in shared memory, from one producer to one consumer: two threads, or two processes of which one
+//! was forked from the other or both from a third.
 //!
-//! No system call is made while data flows, and one cache line carries a short message. Messages are
-//! copied in and out ([`Producer::send`], [`Consumer::recv`]), or written and read where they lie
-//! ([`Producer::loan`], [`Consumer::receive`]), and each side may do as it likes. Whoever waits for a
-//! side that has died, even by `SIGKILL` and in the middle of a message, gets [`Error::PeerGone`]
-//! within 50 ms.
+//! No system call is made while data flows, and one cache line carries a short message. Messages are copied in and out
+//! ([`Producer::send`], [`Consumer::recv`]), or written and read in place ([`Producer::loan`], [`Consumer::receive`]),
+//! and each side may choose freely. A side that waits for a peer that has died, even by `SIGKILL` and in the middle of
+//! a message, gets [`Error::PeerGone`] within 50 ms.
 //!
 //! ```
 //! use ipcperf_ring::{Options, ring};
@@ -26,56 +25,54 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! For two processes (`examples/two_processes.rs`), make the ring, fork, and in each process call `disown` on the side that is the
-//! other's: a side is dead only once no process has a copy of it.
+//! For two processes (`examples/two_processes.rs`), create the ring, fork, and in each process call `disown` on the
+//! side that belongs to the other: a side counts as dead only once no process has a copy of it.
 //!
 //! # How it works
 //!
-//! The memory is a memfd of a power of two, mapped twice back to back, so that a record that
-//! crosses the end is contiguous all the same. A record is an 8-byte word (that it is there, whether
-//! the message goes on, the length) followed by the payload, padded to 8 bytes; from 2 KiB on the
-//! payload begins at a cache line. The word at the
-//! producer's position is always 0 until the record is complete; the consumer polls the word at
-//! its own position. So the length travels in the cache line that carries the payload, and neither
-//! side reads an index of the other while data flows: the producer looks at the consumer's tail
-//! only when its cached copy leaves no room, the consumer publishes its tail only every quarter
-//! of the capacity or when it finds the ring empty.
+//! The memory is a memfd whose size is a power of two, mapped twice back to back, so that a record that crosses the end
+//! is still contiguous. A record is an 8-byte word (present flag, continuation flag, length) followed by the payload,
+//! padded to 8 bytes; from 2 KiB on the payload begins at a cache line. The word at the producer's position is always 0
+//! until the record is complete; the consumer polls the word at its own position. So the length travels in the cache
+//! line that carries the payload, and neither side reads an index of the other while data flows. The producer reads the
+//! consumer's tail only when its cached copy leaves no room; the consumer publishes its tail only every quarter of the
+//! capacity or when it finds the ring empty.
 //!
 //! ```text
 //! producer: room? -> payload -> 0 into the next word -> this word (Release) -> wake if announced
-//! consumer: this word (Acquire) -> payload -> tail, now and then (Release) -> wake if announced
+//! consumer: this word (Acquire) -> payload -> tail, at intervals (Release) -> wake if announced
 //! ```
 //!
-//! Long loans lie in a pool of slots, of which the one freed last is lent next, since caches still
-//! hold it; the record has the slot's number. With [`Options::batch_bytes`] all words but the first of
-//! a batch are stored at once, and the first when the batch is full, flushed, or the producer waits.
+//! Long loans lie in a pool of slots. The slot freed last is lent next, since caches still hold it; the record contains
+//! the slot's number. With [`Options::batch_bytes`] all words of a batch but the first are stored at once, and the
+//! first when the batch is full or flushed, or when the producer waits.
 //!
-//! Each side holds one end of a socket pair. Whoever has waited for 32 ms looks whether the other end
-//! is still held by anybody; the kernel lets go of it for a process that dies.
+//! Each side holds one end of a socket pair. A side that has waited for 32 ms checks whether any process still holds
+//! the other end; the kernel closes it when its process dies.
 //!
-//! # A peer that breaks the protocol
+//! # A peer that violates the protocol
 //!
-//! Each side can write to all of the shared memory at any time, so no value in it is trusted. Each is
-//! loaded once and checked, and only the checked copy is used; sizes, positions and free slots are kept
-//! in memory of one's own. Whatever a peer writes, this side:
+//! Each side can write to all of the shared memory at any time, so no value in it is trusted. Each is loaded once and
+//! checked, and only the checked copy is used; sizes, positions and free slots are kept in private memory. Whatever a
+//! peer writes, this side:
 //!
 //! - does not read or write outside the mapping or the caller's buffer, and does not panic;
 //! - returns [`Error::Corrupt`] for a value that the ring never writes;
-//! - waits no longer than for a peer that is silent, and gets [`Error::PeerGone`] once that is dead.
+//! - waits no longer than for a silent peer, and gets [`Error::PeerGone`] once the peer is dead.
 //!
-//! A lying peer can still:
+//! A malicious peer can still:
 //!
-//! - send any message, with any contents, and without end: a ring that it filled before it died may be
-//!   received from for ever. Do not count on [`Error::PeerGone`] to end a loop that receives from it;
+//! - send any message, with any contents, and without end: a ring that it filled before it died may keep a receiver
+//!   busy forever. Do not rely on [`Error::PeerGone`] to end a loop that receives from it;
 //! - overwrite messages that this side sends;
 //! - change a message while it is read in place ([`Consumer::taken`], [`Message`]) or written in place
-//!   ([`Producer::reserved`], [`Loan`]). Its length stays, but two reads of a byte can differ. Rust's
-//!   rules forbid that for a `&[u8]`, and the compiler may assume that it does not happen. Receive
-//!   a copy ([`Consumer::recv`]) and check the copy where the peer is not trusted with the contents;
+//!   ([`Producer::reserved`], [`Loan`]). Its length stays, but two reads of a byte can differ. Rust's rules forbid that
+//!   for a `&[u8]`, and the compiler may assume that it does not happen. If the contents from a peer are not trusted,
+//!   receive a copy ([`Consumer::recv`]) and check the copy;
 //! - make this side wait, or use CPU time, for as long as the peer lives.
 //!
-//! Header, records and pool lie between pages that cannot be accessed, and the memfd is sealed: no process
-//! can shorten it, which would end the other with `SIGBUS`. `src/lying_peer` tests all of this.
+//! Header, records and pool lie between inaccessible guard pages, and the memfd is sealed: no process can shorten it,
+//! which would kill the other with `SIGBUS`. `src/lying_peer` tests all of this.
 //!
 //! # Tests
 //!
@@ -120,38 +117,38 @@ use geometry::Geometry;
 use memory::Memory;
 use sync::Arc;
 
-/// Why a message did not pass.
+/// Reason why a message was not sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Nothing is there, or there is no room, and the ring does not wait.
+    /// There is no message, or no room, and the ring does not wait.
     #[error("nothing is there, or no room, and the ring does not wait")]
     WouldBlock,
-    /// The other side was dropped, or its process is dead; all it had sent was received.
+    /// The other side was dropped, or its process is dead, and everything it had sent was received.
     #[error("the other side is gone")]
     PeerGone,
-    /// The message fits neither ring nor pool, or not into the buffer.
+    /// The message fits neither into ring nor pool, or not into the buffer.
     #[error("the message is larger than the ring or the buffer")]
     TooLarge,
-    /// The message was sent in pieces, and can only be copied out.
+    /// The message was sent in pieces, and can only be received as a copy.
     #[error("the message lies in several pieces: receive a copy")]
     InPieces,
-    /// What lies in shared memory is nothing that this ring writes.
+    /// The shared memory holds a value that the ring never writes.
     #[error("what lies in the shared memory was not written by this ring")]
     Corrupt,
 }
 
-/// Makes a ring and its two sides.
+/// Creates a ring and its two sides.
 ///
 /// # Errors
-/// `EINVAL` for more slots than a pool has or more bytes than there are addresses; else the system's
-/// refusal of the memory: `ENOMEM`, `EMFILE`, or `ENOSYS` before Linux 3.17.
+/// Returns `EINVAL` for more slots than a pool can have or more bytes than the address space has; else the system's
+/// error for the memory: `ENOMEM`, `EMFILE`, or `ENOSYS` before Linux 3.17.
 pub fn ring(options: &Options) -> io::Result<(Producer, Consumer)> {
     let geometry =
         Geometry::of(options, memory::page_bytes()).ok_or(io::ErrorKind::InvalidInput)?;
     sides(Arc::new(Memory::map(geometry)?), options.waiting)
 }
 
-/// Makes the two sides of a ring that lies in `memory`.
+/// Creates the two sides of a ring in `memory`.
 fn sides(memory: Arc<Memory>, waiting: Waiting) -> io::Result<(Producer, Consumer)> {
     let (producers, consumers) = life::lifelines()?;
     let producer = Producer::new(Arc::clone(&memory), waiting, producers);
@@ -297,14 +294,14 @@ mod tests {
     fn a_side_that_nobody_holds_any_more_ends_the_wait_of_the_other() {
         for waiting in WAITS {
             let (mut producer, consumer) = ring(&small(waiting)).unwrap();
-            // As the kernel does for a process that was killed: nothing is said.
+            // Like a killed process: the other side is not notified.
             consumer.disown();
             while producer.send(&[0; 100]).is_ok() {}
             assert_eq!(producer.loan(100).unwrap_err(), Error::PeerGone);
         }
     }
 
-    /// Sends as `seed` says: a copy or a loan.
+    /// Sends a copy or a loan, depending on `seed`.
     fn send(producer: &mut Producer, bytes: usize, seed: usize) {
         let sent = message(bytes, seed);
         match producer.reserve(bytes) {
@@ -316,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Receives as `seed` says: in place or a copy.
+    /// Receives in place or a copy, depending on `seed`.
     fn receive(consumer: &mut Consumer, bytes: usize, seed: usize) -> Vec<u8> {
         if seed.is_multiple_of(2) {
             return received(consumer, bytes);
@@ -324,7 +321,7 @@ mod tests {
         match consumer.take() {
             Ok(length) => {
                 assert_eq!(length, bytes);
-                // What the next call gives back by itself.
+                // The next call releases this message.
                 consumer.taken().to_vec()
             }
             Err(error) => {

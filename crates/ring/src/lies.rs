@@ -1,5 +1,5 @@
-//! Single lies in shared memory, each of which must be an error. What a peer can do that changes its
-//! lies while they are read is in `lying_peer`.
+//! Single invalid values in shared memory, each of which must be an error. The tests in `lying_peer` use a peer that
+//! changes values while they are read.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::channel;
@@ -14,7 +14,7 @@ use crate::{Consumer, Error, Options, Producer, Waiting, sides};
 
 const CAPACITY: u64 = 4096;
 
-/// A ring of 4096 bytes with two slots, and its memory as the other side can write to it.
+/// A ring of 4096 bytes with two slots, and its memory, to which the other side can write.
 fn open_ring(waiting: Waiting) -> (Producer, Consumer, Arc<Memory>) {
     let options = Options {
         capacity_bytes: 4096,
@@ -30,7 +30,7 @@ fn open_ring(waiting: Waiting) -> (Producer, Consumer, Arc<Memory>) {
     (producer, consumer, memory)
 }
 
-/// Sends short messages until there is no room, and returns how many bytes they take.
+/// Sends short messages until there is no room, and returns the number of bytes that they take.
 fn fill(producer: &mut Producer) -> u64 {
     let mut bytes = 0;
     while producer.send(&[7; 24]).is_ok() {
@@ -43,7 +43,7 @@ fn fill(producer: &mut Producer) -> u64 {
 fn a_tail_that_the_consumer_cannot_have_come_to_is_corrupt() {
     let (mut producer, _consumer, memory) = open_ring(Waiting::Never);
     let head = fill(&mut producer);
-    // The long message must not be believed to fit because the tail is further on than the head.
+    // A tail beyond the head must not make the long message appear to fit.
     for tail in [head + 8, head + (1 << 20), head + CAPACITY, 1 << 63, u64::MAX, 4] {
         memory.header().tail.0.store(tail, Relaxed);
         assert_eq!(producer.send(&[7; 24]), Err(Error::Corrupt), "{tail}");
@@ -69,7 +69,7 @@ fn a_word_that_no_producer_writes_is_corrupt() {
         present | CAPACITY,
         present | (1 << 60),
         present | pooled | 8193,
-        // A piece that goes on is always as long as a chunk.
+        // A piece that is not the last always has the length of a chunk.
         present | more,
         present | more | 1016,
         present | more | CAPACITY,
@@ -77,7 +77,7 @@ fn a_word_that_no_producer_writes_is_corrupt() {
     for word in words {
         let (producer, mut consumer, memory) = open_ring(Waiting::Futex);
         memory.word(0).store(word, Relaxed);
-        // So that a word that is taken for a piece is not followed by a wait without end.
+        // Disown, so that accepting the word as a piece does not lead to an endless wait.
         producer.disown();
         assert_eq!(consumer.recv(&mut [0; 8]), Err(Error::Corrupt), "{word:x}");
         assert_eq!(consumer.take(), Err(Error::Corrupt), "{word:x}");
@@ -94,7 +94,7 @@ fn a_ring_full_of_pieces_has_an_end() {
             memory.word(position).store(word, Relaxed);
         }
         producer.disown();
-        // Elsewhere, so that a message without end is a failure and not a test without end.
+        // On another thread, so that an endless message fails the test instead of hanging it.
         let (tell, told) = channel();
         thread::spawn(move || tell.send(consumer.recv(&mut [0; 1 << 16])));
         let received = told.recv_timeout(Duration::from_secs(60));
@@ -123,7 +123,7 @@ fn a_slot_that_there_is_not_is_corrupt() {
 
 #[test]
 fn a_note_of_a_slot_that_was_not_lent_is_corrupt() {
-    // Two slots: notes 1 and 2. Slot 0 is lent, slot 1 is not.
+    // Two slots have the notes 1 and 2. Slot 0 is lent, slot 1 is not.
     for note in [2, 3, 33, u32::MAX] {
         let (mut producer, _consumer, memory) = open_ring(Waiting::Never);
         producer.loan(5000).unwrap().send();
@@ -140,7 +140,7 @@ fn so_is_one_that_is_waited_for() {
         let (mut producer, _consumer, memory) = open_ring(Waiting::Futex);
         producer.loan(5000).unwrap().send();
         producer.loan(5000).unwrap().send();
-        // Either before the wait begins or while it lasts.
+        // Written either before the wait begins or during it.
         let liar = thread::spawn(move || {
             thread::sleep(Duration::from_millis(5));
             memory.header().freed.0[0].store(note, Relaxed);

@@ -1,7 +1,7 @@
-//! How a side learns that the process of the other is gone, however it went.
+//! Detects that the other side's process has ended, for whatever reason.
 //!
-//! Each side holds one end of a pair of sockets on which nothing is ever sent. The kernel closes what
-//! a process held when it dies, by whatever instruction it was stopped, and the other end hangs up.
+//! Each side holds one end of a socket pair on which nothing is ever sent. When a process dies, at whatever
+//! instruction, the kernel closes its descriptors, and the other end hangs up.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,7 +21,7 @@ pub(crate) fn lifelines() -> io::Result<(Lifeline, Lifeline)> {
 }
 
 impl Lifeline {
-    /// Whether nobody holds the other end any more: one system call.
+    /// Whether no process holds the other end any more. Makes one system call.
     pub(crate) fn is_cut(&self) -> bool {
         let mut ends = [PollFd::new(&self.0, PollFlags::empty())];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };

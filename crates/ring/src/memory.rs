@@ -1,4 +1,4 @@
-//! The memory of a ring: a header, the records mapped twice back to back, and the pool.
+//! Memory of a ring: a header, the records mapped twice back to back, and the pool.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,13 +12,13 @@ use crate::geometry::Geometry;
 use crate::header::Header;
 use crate::sync::AtomicU64;
 
-/// What memory is mapped in units of.
+/// Granularity of mappings, bytes.
 pub(crate) fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
-/// The mapping. Header, records and pool lie between pages that cannot be accessed: whoever runs over
-/// the end of one is stopped by a signal and touches nothing else.
+/// The mapping. Header, records and pool lie between inaccessible guard pages: an access beyond the end of one raises a
+/// signal and touches nothing else.
 ///
 /// ```text
 /// guard, header, guard, records, records again, guard, pool, guard
@@ -32,13 +32,13 @@ pub(crate) struct Memory {
     pub(crate) geometry: Geometry,
 }
 
-// SAFETY: the memory is shared by design; it is reached through atomics and through the protocol
-// of producer and consumer, each of which is the only one of its kind.
+// SAFETY: the memory is shared by design; it is accessed through atomics and through the protocol of producer and
+// consumer, each of which is the only one of its kind.
 unsafe impl Send for Memory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
 
-/// Addresses that nothing else is mapped to.
+/// A reserved address range to which nothing else is mapped.
 #[derive(Debug)]
 struct Reserved {
     start: NonNull<u8>,
@@ -53,13 +53,13 @@ impl Reserved {
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::NOMEM)?, bytes })
     }
 
-    /// Maps `bytes` of `file` from `from` on at offset `at`.
+    /// Maps `bytes` of `file`, starting from `from`, at offset `at`.
     fn map(&self, file: &OwnedFd, at: usize, from: usize, bytes: usize) -> io::Result<()> {
         assert!(at + bytes <= self.bytes, "inside what is reserved");
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let kind = MapFlags::SHARED | MapFlags::FIXED;
-        // SAFETY: the range lies inside the addresses reserved and, as `Memory::map` places its
-        // parts, is still unused, so MAP_FIXED replaces nothing but that reservation.
+        // SAFETY: the range lies inside the reservation and, because of the layout in `Memory::map`, is still unused,
+        // so MAP_FIXED replaces only that reservation.
         unsafe {
             let address = self.start.as_ptr().add(at).cast();
             mmap(address, bytes, access, kind, file, from as u64)
@@ -69,15 +69,15 @@ impl Reserved {
 
     fn address(&self, at: usize) -> NonNull<u8> {
         assert!(at <= self.bytes, "inside what is reserved");
-        // SAFETY: inside the addresses reserved, or at their end.
+        // SAFETY: the address is inside the reservation, or at its end.
         unsafe { self.start.add(at) }
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // SAFETY: the addresses were reserved with this length, and both sides, which hold the memory
-        // in an `Arc`, are gone.
+        // SAFETY: the addresses were reserved with this length, and both sides, which hold the memory in an `Arc`, are
+        // gone.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
@@ -86,8 +86,8 @@ fn header_bytes() -> usize {
     size_of::<Header>().next_multiple_of(page_bytes())
 }
 
-/// A file in memory that keeps its length: were it cut short, a side that reads what it has mapped would
-/// be ended by `SIGBUS`.
+/// Creates a memfd of fixed length. If it could be shortened, a side that accesses its mapping could be killed by
+/// `SIGBUS`.
 fn sealed_file(bytes: usize) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = memfd_create("ipcperf-ring", flags)?;
@@ -115,7 +115,7 @@ impl Memory {
         Ok(Self { _reserved: reserved, header: header.cast(), records, pool, geometry })
     }
 
-    /// Where header, records and pool are, and how long.
+    /// Address and length of header, records and pool.
     fn parts(&self) -> [(NonNull<u8>, usize); 3] {
         let Geometry { capacity_bytes, .. } = self.geometry;
         [
@@ -125,13 +125,13 @@ impl Memory {
         ]
     }
 
-    /// Makes every page present in the calling process, so that none is had by a fault later.
+    /// Makes every page present in the calling process, so that no later access faults.
     pub(crate) fn populate(&self) -> io::Result<()> {
         for (start, bytes) in self.parts().into_iter().filter(|&(_, bytes)| bytes > 0) {
             // SAFETY: the range is mapped; populating does not change its contents.
             let done = unsafe { madvise(start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) };
             match done {
-                // Before Linux 5.14 reading each page has to do.
+                // Before Linux 5.14, read each page instead.
                 Err(Errno::INVAL) => read_each_page(start, bytes),
                 other => other?,
             }
@@ -140,13 +140,13 @@ impl Memory {
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: a page-aligned header is mapped there, which is only reached through atomics, for
-        // which any bits are valid; it lives as long as `self`.
+        // SAFETY: a page-aligned header is mapped there, which is accessed only through atomics, for which any bits are
+        // valid; it lives as long as `self`.
         unsafe { self.header.as_ref() }
     }
 
-    /// The address of `position` (bytes since the beginning) in the first copy. At least the whole
-    /// capacity is addressable from there on.
+    /// Address of `position` (bytes since the ring's creation) in the first copy. At least the whole capacity
+    /// is addressable from there on.
     #[inline]
     fn address(&self, position: u64) -> *mut u8 {
         #[allow(clippy::cast_possible_truncation, reason = "masked to less than the capacity")]
@@ -155,28 +155,28 @@ impl Memory {
         unsafe { self.records.as_ptr().add(offset) }
     }
 
-    /// The word at `position`, which is a multiple of 8.
+    /// Word at `position`, which is a multiple of 8.
     #[inline]
     pub(crate) fn word(&self, position: u64) -> &AtomicU64 {
         debug_assert_eq!(position % 8, 0);
-        // SAFETY: 8-aligned (page-aligned start, position a multiple of 8) and inside the mapping;
-        // records' words are only ever reached as atomics while both sides know of them.
+        // SAFETY: 8-aligned (page-aligned start, position a multiple of 8) and inside the mapping; while both sides use
+        // the memory, the words of records are accessed only as atomics.
         unsafe { AtomicU64::from_ptr(self.address(position).cast()) }
     }
 
-    /// Where the producer writes a payload of `bytes` from `position` on.
+    /// Address at which the producer writes a payload of `bytes` at `position`.
     #[inline]
     pub(crate) fn target(&self, position: u64, _bytes: usize) -> *mut u8 {
         self.address(position)
     }
 
-    /// Where the consumer reads it.
+    /// Address at which the consumer reads it.
     #[inline]
     pub(crate) fn source(&self, position: u64, _bytes: usize) -> *const u8 {
         self.address(position)
     }
 
-    /// Where the producer writes the payload that slot `number` of the pool holds.
+    /// Address at which the producer writes the payload of slot `number` of the pool.
     #[inline]
     pub(crate) fn slot_target(&self, number: u32) -> *mut u8 {
         debug_assert!(number < self.geometry.slots);
@@ -184,7 +184,7 @@ impl Memory {
         unsafe { self.pool.as_ptr().add(number as usize * self.geometry.slot_bytes) }
     }
 
-    /// Where the consumer reads it.
+    /// Address at which the consumer reads it.
     #[inline]
     pub(crate) fn slot_source(&self, number: u32) -> *const u8 {
         self.slot_target(number)
@@ -206,10 +206,10 @@ mod tests {
     use super::*;
     use crate::Options;
 
-    /// Whether the byte at `address` can be read: the kernel is asked, which sends no signal.
+    /// Whether the byte at `address` is readable. Checked through a system call, which fails without a signal.
     fn is_readable(address: *const u8) -> bool {
         let (_reader, writer) = pipe().unwrap();
-        // SAFETY: the kernel refuses an address that cannot be read.
+        // SAFETY: the kernel returns an error for an address that is not readable.
         unsafe { libc::write(writer.as_raw_fd(), address.cast(), 1) == 1 }
     }
 
@@ -225,7 +225,7 @@ mod tests {
             memory.populate().unwrap();
             for (start, bytes) in memory.parts() {
                 let (start, end) = (start.as_ptr(), start.as_ptr().wrapping_add(bytes));
-                // Reserved, so that nothing else can be mapped there.
+                // The guard pages are reserved, so that nothing else can be mapped there.
                 let reserved = memory._reserved.start.as_ptr();
                 assert!(reserved < start);
                 assert!(end < reserved.wrapping_add(memory._reserved.bytes));

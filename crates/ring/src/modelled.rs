@@ -1,5 +1,5 @@
-//! Memory as loom can follow it: every word an atomic of loom's, every payload a cell that reports
-//! whoever reads or writes it while the other side may write.
+//! Memory that loom can model: every word is an atomic of loom's, and every payload a cell that detects access by one
+//! side while the other may write.
 
 use std::cell::UnsafeCell as Bytes;
 use std::io;
@@ -11,12 +11,12 @@ use crate::header::Header;
 use crate::record::WORD;
 use crate::sync::AtomicU64;
 
-/// One record's worth, so that models stay small.
+/// Size of one record, so that models stay small.
 pub(crate) fn page_bytes() -> usize {
     2 * WORD
 }
 
-/// The other side never dies in a model.
+/// A lifeline that is never cut: the other side never dies in a model.
 #[derive(Debug)]
 pub(crate) struct Lifeline;
 
@@ -35,7 +35,7 @@ impl Lifeline {
 pub(crate) struct Memory {
     header: Header,
     words: Vec<AtomicU64>,
-    /// Who touches the payload at each word, and each slot.
+    /// Cells that model access to the payload at each word, and to each slot.
     payloads: Vec<UnsafeCell<()>>,
     slots: Vec<UnsafeCell<()>>,
     records: Bytes<Vec<u8>>,
@@ -43,7 +43,7 @@ pub(crate) struct Memory {
     pub(crate) geometry: Geometry,
 }
 
-// SAFETY: what is shared is atomic, or followed by loom, which reports races.
+// SAFETY: all shared state is atomic, or tracked by loom, which reports races.
 unsafe impl Send for Memory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
@@ -80,10 +80,9 @@ impl Memory {
         &self.words[self.offset(position) / WORD]
     }
 
-    /// Both sides find a payload at the same address, so that one that crosses the end may lie behind it.
+    /// Address of a payload, the same for both sides. A payload that crosses the end continues behind it.
     fn record(&self, position: u64) -> *mut u8 {
-        // SAFETY: the offset is less than the capacity, and the vector, which is never resized, twice
-        // that long.
+        // SAFETY: the offset is less than the capacity, and the vector, which is never resized, is twice that long.
         unsafe { (*self.records.get()).as_mut_ptr().add(self.offset(position)) }
     }
 

@@ -1,4 +1,4 @@
-//! The side that sends.
+//! Sending side of a ring.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -15,12 +15,11 @@ use crate::wait::{Notices, Waiter, Waiting};
 #[derive(Debug)]
 pub struct Producer {
     memory: Arc<Memory>,
-    /// Where the next record goes, bytes since the beginning.
+    /// Position of the next record, bytes since the ring's creation.
     head: u64,
-    /// The consumer's tail as last read and checked: never beyond `head`, never more than the capacity
-    /// behind it.
+    /// The consumer's tail as last read and checked: never beyond `head`, and never more than the capacity behind it.
     seen_tail: u64,
-    /// The first record that the consumer has not been shown: where it is, and its word.
+    /// First record not yet published to the consumer: its position, and its word.
     held_back: Option<(u64, u64)>,
     slots: FreeSlots,
     loaned: Option<Loaned>,
@@ -28,13 +27,13 @@ pub struct Producer {
     armed: bool,
 }
 
-/// The pool's slots that are free, the one freed last on top: it is what caches still hold.
+/// Free slots of the pool. The one freed last is on top, since caches still hold it.
 #[derive(Debug)]
 struct FreeSlots {
     stack: Vec<u32>,
-    /// Slots of the pool, free or lent.
+    /// Number of slots in the pool, free or lent.
     count: u32,
-    /// Which of the header's notes of freed slots is next, modulo their number.
+    /// Index of the header's next note of a freed slot, modulo their number.
     next: usize,
 }
 
@@ -43,12 +42,12 @@ impl FreeSlots {
         Self { stack: (0..count).rev().collect(), count, next: 0 }
     }
 
-    /// The slot that the next note names; `None` where the consumer has not written it yet. The note is
-    /// loaded once.
+    /// Returns the slot that the next note names; `None` if the consumer has not written it yet. The note is loaded
+    /// once.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] for a slot that does not exist or is not lent. So no slot is lent twice, and no
-    /// more notes are taken than there are slots.
+    /// Returns [`Error::Corrupt`] for a slot that does not exist or is not lent. So no slot is lent twice, and no more
+    /// notes are accepted than there are slots.
     fn noted(&self, header: &Header) -> Result<Option<u32>, Error> {
         let note = header.freed.0[self.next].load(Ordering::Acquire);
         let Some(number) = note.checked_sub(1) else { return Ok(None) };
@@ -66,7 +65,7 @@ impl FreeSlots {
     }
 }
 
-/// A place that was found for a message.
+/// Reserved space for a message.
 #[derive(Clone, Copy, Debug)]
 struct Loaned {
     bytes: usize,
@@ -79,17 +78,17 @@ enum Place {
     Slot(u32),
 }
 
-/// Where the payload of `bytes` of a record at `position` goes.
+/// Address for the payload of `bytes` of a record at `position`.
 #[inline]
 fn payload_target(memory: &Memory, position: u64, bytes: usize) -> *mut u8 {
     memory.target(position + lead_bytes(position, bytes) as u64, bytes)
 }
 
-/// The tail as it was loaded once: it lies between the one seen before, which is not more than the
-/// capacity behind the head, and the head.
+/// Checks a tail that was loaded once: it must lie between the last one, which is no more than the capacity behind the
+/// head, and the head.
 ///
 /// # Errors
-/// [`Error::Corrupt`] for one that no consumer can have come to.
+/// Returns [`Error::Corrupt`] for a tail that no consumer can have reached.
 fn checked_tail(tail: u64, seen_tail: u64, head: u64) -> Result<u64, Error> {
     let is_at_word = tail.is_multiple_of(WORD as u64);
     if (seen_tail..=head).contains(&tail) && is_at_word { Ok(tail) } else { Err(Error::Corrupt) }
@@ -110,20 +109,20 @@ impl Producer {
         }
     }
 
-    /// Makes the memory present in this process, so that no page is had by a fault later.
+    /// Makes the memory present in this process, so that no later access faults.
     ///
     /// # Errors
-    /// `ENOMEM` where the system has no room for it.
+    /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn populate(&self) -> io::Result<()> {
         self.memory.populate()
     }
 
-    /// Sends a copy of `message`; in pieces where it is longer than a chunk, and then it need not fit
-    /// into the ring. Waits where there is no room.
+    /// Sends a copy of `message`; waits if there is no room. A message longer than a chunk is sent in pieces, and then
+    /// need not fit into the ring.
     ///
     /// # Errors
-    /// [`Error::PeerGone`], [`Error::WouldBlock`] where the ring does not wait, and then
-    /// [`Error::TooLarge`] where it never has room for it.
+    /// Returns [`Error::PeerGone`]. If the ring does not wait, returns [`Error::WouldBlock`], or [`Error::TooLarge`]
+    /// for a message that can never fit.
     #[inline]
     pub fn send(&mut self, message: &[u8]) -> Result<(), Error> {
         self.give_up();
@@ -140,12 +139,12 @@ impl Producer {
     #[inline]
     fn push(&mut self, payload: &[u8], continuation: Continuation) -> Result<(), Error> {
         let record = record_bytes(self.head, payload.len());
-        // Room for the word after the record too: it is cleared before the record is shown.
+        // Includes room for the word after the record, which is cleared before the record is published.
         self.make_room(record + WORD)?;
-        // SAFETY: `make_room` saw, by a tail that was checked, that the consumer is done with
-        // `record + WORD` bytes from `head` on, no more than the capacity, of which the payload is a
-        // part; they lie contiguous in the double mapping. Nobody else writes there; a consumer that
-        // does all the same changes only what it will receive.
+        // SAFETY: `make_room` established, from a checked tail, that the consumer is done with `record + WORD` bytes
+        // from `head` on, no more than the capacity, which include the payload; they are contiguous in the double
+        // mapping. No other code of the protocol writes there; a consumer that does anyway changes only what it will
+        // receive.
         unsafe {
             let target = payload_target(&self.memory, self.head, payload.len());
             target.copy_from_nonoverlapping(payload.as_ptr(), payload.len());
@@ -154,20 +153,19 @@ impl Producer {
         Ok(())
     }
 
-    /// Finds a place for a message of `bytes`, which is sent when the loan is; in the pool where it is
-    /// longer than what may lie in the ring. Waits where none is free.
+    /// Reserves space for a message of `bytes`, which is sent when the loan is: in the pool if it is longer than what
+    /// may lie in the ring. Waits if none is free.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for what fits nowhere, [`Error::PeerGone`], [`Error::WouldBlock`] where the
+    /// Returns [`Error::TooLarge`] for a message that never fits, [`Error::PeerGone`], or [`Error::WouldBlock`] if the
     /// ring does not wait.
     pub fn loan(&mut self, bytes: usize) -> Result<Loan<'_>, Error> {
         self.reserve(bytes)?;
         Ok(Loan { producer: self })
     }
 
-    /// As [`Producer::loan`], for callers that cannot hold a borrow: the place is what
-    /// [`Producer::reserved`] returns until [`Producer::commit`] sends it. What was reserved before and
-    /// not sent is given up.
+    /// Like [`Producer::loan`], for callers that cannot hold a borrow: [`Producer::reserved`] returns the space until
+    /// [`Producer::commit`] sends it. Discards a previous reservation that was not sent.
     ///
     /// # Errors
     /// As for [`Producer::loan`].
@@ -188,9 +186,8 @@ impl Producer {
         Ok(())
     }
 
-    /// The place that was reserved; empty where none was. It lies in memory that the consumer can write
-    /// to: one that does not keep to the protocol can change what was written there (see the crate's
-    /// documentation).
+    /// The reserved space; empty if there is none. It lies in memory that the consumer can write to: a consumer that
+    /// violates the protocol can change its contents (see the crate's documentation).
     #[inline]
     pub fn reserved(&mut self) -> &mut [u8] {
         let Some(Loaned { bytes, place }) = self.loaned else { return &mut [] };
@@ -198,14 +195,14 @@ impl Producer {
             Place::Ring => payload_target(&self.memory, self.head, bytes),
             Place::Slot(number) => self.memory.slot_target(number),
         };
-        // SAFETY: `reserve` saw room for `bytes` there, inside the mapping, which lives as long as `self`;
-        // the kernel initialised it. The consumer is not shown it before `commit`; one that writes there
-        // all the same changes the bytes under their writer, which Rust does not provide for. No index,
-        // length or address in this crate is made of them.
+        // SAFETY: `reserve` saw room for `bytes` there, inside the mapping, which lives as long as `self`; the kernel
+        // initialized it. The record is not published to the consumer before `commit`. A consumer that writes there
+        // anyway changes the bytes under their writer, which Rust does not allow for. No index, length or address in
+        // this crate depends on them.
         unsafe { std::slice::from_raw_parts_mut(start, bytes) }
     }
 
-    /// Sends what lies in the place that was reserved; nothing where none was.
+    /// Sends the message in the reserved space, if any.
     #[inline]
     pub fn commit(&mut self) {
         let Some(Loaned { bytes, place }) = self.loaned.take() else { return };
@@ -232,7 +229,7 @@ impl Producer {
         }
     }
 
-    /// The slot freed last, of those the consumer gave back.
+    /// Returns the slot freed last among those that the consumer gave back; waits if none is free.
     fn free_slot(&mut self) -> Result<u32, Error> {
         self.collect()?;
         if self.slots.stack.is_empty() {
@@ -246,8 +243,8 @@ impl Producer {
         self.slots.stack.pop().ok_or(Error::Corrupt)
     }
 
-    /// Takes the notes of freed slots. There are never more than slots, and so no note is written to
-    /// twice before it was taken.
+    /// Collects the notes of freed slots. There are never more notes than slots, so no note is overwritten before it is
+    /// collected.
     fn collect(&mut self) -> Result<(), Error> {
         let header = self.memory.header();
         while let Some(number) = self.slots.noted(header)? {
@@ -256,7 +253,7 @@ impl Producer {
         Ok(())
     }
 
-    /// Completes the record at `head`, and shows it to the consumer unless it is held back.
+    /// Completes the record at `head`, and publishes it to the consumer unless it is held back.
     #[inline]
     fn show(&mut self, word: u64, record: usize) {
         let next = self.head + record as u64;
@@ -275,8 +272,8 @@ impl Producer {
         self.waiter.wake(&self.memory.header().consumer_sleeps.0);
     }
 
-    /// All records but the first are complete as the consumer will find them: it comes to them only
-    /// past the first.
+    /// Holds a record back. All records of a batch but the first are already complete in the ring: the consumer reaches
+    /// them only past the first.
     #[inline]
     fn hold_back(&mut self, word: u64, next: u64) {
         let (first, first_word) = match self.held_back {
@@ -294,7 +291,7 @@ impl Producer {
         }
     }
 
-    /// Shows the consumer what was held back.
+    /// Publishes the records that were held back.
     #[inline]
     pub fn flush(&mut self) {
         if let Some((first, word)) = self.held_back.take() {
@@ -316,7 +313,7 @@ impl Producer {
         if bytes as u64 > capacity {
             return Err(Error::TooLarge);
         }
-        // Nobody makes room for what they do not know of.
+        // The consumer can free space only for records that were published.
         self.flush();
         let (header, head, seen_tail) = (self.memory.header(), self.head, self.seen_tail);
         let room = || {
@@ -329,19 +326,19 @@ impl Producer {
         Ok(())
     }
 
-    /// Where the next record goes, bytes since the beginning.
+    /// Position of the next record, bytes since the ring's creation.
     #[cfg(test)]
     pub(crate) fn position(&self) -> u64 {
         self.head
     }
 
-    /// System calls made since this was last asked.
+    /// Number of system calls since the last query.
     pub fn take_calls(&mut self) -> u64 {
         self.waiter.take_calls()
     }
 
-    /// Lets go without telling the consumer: for the copy that a fork left in the wrong process. The
-    /// consumer learns of a producer's death only once no process has a copy.
+    /// Drops this side without notifying the consumer: for the copy that a fork left in the wrong process. The consumer
+    /// detects a producer's death only once no process has a copy.
     pub fn disown(mut self) {
         self.armed = false;
     }
@@ -356,14 +353,14 @@ impl Drop for Producer {
     }
 }
 
-/// A place for a message, in memory that the consumer will read it from. Given up where it is not sent.
+/// Space for a message in memory from which the consumer will read it. Discarded if it is not sent.
 #[derive(Debug)]
 pub struct Loan<'a> {
     producer: &'a mut Producer,
 }
 
 impl Loan<'_> {
-    /// Sends what it holds.
+    /// Sends the message.
     pub fn send(self) {
         self.producer.commit();
     }

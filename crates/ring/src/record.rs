@@ -2,30 +2,30 @@
 
 use crate::Error;
 
-/// Bytes of the word before each record.
+/// Size of the word before each record, bytes.
 pub(crate) const WORD: usize = 8;
-/// Set in the word of a record that is there.
+/// Flag in the word of a record that is present.
 const PRESENT: u64 = 1 << 63;
-/// Set where the message goes on in the next record.
+/// Flag of a message that continues in the next record.
 const MORE: u64 = 1 << 62;
-/// Set where the payload lies in the pool, and the record holds the slot's number.
+/// Flag of a payload that lies in the pool; the record then holds the slot's number.
 const POOLED: u64 = 1 << 61;
 
-/// Whether the message goes on after this record.
+/// Whether the message continues after this record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Continuation {
     Last,
     More,
 }
 
-/// Where the payload of a record lies.
+/// Location of a record's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lies {
     Behind,
     InPool,
 }
 
-/// What the word of a record says.
+/// Decoded word of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) bytes: u64,
@@ -41,11 +41,11 @@ impl Word {
         PRESENT | more | pooled | bytes as u64
     }
 
-    /// Reads the copy of a word that was loaded once. The length is still to be checked.
+    /// Decodes the copy of a word that was loaded once. The caller must still check the length.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] for one that is not there, or that lies in the pool and goes on: a producer
-    /// writes neither.
+    /// Returns [`Error::Corrupt`] for a word without the present flag, or with both the pool and the continuation flag:
+    /// a producer writes neither.
     #[inline]
     pub(crate) const fn read(word: u64) -> Result<Self, Error> {
         if word & PRESENT == 0 || word & (MORE | POOLED) == MORE | POOLED {
@@ -59,24 +59,23 @@ impl Word {
     }
 }
 
-/// Payloads of this many bytes and more begin at a cache line: a copy whose source or target is aligned
-/// is up to a quarter faster between far CPUs. To a shorter one the line in between costs more than that.
+/// Minimum size of payloads that begin at a cache line, bytes. A copy whose source or target is aligned is up to a
+/// quarter faster between distant CPUs. For a shorter payload the extra line costs more than alignment saves.
 const ALIGNED_FROM: usize = 2048;
 const LINE: usize = 64;
 
-/// The longest payload that a ring of `capacity_bytes` has room for, beside what precedes it and the word
-/// after it.
+/// Longest payload that fits into a ring of `capacity_bytes`, next to its lead and the word after it.
 #[inline]
 pub(crate) const fn longest_bytes(capacity_bytes: usize) -> usize {
     capacity_bytes - if capacity_bytes < ALIGNED_FROM { 2 * WORD } else { LINE + WORD }
 }
 
-/// The smallest ring that has room for a payload of `bytes`.
+/// Smallest ring that has room for a payload of `bytes`.
 pub(crate) const fn capacity_for(bytes: usize) -> usize {
     (bytes.next_multiple_of(WORD) + LINE + WORD).next_power_of_two()
 }
 
-/// Where in a record at `position` its payload begins.
+/// Offset of the payload in a record at `position`.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "a remainder below LINE")]
 pub(crate) const fn lead_bytes(position: u64, payload_bytes: usize) -> usize {
@@ -87,7 +86,7 @@ pub(crate) const fn lead_bytes(position: u64, payload_bytes: usize) -> usize {
     WORD + after_word.next_multiple_of(LINE) - after_word
 }
 
-/// Bytes a record at `position` takes in the ring, its word included.
+/// Size of a record at `position` in the ring, including its word, bytes.
 #[inline]
 pub(crate) const fn record_bytes(position: u64, payload_bytes: usize) -> usize {
     lead_bytes(position, payload_bytes) + payload_bytes.next_multiple_of(WORD)

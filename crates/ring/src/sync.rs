@@ -1,4 +1,4 @@
-//! What both sides synchronise with: the system's own, or, with `--cfg loom`, loom's model of it.
+//! Synchronization primitives: those of the system or, with `--cfg loom`, loom's model of them.
 
 #[cfg(loom)]
 pub(crate) use self::modelled::{futex_wait, futex_wake, give_way};
@@ -13,12 +13,12 @@ pub(crate) use std::sync::Arc;
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// Why a sleep ended.
+/// Reason why a sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The time was up.
+    /// The time limit passed.
     ByTime,
-    /// A wake, a signal, a word that had changed: whoever slept looks.
+    /// A wake, a signal, or a changed word: the sleeper must check again.
     Otherwise,
 }
 
@@ -31,7 +31,7 @@ mod real {
 
     use super::{AtomicU32, Woken};
 
-    /// Sleeps while `word` is 1, `limit` at most.
+    /// Sleeps while `word` is 1, for `limit` at most.
     pub(crate) fn futex_wait(word: &AtomicU32, limit: Duration) -> Woken {
         let limit = Timespec {
             tv_sec: limit.as_secs().cast_signed(),
@@ -44,7 +44,7 @@ mod real {
     }
 
     pub(crate) fn futex_wake(word: &AtomicU32) {
-        // A futex on memory that is mapped cannot fail to be woken.
+        // Waking a futex on mapped memory cannot fail.
         let _ = futex::wake(word, Flags::empty(), 1);
     }
 
@@ -53,7 +53,7 @@ mod real {
     }
 }
 
-/// A futex as loom can follow it: whoever sleeps for good is a deadlock, which loom reports.
+/// A futex that loom can model: a thread that sleeps forever is a deadlock, which loom reports.
 #[cfg(loom)]
 mod modelled {
     use std::time::Duration;

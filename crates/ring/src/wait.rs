@@ -1,4 +1,4 @@
-//! How a side of the ring waits, and how it is woken.
+//! Waiting and waking of the two sides.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
@@ -7,62 +7,59 @@ use crate::Error;
 use crate::life::Lifeline;
 use crate::sync::{AtomicU32, Ordering, Woken, fence, futex_wait, futex_wake, give_way};
 
-/// How long to look before sleeping, at first: longer than a wake-up's own cost would lose, shorter than
-/// the other side's time slice.
+/// Initial time to poll before sleeping: longer than the cost of a wake-up, shorter than the other side's time slice.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// How long to look, at most, where sleeps have turned out to be short: beyond it a wake-up is little beside
-/// what was waited for.
+/// Maximum time to poll if sleeps have turned out to be short: for longer waits the cost of a wake-up is negligible.
 const LONGEST_SPIN: Duration = Duration::from_millis(1);
 
-/// Looks before the first PAUSE, which would take as long as the whole way of a line between near
-/// CPUs.
+/// Polls before the first PAUSE instruction, which takes as long as a cache line between CPUs near each other.
 const EAGER_LOOKS: u32 = 64;
 
-/// How long to wait, at most, before looking whether the other side still lives. Beyond the next tick
-/// of any kernel, so that setting it moves no timer.
+/// Maximum wait before checking whether the other side is still alive. Longer than the tick of any kernel, so that
+/// setting it moves no timer.
 const PATIENCE: Duration = Duration::from_millis(32);
 
-/// How long to wait on, at most, after a sleep that ended early for nothing. Beyond the next tick too, and
-/// with [`PATIENCE`] less than what is promised for noticing a death.
+/// Maximum further wait after a sleep that ended early without a result. Also longer than a tick, and together with
+/// [`PATIENCE`] less than the promised time to detect a death.
 const REST: Duration = Duration::from_millis(16);
 
-/// Time within which a death is noticed, on a machine that has nothing else to do.
+/// Time within which a death is detected on an otherwise idle machine.
 const NOTICED_WITHIN: Duration = Duration::from_millis(50);
 const _: () = assert!(PATIENCE.as_millis() + REST.as_millis() < NOTICED_WITHIN.as_millis());
 
-/// How a side waits when it can do nothing.
+/// How a side waits if it cannot proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// Look for 20 us, then sleep on a futex; look longer, up to 1 ms, as long as sleeps turn out to be
-    /// shorter than that. For sides on CPUs of their own.
+    /// Poll for 20 us, then sleep on a futex. Poll for longer, up to 1 ms, while sleeps turn out to be shorter than
+    /// that. For sides on separate CPUs.
     SpinThenFutex,
     /// Sleep on a futex at once.
     Futex,
-    /// Give up the CPU and look again. For sides that share one CPU.
+    /// Yield the CPU and poll again. For sides that share one CPU.
     Yield,
     /// Do not wait: return [`Error::WouldBlock`].
     Never,
 }
 
-/// Waits and wakes as its kind says, and counts the system calls that took.
+/// Waits and wakes in one of these ways, and counts the system calls.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     waiting: Waiting,
     life: Lifeline,
-    /// How long to look before sleeping.
+    /// Time to poll before sleeping.
     spin: Duration,
-    /// Whether the other side was found dead or has said that it goes; either is final.
+    /// Whether the other side was found dead or has announced that it is gone; either is final.
     is_alone: bool,
     calls: u64,
 }
 
-/// What the other side sees of a wait.
+/// State of a wait that is visible to the other side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notices<'a> {
-    /// 1 while this side sleeps or is about to.
+    /// 1 while this side sleeps or is about to sleep.
     pub(crate) sleeps: &'a AtomicU32,
-    /// 1 once either side has said that it is gone.
+    /// 1 once either side has announced that it is gone.
     pub(crate) closed: &'a AtomicU32,
 }
 
@@ -71,17 +68,17 @@ impl Waiter {
         Self { waiting, life, spin: SPIN, is_alone: false, calls: 0 }
     }
 
-    /// System calls made since this was last asked.
+    /// Number of system calls since the last query.
     pub(crate) fn take_calls(&mut self) -> u64 {
         std::mem::take(&mut self.calls)
     }
 
-    /// Returns what `look` finds once it finds something. It looks at shared memory, which the other side
-    /// may change at any time: what it found is returned as it was found, and not looked for again.
+    /// Waits until `look` finds a value, and returns it. It reads shared memory, which the other side may change at any
+    /// time, so the value is returned as it was found and not read again.
     ///
     /// # Errors
-    /// [`Error::PeerGone`] once the other side is gone and nothing is found; [`Error::WouldBlock`]
-    /// where it may not wait.
+    /// Returns [`Error::PeerGone`] once the other side is gone and nothing is found, and [`Error::WouldBlock`] if the
+    /// ring does not wait.
     #[cold]
     pub(crate) fn until<T>(
         &mut self,
@@ -90,7 +87,7 @@ impl Waiter {
     ) -> Result<T, Error> {
         let mut patience = Patience::default();
         loop {
-            // Read before `look`: what was complete before the other side left still counts.
+            // Read before `look`: records completed before the other side left still count.
             self.is_alone |= notices.closed.load(Ordering::Acquire) != 0;
             if let Some(found) = look() {
                 return Ok(found);
@@ -131,12 +128,13 @@ impl Waiter {
         waited
     }
 
-    /// What would have been seen by looking a little longer is looked for longer next time.
+    /// Adapts the polling time: after a sleep that slightly longer polling would have avoided, the next wait polls for
+    /// longer.
     fn learn(&mut self, slept: Duration) {
         self.spin = if slept > LONGEST_SPIN { SPIN } else { LONGEST_SPIN.min(2 * self.spin) };
     }
 
-    /// Gives up the CPU until something is found, for [`PATIENCE`] at most.
+    /// Yields the CPU until something is found, for [`PATIENCE`] at most.
     fn give_way<T>(
         &mut self,
         look: &impl Fn() -> Option<T>,
@@ -152,7 +150,7 @@ impl Waiter {
             if notices.closed.load(Ordering::Acquire) != 0 {
                 return Err(Woken::Otherwise);
             }
-            // At each, since each may last as long as another's time slice.
+            // Checked after each yield, since each may last as long as the time slice of another program.
             let now = Instant::now();
             if now > *end.get_or_insert(now + PATIENCE) {
                 return Err(Woken::ByTime);
@@ -160,9 +158,8 @@ impl Waiter {
         }
     }
 
-    /// Announces, looks once more, sleeps for `limit` at most, looks. The fence pairs with the one in
-    /// [`Waiter::wake`]: either this side sees what the other has just done, or the other sees the
-    /// announcement.
+    /// Announces the sleep, polls once more, sleeps for `limit` at most, and polls. The fence pairs with the one in
+    /// [`Waiter::wake`]: either this side sees the other's last store, or the other side sees the announcement.
     fn sleep<T>(
         &mut self,
         look: &impl Fn() -> Option<T>,
@@ -183,7 +180,7 @@ impl Waiter {
         found.ok_or(woken)
     }
 
-    /// Wakes the other side if it announced on `sleeps` that it sleeps.
+    /// Wakes the other side if it announced its sleep on `sleeps`.
     #[inline]
     pub(crate) fn wake(&mut self, sleeps: &AtomicU32) {
         if matches!(self.waiting, Waiting::Yield | Waiting::Never) {
@@ -197,29 +194,28 @@ impl Waiter {
     }
 }
 
-/// How long a wait goes on before it looks whether the other side still lives. A signal that comes again
-/// and again, or a side that writes to the word that is slept on, ends each sleep early, for nothing; the
-/// clock is read once that has happened.
+/// Time limit of a wait before checking whether the other side is alive. Repeated signals, or a side that writes to the
+/// futex word, can end each sleep early without a result; the clock is read only once that has happened.
 #[derive(Debug, Default)]
 struct Patience {
     end: Option<Instant>,
 }
 
 impl Patience {
-    /// How long to sleep at most.
+    /// Maximum time to sleep.
     fn left(&self) -> Duration {
         self.end.map_or(PATIENCE, |end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether it is over, asked when a sleep has ended early for nothing.
+    /// Whether the limit has passed, checked after a sleep that ended early without a result.
     fn is_over(&mut self) -> bool {
         let now = Instant::now();
         now >= *self.end.get_or_insert(now + REST)
     }
 }
 
-/// Looks without pause for as long as a cache line takes to come and go between near CPUs, then for
-/// `limit` with one PAUSE for each look, reading the clock at every sixteenth.
+/// Polls without pause for about one cache-line round trip between CPUs near each other, then for `limit` with one
+/// PAUSE per poll, reading the clock at every sixteenth.
 fn spin<T>(look: &impl Fn() -> Option<T>, limit: Duration) -> Option<T> {
     if let Some(found) = (0..EAGER_LOOKS).find_map(|_| look()) {
         return Some(found);
@@ -253,7 +249,7 @@ mod tests {
         let (sleeps, closed) = (AtomicU32::new(0), AtomicU32::new(0));
         let notices = Notices { sleeps: &sleeps, closed: &closed };
         for waiting in WAITS {
-            // Found by the first look, while spinning, while giving way, before and after a sleep.
+            // Found by the first poll, while spinning, while yielding, and before and after a sleep.
             for needed in [1, 2, 3, 4, 70, 71] {
                 let (life, _other) = lifelines().unwrap();
                 let looks = Cell::new(0);
@@ -274,8 +270,8 @@ mod tests {
             let (life, other) = lifelines().unwrap();
             drop(other);
             let start = Instant::now();
-            // Between the announcement and each sleep, which thereby ends at once; in the end something
-            // is found, so that a wait without end is a failure.
+            // Resets the word between the announcement and each sleep, which thereby ends at once. Finally finds a
+            // value, so that an endless wait fails the test instead of hanging it.
             let look = || {
                 sleeps.store(0, Ordering::Relaxed);
                 (start.elapsed() > Duration::from_secs(20)).then_some(())

@@ -1,5 +1,5 @@
-//! A process is stopped at each of its instructions in turn, from before its first message to after its
-//! last, and killed there. Whoever has the other side must get an error soon, and never sleep on.
+//! Stops a process at each of its instructions in turn, from before its first message to after its last, and kills it
+//! there. The process with the other side must get an error soon, and must never sleep on.
 #![cfg(all(not(loom), any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 #[path = "killed_anywhere/registers.rs"]
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
 
-/// Time after which a survivor that has no error sleeps on. Many times what the ring takes, since the
-/// machine may have other work; how long the ring itself waits is asserted where that is written down.
+/// Time after which a survivor without an error counts as asleep. Many times what the ring needs, since the machine may
+/// have other work; the ring's own waiting time is asserted where it is defined.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How long a survivor lets its victim wait, so that it goes to sleep.
+/// Time for which a survivor lets its victim wait, so that the victim goes to sleep.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Messages there and back of each victim: the first wait for nothing, the last for room.
+/// Round trips of each victim: the first does not wait, the last waits for room.
 const ROUNDS: usize = 2;
 
 /// How the victim sends and receives.
@@ -29,7 +29,7 @@ enum Api {
     Loan,
 }
 
-/// Both directions, as one side sees them.
+/// Both directions, as seen by one side.
 struct Side {
     outgoing: Producer,
     incoming: Consumer,
@@ -48,7 +48,7 @@ impl Side {
         self.incoming.disown();
     }
 
-    /// Sends and receives as the victim does: no memory is had from the system on the way.
+    /// Sends and receives as the victim does. Allocates no memory.
     fn play(&mut self, api: Api, buffer: &mut [u8]) -> Result<(), Error> {
         for _ in 0..ROUNDS {
             match api {
@@ -66,7 +66,7 @@ impl Side {
         Ok(())
     }
 
-    /// Answers until the victim is gone, then sends until that says so too.
+    /// Replies until the victim is gone, then sends until that fails too.
     fn survive(&mut self, bytes: usize) {
         let mut buffer = vec![0; bytes];
         while self.incoming.recv(&mut buffer).is_ok() {
@@ -85,8 +85,8 @@ struct Victim(libc::pid_t);
 
 impl Victim {
     fn fork(mut side: Side, other: Side, api: Api, buffer: &mut [u8]) -> (Self, Side) {
-        // SAFETY: the child calls nothing but the ring, which takes no lock and no memory, and the
-        // kernel; it ends by _exit.
+        // SAFETY: the child calls only the ring, which takes no lock and allocates no memory, and the kernel; it ends
+        // by _exit.
         let process = unsafe { libc::fork() };
         assert!(process >= 0, "fork");
         if process > 0 {
@@ -96,7 +96,7 @@ impl Victim {
             return (victim, other);
         }
         other.disown();
-        // SAFETY: calls without memory; being traced is what the parent wants.
+        // SAFETY: the calls involve no memory; the parent expects to trace this process.
         unsafe {
             libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
             libc::raise(libc::SIGSTOP);
@@ -105,23 +105,23 @@ impl Victim {
         }
     }
 
-    /// The state it stopped or ended in.
+    /// Returns the status in which it stopped or ended.
     fn wait(&self) -> i32 {
         let mut status = 0;
-        // SAFETY: waits for a child of this thread's.
+        // SAFETY: waits for a child of this thread.
         let waited = unsafe { libc::waitpid(self.0, &raw mut status, libc::__WALL) };
         assert_eq!(waited, self.0);
         status
     }
 
     fn request(&self, request: libc::c_uint, address: u64, data: u64) -> i64 {
-        // SAFETY: the child is stopped and traced by this thread; no request made here has the kernel
-        // write to this process's memory.
+        // SAFETY: the child is stopped and traced by this thread; no request made here makes the kernel write to this
+        // process's memory.
         unsafe { libc::ptrace(request, self.0, address, data) }
     }
 
-    /// Lets it make one instruction, or one system call, or, with `PTRACE_CONT`, all until a
-    /// breakpoint. Returns whether it stopped again.
+    /// Lets it execute one instruction, or one system call, or, with `PTRACE_CONT`, run to a breakpoint. Returns
+    /// whether it stopped again.
     fn go_on(&self, request: libc::c_uint) -> bool {
         assert_eq!(self.request(request, 0, 0), 0, "ptrace");
         let status = self.wait();
@@ -132,12 +132,12 @@ impl Victim {
         false
     }
 
-    /// The address of the instruction it makes next.
+    /// Address of its next instruction.
     fn at(&self) -> u64 {
         registers::place(self.0)
     }
 
-    /// Lets it run until it comes to `stop`; whether it did.
+    /// Runs it to `stop`; returns whether it got there.
     fn run_to(&self, stop: Stop) -> bool {
         for visit in 0..=stop.earlier_visits {
             let word = self.request(libc::PTRACE_PEEKTEXT, stop.address, 0).cast_unsigned();
@@ -145,7 +145,7 @@ impl Victim {
             if !self.go_on(libc::PTRACE_CONT) {
                 return false;
             }
-            // On the instruction that was there; some architectures are past the trap by now.
+            // Return to the original instruction; on some architectures the process is already past the trap.
             self.request(libc::PTRACE_POKETEXT, stop.address, word);
             registers::put(self.0, stop.address);
             if visit < stop.earlier_visits && !self.go_on(libc::PTRACE_SINGLESTEP) {
@@ -156,21 +156,21 @@ impl Victim {
     }
 
     fn kill(&self) {
-        // SAFETY: signals a child that has not been waited for to its end.
+        // SAFETY: signals a child that has not been reaped.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
         self.wait();
     }
 }
 
-/// An instruction of a victim's: where it is, and how often the victim came there before. All victims of
-/// a test have their code at the same addresses, being forks of one process.
+/// An instruction of a victim: its address, and the number of earlier visits. All victims of a test have their code at
+/// the same addresses, being forks of one process.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     address: u64,
     earlier_visits: usize,
 }
 
-/// How victim and survivor play.
+/// Parameters of victim and survivor.
 #[derive(Clone, Copy, Debug)]
 struct Play {
     options: Options,
@@ -178,7 +178,7 @@ struct Play {
     bytes: usize,
 }
 
-/// A victim, and when its survivor was done.
+/// A victim, and the time when its survivor finished.
 struct Trial {
     victim: Victim,
     survived: Receiver<Instant>,
@@ -196,7 +196,7 @@ impl Trial {
         Self { victim, survived }
     }
 
-    /// All instructions of one victim, which lives.
+    /// All instructions of one victim, which is not killed.
     fn all_stops(play: Play) -> Vec<Stop> {
         let trial = Self::begin(play);
         let mut visits: HashMap<u64, usize> = HashMap::new();
@@ -212,7 +212,7 @@ impl Trial {
         }
     }
 
-    /// Kills a victim at `stop`. It may go another way, where it need not wait; then it lives.
+    /// Kills a victim at `stop`. If its path differs, because it need not wait, it is not killed.
     fn death(play: Play, stop: Stop) -> (Instant, Receiver<Instant>) {
         let trial = Self::begin(play);
         if trial.victim.run_to(stop) {
@@ -222,7 +222,7 @@ impl Trial {
     }
 }
 
-/// How long after a death the survivor knew.
+/// Time from a death until the survivor detected it.
 fn noticed((died, survived): (Instant, Receiver<Instant>), stop: Stop) -> Duration {
     let ended = survived.recv_timeout(LIMIT);
     let ended = ended.unwrap_or_else(|_| panic!("asleep after a death at {stop:x?}"));

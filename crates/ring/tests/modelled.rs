@@ -1,14 +1,14 @@
-//! Every interleaving of two short programs, and every value that a load may see: loom tries them all,
-//! and reports a payload touched by both sides at once, a message lost or torn, and a sleep that nobody
-//! ends. `RUSTFLAGS="--cfg loom" cargo test --release -p ipcperf-ring --test modelled`
+//! Model tests with loom, which tries every interleaving of two short programs and every value that a load may return.
+//! It reports a payload accessed by both sides at once, a message lost or torn, and a sleep that never ends.
+//! `RUSTFLAGS="--cfg loom" cargo test --release -p ipcperf-ring --test modelled`
 #![cfg(loom)]
 
 use ipcperf_ring::{Consumer, Options, Producer, Waiting, ring};
 use loom::model::Builder;
 use loom::thread;
 
-/// Room for one message at a time, and the next one comes to lie where the last was read just before its
-/// place was given free.
+/// Room for one message at a time: the next one overwrites the place of the last, which was read just before it was
+/// freed.
 const TIGHT: Options = Options {
     capacity_bytes: 32,
     chunk_bytes: 16,
@@ -19,7 +19,7 @@ const TIGHT: Options = Options {
     waiting: Waiting::Futex,
 };
 
-/// Runs `send` and `receive` in all ways in which two threads can.
+/// Runs `send` and `receive` in all interleavings of two threads.
 fn check(
     options: Options,
     send: impl Fn(&mut Producer) + Clone + Send + Sync + 'static,
@@ -68,7 +68,7 @@ fn so_do_batches() {
         }
         producer.flush();
     };
-    // Larger than the ring: the producer must show what it holds back before it waits for room.
+    // Larger than the ring: the producer must publish the records it holds back before it waits for room.
     let options = Options { batch_bytes: 64, ..TIGHT };
     check(options, send, receive_all);
 }

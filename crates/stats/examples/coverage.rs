@@ -1,4 +1,4 @@
-//! Prints `docs/coverage.md`: how often intervals hold what they promise, over simulated sets.
+//! Prints `docs/coverage.md`: the coverage of intervals over simulated sets.
 //!
 //!     cargo run --release -p ipcperf-stats --example coverage > docs/coverage.md
 //!
@@ -12,14 +12,14 @@ mod planted;
 use ipcperf_stats::{Bootstrap, autocorrelation, mean_interval, median};
 use planted::{Held, KNOWN, Known, Noise, Planting, mean, of_values};
 
-/// Of values; the Monte Carlo error of a share of 95 % is 0.2 %.
+/// Number of simulated sets of values; the Monte Carlo error of a share of 95 % is 0.2 %.
 const SETS: u32 = 10_000;
-/// Of curves, which take longer; the error is 0.7 %.
+/// Number of simulated sets of curves, which take longer; the error is 0.7 %.
 const CURVE_SETS: u32 = 1_000;
-/// A few at the ends of an interval suffice to see what it holds.
+/// Number of resamples for curves; a few at the ends of an interval suffice for its coverage.
 const CURVE_RESAMPLES: u32 = 400;
 const COUNTS: [usize; 3] = [10, 30, 100];
-/// Of medians, for which figures have intervals from six values on.
+/// Sizes for medians, for which figures have intervals from six values on.
 const MEDIAN_COUNTS: [usize; 6] = [6, 7, 8, 10, 30, 100];
 const BLOCKS: [usize; 2] = [10, 30];
 
@@ -35,12 +35,12 @@ fn main() {
     white_noise();
 }
 
-/// A share, and a width behind it.
+/// Formats a share, followed by a width.
 fn cell(held: &Held) -> String {
     format!("{:.1} %, {:.2}", 100.0 * held.share, held.width)
 }
 
-/// Prints a row for each of `rows`, which are made at once.
+/// Prints a row for each of `rows`, which are computed in parallel.
 fn print_rows<T: Sync>(rows: &[T], line: impl Fn(&T) -> String + Sync) {
     let lines: Vec<String> = std::thread::scope(|scope| {
         let makers: Vec<_> = rows.iter().map(|row| scope.spawn(|| line(row))).collect();

@@ -1,15 +1,15 @@
-//! P-values of several tests at once.
+//! Adjustment of p-values for multiple tests.
 
 use crate::{degenerate::Degenerate, moments::count};
 
-/// The `p_values` of a family of tests, so adjusted that rejecting those at most alpha has one false
-/// rejection or more with probability alpha or less, however the tests depend on each other (Holm 1979, *A
-/// Simple Sequentially Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6): the k-th
-/// smallest of m times m - k + 1, never below the one before, at most 1. In the order given.
+/// Adjusts the `p_values` of a family of tests such that rejecting those at most alpha makes one or more false
+/// rejections with probability alpha or less, however the tests depend on each other (Holm 1979, *A Simple Sequentially
+/// Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6). The k-th smallest of m is multiplied by
+/// m - k + 1, is never below the one before, and is at most 1. The results are in the order given.
 ///
 /// # Errors
 ///
-/// A p-value that is not within 0 to 1.
+/// Returns an error for a p-value outside 0 to 1.
 pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let order = ascending(p_values)?;
     let mut adjusted = vec![0.0; p_values.len()];
@@ -22,14 +22,14 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     Ok(adjusted)
 }
 
-/// The `p_values` of a family of tests, so adjusted that of those rejected at most alpha, a share of alpha is
-/// expected to be false, where tests are independent or depend positively (Benjamini and Hochberg 1995,
-/// *Controlling the False Discovery Rate*, Journal of the Royal Statistical Society B 57): the k-th smallest
-/// of m times m / k, never above the one after, at most 1. In the order given.
+/// Adjusts the `p_values` of a family of tests such that, of those rejected at most alpha, an expected share of alpha
+/// is false, if tests are independent or positively dependent (Benjamini and Hochberg 1995, *Controlling the False
+/// Discovery Rate*, Journal of the Royal Statistical Society B 57). The k-th smallest of m is multiplied by m / k, is
+/// never above the one after, and is at most 1. The results are in the order given.
 ///
 /// # Errors
 ///
-/// A p-value that is not within 0 to 1.
+/// Returns an error for a p-value outside 0 to 1.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let order = ascending(p_values)?;
     let m = count(p_values.len());
@@ -37,13 +37,13 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let mut least: f64 = 1.0;
     for (before, &place) in order.iter().enumerate().rev() {
         least = least.min(p_values[place] * m / count(before + 1));
-        // m / m of a p-value may round to less than it.
+        // Multiplying a p-value by m / m may round it down.
         adjusted[place] = least.max(p_values[place]);
     }
     Ok(adjusted)
 }
 
-/// The places of the p-values, smallest first.
+/// Indices of the p-values, smallest first.
 fn ascending(p_values: &[f64]) -> Result<Vec<usize>, Degenerate> {
     if p_values.iter().any(|p| !(0.0..=1.0).contains(p)) {
         return Err(Degenerate::NotAProbability);

@@ -1,5 +1,4 @@
-//! Whether consecutive measurements resemble each other, so that they are fewer independent ones than
-//! they seem.
+//! Autocorrelation of consecutive measurements, which reduces the number of effectively independent ones.
 
 use crate::{
     curve::NoAnswer,
@@ -7,39 +6,38 @@ use crate::{
     normal::{normal_cdf, normal_quantile},
 };
 
-/// Fewer values have no lag to speak of.
+/// Minimum number of values for a meaningful lag.
 const FEWEST: usize = 3;
 
-/// How the values of a series go with those before them.
+/// Correlation of the values of a series with earlier ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Autocorrelation {
-    /// The correlation with the value 1, 2, ... places before, each from -1 to 1.
+    /// Correlation with the value 1, 2, ... places before, each from -1 to 1.
     pub by_lag: Vec<f64>,
-    /// White noise stays within plus and minus this at 95 of 100 lags: 1.96 over the root of the
-    /// number of values.
+    /// White noise stays within plus and minus this at 95 % of lags: 1.96 over the square root of the number of values.
     pub bound: f64,
-    /// All lags together.
+    /// Test of all lags together.
     pub ljung_box: LjungBox,
 }
 
-/// The test of Ljung and Box (1978, *On a Measure of Lack of Fit in Time Series Models*, Biometrika
+/// Result of the test of Ljung and Box (1978, *On a Measure of Lack of Fit in Time Series Models*, Biometrika
 /// 65) that a series is white noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LjungBox {
     /// `n (n + 2)` times the sum over lags k of `r_k^2 / (n - k)`.
     pub statistic: f64,
-    /// The probability of as much or more by chance: of chi-square with as many degrees as lags. For
-    /// few values (below 30 or so) it is approximate.
+    /// Probability of such a statistic or a larger one by chance: of chi-square with as many degrees of freedom as
+    /// lags. Approximate for few values (below 30 or so).
     pub p_value: f64,
 }
 
-/// The autocorrelation of `series` at the lags 1 to `lags`, or to one less than there are values: the
-/// products of the distances from the mean of the whole series, over its squares (Box and Jenkins 1970,
-/// *Time Series Analysis*, 2.1.5).
+/// Autocorrelation of `series` at the lags 1 to `lags`, or to one less than the number of values: products of
+/// deviations from the mean of the whole series, divided by the sum of their squares (Box and Jenkins 1970, *Time
+/// Series Analysis*, 2.1.5).
 ///
 /// # Errors
 ///
-/// For fewer than three values, a value that is not finite, no lags, and where all values are equal.
+/// Returns an error for fewer than three values, a value that is not finite, no lags, and if all values are equal.
 pub fn autocorrelation(series: &[f64], lags: usize) -> Result<Autocorrelation, NoAnswer> {
     if series.len() < FEWEST {
         return Err(NoAnswer::TooShort { found: series.len(), needed: FEWEST });
@@ -58,7 +56,7 @@ pub fn autocorrelation(series: &[f64], lags: usize) -> Result<Autocorrelation, N
     Ok(Autocorrelation { bound, ljung_box: ljung_box(&by_lag, n), by_lag })
 }
 
-/// The distances from the mean, in a unit in which no square leaves the range.
+/// Deviations from the mean, in a unit in which no square overflows or underflows.
 fn from_mean(series: &[f64]) -> Result<Vec<f64>, NoAnswer> {
     if series.iter().any(|value| !value.is_finite()) {
         return Err(NoAnswer::NotFinite);
@@ -79,12 +77,12 @@ fn ljung_box(by_lag: &[f64], n: f64) -> LjungBox {
     LjungBox { statistic, p_value: chi_square_above(statistic, by_lag.len()) }
 }
 
-/// The probability that chi-square of `degrees`, 1 or more, is above `x`: the finite sums of Abramowitz
-/// and Stegun (1964, 26.4.4 and 26.4.5).
+/// Probability that chi-square with `degrees` degrees of freedom, 1 or more, is above `x`, by the finite sums of
+/// Abramowitz and Stegun (1964, 26.4.4 and 26.4.5).
 fn chi_square_above(x: f64, degrees: usize) -> f64 {
     let half = x / 2.0;
     let is_odd = degrees % 2 == 1;
-    // The first term has 1 for a divisor where the degrees are even, the gamma function of 3/2 where odd.
+    // The divisor of the first term is 1 if the degrees are even, and the gamma function of 3/2 if they are odd.
     let (start, mut log_term, mut step) = if is_odd {
         let log_gamma = (std::f64::consts::PI.sqrt() / 2.0).ln();
         (2.0 * normal_cdf(-x.sqrt()), 0.5 * half.ln() - half - log_gamma, 1.5)
@@ -92,7 +90,7 @@ fn chi_square_above(x: f64, degrees: usize) -> f64 {
         (0.0, -half, 1.0)
     };
     let mut sum = start;
-    // In logarithms: exp(-x/2) alone is 0 long before the sum is.
+    // In logarithms: exp(-x/2) alone underflows long before the sum does.
     for _ in 0..degrees / 2 {
         sum += log_term.exp();
         log_term += half.ln() - f64::ln(step);
@@ -114,7 +112,7 @@ mod tests {
         assert!((found.bound - 0.196).abs() < 1e-4);
     }
 
-    /// SciPy 1.17: `stats.chi2.sf`.
+    /// Reference values: SciPy 1.17, `stats.chi2.sf`.
     #[test]
     fn chi_square_is_known() {
         for (x, degrees, p) in [

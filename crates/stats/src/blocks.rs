@@ -1,29 +1,29 @@
-//! The bootstrap over blocks: what was measured together is drawn together. A block (a repetition of
-//! every case) is the independent unit; values within one share what the machine did meanwhile, and
-//! resampling them singly would take that for noise that averages out (Davison and Hinkley 1997,
-//! *Bootstrap Methods and their Application*, section 3.8).
+//! Bootstrap over blocks: values that were measured together are drawn together. A block (a repetition of every case)
+//! is the independent unit. Values within a block share the state of the machine, and resampling them individually
+//! would treat that as noise that averages out (Davison and Hinkley 1997, *Bootstrap Methods and their Application*,
+//! section 3.8).
 
 use crate::{
     bootstrap::{Bootstrap, Interval, between},
     quantile::ascending,
 };
 
-/// What a statistic did over resamples of whole blocks.
+/// Interval of a statistic over resamples of whole blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverBlocks {
-    /// The middle `level` of those resamples that had a value, in the unit of the statistic.
+    /// Middle `level` of those resamples that have a value, in the unit of the statistic.
     pub interval: Interval,
-    /// The share of resamples that had one, above 0 and at most 1. Far below 1, the interval speaks of
-    /// a choice among the resamples.
+    /// Share of resamples that have a value, above 0 and at most 1. If it is far below 1, the interval is based on a
+    /// selection of resamples.
     pub share: f64,
 }
 
 impl Bootstrap {
-    /// The percentile interval of `statistic` over resamples of `blocks` whole blocks. It is given
-    /// indices of blocks, some more than once, and may have no value for them.
+    /// Percentile interval of `statistic` over resamples of `blocks` whole blocks. The statistic gets indices of
+    /// blocks, some more than once, and may have no value for them.
     ///
-    /// `None` for fewer than two blocks, a `level` outside 0 to 1, no resamples, where a value is not
-    /// finite, and where no resample has one.
+    /// Returns `None` for fewer than two blocks, a `level` outside 0 to 1, no resamples, a value that is not finite,
+    /// and if no resample has a value.
     pub fn over_blocks(
         &self,
         blocks: usize,
@@ -38,10 +38,10 @@ impl Bootstrap {
         Some(OverBlocks { interval: between(&sorted, tail, 1.0 - tail)?, share })
     }
 
-    /// As [`Bootstrap::over_blocks`], bias-corrected and accelerated as [`Bootstrap::bca`] is, with the
-    /// jackknife over blocks.
+    /// Like [`Bootstrap::over_blocks`], bias-corrected and accelerated like [`Bootstrap::bca`], with the jackknife over
+    /// blocks.
     ///
-    /// `None` as for both, and where `statistic` has no value for a resample or without a block.
+    /// Returns `None` as for both, and if `statistic` has no value for a resample or for all blocks but one.
     pub fn bca_over_blocks(
         &self,
         blocks: usize,

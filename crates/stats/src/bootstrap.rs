@@ -1,9 +1,9 @@
-//! Intervals for a statistic, from resampling the values it was computed of (Efron 1979, *Bootstrap
-//! Methods: Another Look at the Jackknife*, Annals of Statistics 7). The seed is part of the
-//! question, so that identical data give identical intervals.
+//! Intervals of a statistic by resampling the values it was computed from (Efron 1979, *Bootstrap Methods: Another Look
+//! at the Jackknife*, Annals of Statistics 7). The seed is a parameter, so that identical data give identical
+//! intervals.
 //!
-//! What the intervals hold, in simulations of 2000 samples at a nominal 95 % (percentile and BCa of
-//! the mean undercover at small n, as is known of them; [`Bootstrap::median`] does not):
+//! Coverage in simulations of 2000 samples at a nominal 95 % (percentile and BCa intervals of the mean are known to
+//! undercover at small n; [`Bootstrap::median`] does not):
 //!
 //! | n | [`Bootstrap::median`] | percentile, mean of normal values | BCa, mean of normal values |
 //! |---|---|---|---|
@@ -21,19 +21,18 @@ use crate::{
     quantile::{ascending, interpolate, quantile},
 };
 
-/// How intervals are made: how often values are resampled, what share of intervals is to hold the
-/// truth, and where the randomness starts.
+/// Parameters of the bootstrap: number of resamples, nominal coverage, and seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Bootstrap {
-    /// Samples drawn with replacement, each as large as the one at hand. At least 1.
+    /// Number of samples drawn with replacement, each as large as the original. At least 1.
     pub resamples: u32,
-    /// The share of intervals that should hold the true value; above 0, below 1.
+    /// Share of intervals that should contain the true value; above 0, below 1.
     pub level: f64,
-    /// Where the random numbers (`ChaCha8`) start.
+    /// Seed of the random numbers (`ChaCha8`).
     pub seed: u64,
 }
 
-/// A range of values in the unit of the statistic, ends included.
+/// A closed range of values in the unit of the statistic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Lower end.
@@ -49,11 +48,11 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// The percentile interval: the middle `level` of the statistic over the resamples (Efron and
-    /// Tibshirani 1993, *An Introduction to the Bootstrap*, chapter 13), by quantiles of type 7.
+    /// Percentile interval: the middle `level` of the statistic over the resamples (Efron and Tibshirani 1993, *An
+    /// Introduction to the Bootstrap*, chapter 13), by quantiles of type 7.
     ///
-    /// `None` for fewer than two values, a value that is not finite, a `level` outside 0 to 1, no
-    /// resamples, or where the statistic of a resample is not finite.
+    /// Returns `None` for fewer than two values, a value that is not finite, a `level` outside 0 to 1, no resamples, or
+    /// if the statistic of a resample is not finite.
     pub fn percentile(
         &self,
         values: &[f64],
@@ -64,21 +63,21 @@ impl Bootstrap {
         between(&resampled, tail, 1.0 - tail)
     }
 
-    /// The bias-corrected and accelerated interval (Efron 1987, *Better Bootstrap Confidence
-    /// Intervals*, JASA 82): the percentile interval with its ends moved for bias and skewness. Where
-    /// the statistic hangs on few order statistics, such as a quantile, the jackknife behind the
-    /// acceleration says little: take [`Bootstrap::percentile`] or [`Bootstrap::median`] there.
+    /// Bias-corrected and accelerated interval (Efron 1987, *Better Bootstrap Confidence Intervals*, JASA 82): the
+    /// percentile interval with its ends corrected for bias and skewness. If the statistic depends on few order
+    /// statistics, such as a quantile, the jackknife behind the acceleration is uninformative: use
+    /// [`Bootstrap::percentile`] or [`Bootstrap::median`] instead.
     ///
-    /// `None` as for [`Bootstrap::percentile`], where the statistic of the values themselves or of a
-    /// jackknife sample is not finite, and where it lies outside all resamples.
+    /// Returns `None` as for [`Bootstrap::percentile`], if the statistic of the values themselves or of a jackknife
+    /// sample is not finite, and if it lies outside all resamples.
     pub fn bca(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<Interval> {
         let resampled = self.resample(values, &statistic)?;
         let left_out = left_out(values, &statistic);
         self.accelerated(&resampled, statistic(values), &left_out)
     }
 
-    /// The bias-corrected and accelerated interval of a statistic that is `observed`, over its
-    /// resamples, which ascend, and its jackknife values.
+    /// Bias-corrected and accelerated interval of a statistic with the value `observed`, from its resamples in
+    /// ascending order and its jackknife values.
     pub(crate) fn accelerated(
         &self,
         resampled: &[f64],
@@ -92,24 +91,22 @@ impl Bootstrap {
         between(resampled, moved(tail), moved(1.0 - tail))
     }
 
-    /// An interval for the median, interpolated between order statistics, without resampling.
+    /// Interval of the median, interpolated between order statistics, without resampling.
     ///
-    /// Each value lies below the true median with probability 1/2, so that the number below it is
-    /// binomial, and so is known the probability that two order statistics enclose it. The interval
-    /// runs between those two pairs whose probabilities lie either side of `level`, interpolated as
-    /// by Hettmansperger and Sheather (1986, *Confidence Intervals Based on Interpolated Order
-    /// Statistics*, Statistics and Probability Letters 4). Resamples and seed play no part. It was
-    /// preferred to the percentile interval of the median, which in the simulations above holds the
-    /// truth in 86 to 93 of 100 for n of 6 to 10, and in 93 to 94 for 20 and 40.
+    /// Each value lies below the true median with probability 1/2, so the number of values below it is binomial, which
+    /// gives the probability that two order statistics enclose it. The interval lies between the two pairs whose
+    /// probabilities bracket `level`, interpolated as by Hettmansperger and Sheather (1986, *Confidence Intervals Based
+    /// on Interpolated Order Statistics*, Statistics and Probability Letters 4). Resamples and seed are not used. This
+    /// interval was preferred to the percentile interval of the median, which in the simulations above contains the
+    /// truth in 86 to 93 % of samples for n of 6 to 10, and in 93 to 94 % for 20 and 40.
     ///
-    /// The pairs are exact; the interpolation between them is not. It supposes that there are values near
-    /// the median. Where that is in a gap between two modes of equal weight, the interval holds it as often
-    /// as one of the two pairs does: at a nominal 95 % in 97 of 100 for n = 6, 88 for 7, 93 for 8, and 90
-    /// for 10 (`docs/coverage.md`).
+    /// The pairs are exact; the interpolation between them is not. It assumes that there are values near the median. If
+    /// the median lies in a gap between two modes of equal weight, the interval contains it as often as one of the two
+    /// pairs does: at a nominal 95 % in 97 % of samples for n = 6, 88 % for 7, 93 % for 8, and 90 % for 10
+    /// (`docs/coverage.md`).
     ///
-    /// `None` for values that are not finite, a `level` outside 0 to 1, and where even the smallest
-    /// and the largest value together enclose the median less often than `level`: for 95 %, of fewer
-    /// than six values.
+    /// Returns `None` for values that are not finite, a `level` outside 0 to 1, and if even the smallest and the
+    /// largest value together enclose the median less often than `level`: at 95 %, for fewer than six values.
     #[must_use]
     pub fn median(&self, values: &[f64]) -> Option<Interval> {
         let sorted = ascending(values)?;
@@ -125,7 +122,7 @@ impl Bootstrap {
         })
     }
 
-    /// The statistic of every resample, ascending.
+    /// Statistic of every resample, in ascending order.
     fn resample(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<Vec<f64>> {
         if values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -140,8 +137,8 @@ impl Bootstrap {
         ascending(&resampled)
     }
 
-    /// What `each` makes of every resample of `count` things, given as their indices. `None` for fewer
-    /// than two, a `level` outside 0 to 1, and no resamples.
+    /// Calls `each` with every resample of `count` items, given as indices, and returns the results. Returns `None` for
+    /// fewer than two items, a `level` outside 0 to 1, and no resamples.
     pub fn draws<T>(&self, count: usize, mut each: impl FnMut(&[usize]) -> T) -> Option<Vec<T>> {
         self.checked_level()?;
         if count < 2 || self.resamples == 0 {
@@ -169,8 +166,8 @@ pub(crate) fn between(sorted: &[f64], low: f64, high: f64) -> Option<Interval> {
     Some(Interval { low: quantile(sorted, low)?, high: quantile(sorted, high)? })
 }
 
-/// The bias `z0` of Efron (1987), in standard deviations: where the statistic of the values lies
-/// among those of the resamples, ties counted half.
+/// Bias `z0` of Efron (1987), in standard deviations: from the rank of the observed statistic among those of the
+/// resamples, ties counted half.
 fn bias(resampled: &[f64], observed: f64) -> Option<f64> {
     if !observed.is_finite() {
         return None;
@@ -183,15 +180,15 @@ fn bias(resampled: &[f64], observed: f64) -> Option<f64> {
     bias.is_finite().then_some(bias)
 }
 
-/// The jackknife values: the statistic without each of the values in turn.
+/// Jackknife values: the statistic with each of the values left out in turn.
 fn left_out(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     (0..values.len())
         .map(|index| statistic(&[&values[..index], &values[index + 1..]].concat()))
         .collect()
 }
 
-/// The acceleration `a` of Efron (1987): a sixth of the skewness of the statistic's jackknife
-/// values. 0 where leaving a value out changes nothing.
+/// Acceleration `a` of Efron (1987): a sixth of the skewness of the statistic's jackknife values. 0 if leaving a value
+/// out changes nothing.
 fn acceleration(left_out: &[f64]) -> Option<f64> {
     if left_out.iter().any(|value| !value.is_finite()) {
         return None;
@@ -202,25 +199,25 @@ fn acceleration(left_out: &[f64]) -> Option<f64> {
     Some(if squares == 0.0 { 0.0 } else { power(3) / (6.0 * squares.powf(1.5)) })
 }
 
-/// The probability at which to read the resamples in place of `p` (Efron 1987).
+/// Probability at which to read the resamples instead of `p` (Efron 1987).
 fn moved(p: f64, bias: f64, acceleration: f64) -> f64 {
     let z = bias + normal_quantile(p);
     normal_cdf(bias + z / (1.0 - acceleration * z))
 }
 
-/// A rank counted from 1, and the probabilities that it and its mirror image enclose the median, and
-/// that the next ranks inward do.
+/// A rank counted from 1, with the probability that it and its mirror image enclose the median, and that of the next
+/// ranks inward.
 struct OuterRank {
     rank: usize,
     encloses: f64,
     inner_encloses: f64,
 }
 
-/// The innermost rank that encloses the median of `n` values with probability `level` or more.
+/// Innermost rank that encloses the median of `n` values with probability `level` or more.
 fn outer_rank(n: usize, level: f64) -> Option<OuterRank> {
     #[allow(clippy::cast_precision_loss, reason = "a number of values")]
     let count = n as f64;
-    // In logarithms, for 2^-n is 0 from n = 1075 on.
+    // In logarithms, since 2^-n is 0 from n = 1075 on.
     let mut log_chance = -count * std::f64::consts::LN_2;
     let mut encloses = 1.0 - 2.0 * log_chance.exp();
     if encloses < level {
@@ -239,8 +236,8 @@ fn outer_rank(n: usize, level: f64) -> Option<OuterRank> {
     None
 }
 
-/// How far to go from the outer towards the inner rank for `level`, from 0 to 1 (Hettmansperger and
-/// Sheather 1986, their lambda). Not linear: the median is likelier near the inner one.
+/// Distance to interpolate from the outer towards the inner rank for `level`, from 0 to 1 (Hettmansperger and Sheather
+/// 1986, their lambda). Not linear: the median is more likely near the inner rank.
 #[allow(clippy::cast_precision_loss, reason = "ranks")]
 fn inward(outer: &OuterRank, n: usize, level: f64) -> f64 {
     let (rank, n) = (outer.rank as f64, n as f64);
@@ -284,7 +281,7 @@ mod tests {
         acceleration: f64,
     }
 
-    /// Recorded by `tests/recorded/make_inference.py`.
+    /// Values recorded by `tests/recorded/make_inference.py`.
     #[test]
     fn the_acceleration_is_that_of_the_formula() {
         let recorded = include_str!("../tests/recorded/inference.json");
@@ -295,7 +292,7 @@ mod tests {
         }
     }
 
-    /// By hand: 3 of 8 below and one equal, so that 3.5 of 8 count; `qnorm(3.5 / 8)` in R.
+    /// Computed by hand: 3 of 8 are below and one is equal, so 3.5 of 8 count; `qnorm(3.5 / 8)` in R.
     #[test]
     fn the_bias_counts_ties_half() {
         let resampled = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];

@@ -1,4 +1,4 @@
-//! What a mean and a standard deviation say of quantiles, whatever the distribution.
+//! Bounds on quantiles from a mean and a standard deviation, for any distribution.
 
 use crate::{
     bootstrap::Interval,
@@ -6,41 +6,41 @@ use crate::{
     moments::count,
 };
 
-/// The greatest share of a distribution that may lie `deviations` standard deviations or more from its mean,
-/// on both sides together: `1 / k^2`, at most 1 (Chebyshev 1867, *Des valeurs moyennes*). 50 of them leave
-/// 0.0004. As a bound on p it holds without any assumption but a known mean and standard deviation; where
-/// they come from n values, take [`chebyshev_of_sample`].
+/// Maximum share of a distribution that may lie `deviations` standard deviations or more from its mean, on both sides
+/// together: `1 / k^2`, at most 1 (Chebyshev 1867, *Des valeurs moyennes*). For 50 deviations it is 0.0004. As a bound
+/// on p it assumes only that mean and standard deviation are known; if they are estimated from n values, use
+/// [`chebyshev_of_sample`].
 ///
 /// # Errors
 ///
-/// A number that is NaN or infinite.
+/// Returns an error for a number that is NaN or infinite.
 pub fn chebyshev(deviations: f64) -> Result<f64, Degenerate> {
     finite(&[deviations])?;
     Ok((1.0 / (deviations * deviations)).min(1.0))
 }
 
-/// The least quantile that a value may be which lies `deviations` standard deviations above the mean:
-/// `1 - 1 / (1 + k^2)`, by the one-sided inequality (Cantelli 1928, *Sui confini della probabilità*). Of a
-/// value below the mean, where the inequality bounds the quantile from above, the greatest it may be.
+/// Minimum quantile of a value that lies `deviations` standard deviations above the mean: `1 - 1 / (1 + k^2)`, by the
+/// one-sided inequality (Cantelli 1928, *Sui confini della probabilità*). For a value below the mean the inequality
+/// bounds the quantile from above, and the result is its maximum.
 ///
 /// # Errors
 ///
-/// A number that is NaN or infinite.
+/// Returns an error for a number that is NaN or infinite.
 pub fn chebyshev_quantile(deviations: f64) -> Result<f64, Degenerate> {
     finite(&[deviations])?;
     let outside = 1.0 / (1.0 + deviations * deviations);
     Ok(if deviations < 0.0 { outside } else { 1.0 - outside })
 }
 
-/// The greatest probability that the next value lies `deviations` sample standard deviations or more from
-/// the mean of the `n` values before it, all of one distribution: with k of them
-/// `floor((n + 1) / n ((n - 1) / k^2 + 1)) / (n + 1)`, at most 1 (Saw, Yang and Mo 1984, *Chebyshev
-/// Inequality with Estimated Mean and Variance*, The American Statistician 38, in the simpler form of Kabán
-/// 2012, Statistics and Computing 22). It is never below `1 / (n + 1)`.
+/// Maximum probability that the next value lies `deviations` sample standard deviations or more from the mean of the
+/// `n` values before it, all from one distribution: with k deviations
+/// `floor((n + 1) / n ((n - 1) / k^2 + 1)) / (n + 1)`, at most 1 (Saw, Yang and Mo 1984, *Chebyshev Inequality with
+/// Estimated Mean and Variance*, The American Statistician 38, in the simpler form of Kabán 2012, Statistics and
+/// Computing 22). It is never below `1 / (n + 1)`.
 ///
 /// # Errors
 ///
-/// Fewer than two values, or a number that is NaN or infinite.
+/// Returns an error for fewer than two values, or a number that is NaN or infinite.
 pub fn chebyshev_of_sample(deviations: f64, n: usize) -> Result<f64, Degenerate> {
     finite(&[deviations])?;
     if n < 2 {
@@ -48,17 +48,17 @@ pub fn chebyshev_of_sample(deviations: f64, n: usize) -> Result<f64, Degenerate>
     }
     let n = count(n);
     let inside = (n - 1.0) / (deviations * deviations) + 1.0;
-    // In this order what is a whole number is one.
+    // This order of operations keeps whole numbers exact.
     Ok((((n + 1.0) * inside / n).floor() / (n + 1.0)).min(1.0))
 }
 
-/// Where the quantile `p` of a distribution of this mean and standard deviation lies, in their unit:
+/// Range of the quantile `p` of a distribution with this mean and standard deviation, in their unit:
 /// `mean - sd sqrt((1 - p) / p)` to `mean + sd sqrt(p / (1 - p))` (Cantelli 1928).
 ///
 /// # Errors
 ///
-/// A number that is NaN or infinite, a negative standard deviation, a `p` not between 0 and 1, or a bound
-/// that does not fit into a double.
+/// Returns an error for a number that is NaN or infinite, a negative standard deviation, a `p` not between 0 and 1, or
+/// a bound that does not fit into a double.
 pub fn quantile_bounds(mean: f64, deviation: f64, p: f64) -> Result<Interval, Degenerate> {
     finite(&[mean, deviation])?;
     let p = level(p)?;

@@ -1,27 +1,27 @@
-//! Why a statistic says nothing.
+//! Reasons why a statistic has no value.
 
 use std::fmt;
 
-/// Why a test or an effect has no value. Nothing in this crate answers with NaN instead.
+/// Reason why a test or an effect has no value. No function of this crate returns NaN instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Degenerate {
     /// Fewer values than the formula needs.
     TooFew {
-        /// How many there are.
+        /// Number of values.
         given: usize,
-        /// How many it takes.
+        /// Minimum number of values.
         needed: usize,
     },
     /// More values than the exact distribution is computed for.
     TooMany {
-        /// How many there are: values, or pairs of one value from either set.
+        /// Number of values, or of pairs of one value from each set.
         given: usize,
-        /// How many are the most.
+        /// Maximum number.
         most: usize,
     },
     /// A value, a bound or an effect is NaN or infinite.
     NotFinite,
-    /// What should be pairs has two lengths.
+    /// The two sides of a paired statistic have different lengths.
     LengthsDiffer {
         /// Length of the first.
         first: usize,
@@ -30,11 +30,11 @@ pub enum Degenerate {
     },
     /// Every difference is 0.
     AllZero,
-    /// All values are equal, where the statistic divides by their spread.
+    /// All values are equal, but the statistic divides by their spread.
     NoSpread,
-    /// Values are equal to each other, where the distribution asked for knows no ties.
+    /// Values are tied, but the requested distribution allows no ties.
     Tied,
-    /// A value is 0 or below, where logarithms are taken.
+    /// A value whose logarithm is taken is 0 or below.
     NotPositive,
     /// A level or a p-value lies outside 0 to 1.
     NotAProbability,
@@ -42,7 +42,7 @@ pub enum Degenerate {
     BoundsReversed,
     /// The result is too large or too small for a double.
     OutOfRange,
-    /// No number of values reaches the power asked for.
+    /// No number of values reaches the requested power.
     Unreachable,
 }
 
@@ -73,29 +73,29 @@ impl fmt::Display for Degenerate {
 
 impl std::error::Error for Degenerate {}
 
-/// Nothing, or that a value is not finite.
+/// Checks that all values are finite.
 pub(crate) fn finite(values: &[f64]) -> Result<(), Degenerate> {
     values.iter().all(|value| value.is_finite()).then_some(()).ok_or(Degenerate::NotFinite)
 }
 
-/// Nothing, or that there are fewer than `needed` values.
+/// Checks that there are at least `needed` values.
 pub(crate) fn enough(values: &[f64], needed: usize) -> Result<(), Degenerate> {
     let given = values.len();
     if given < needed { Err(Degenerate::TooFew { given, needed }) } else { Ok(()) }
 }
 
-/// Nothing, or that the two make no pairs.
+/// Checks that the two sets have equal lengths, and so form pairs.
 pub(crate) fn pairs(first: &[f64], second: &[f64]) -> Result<(), Degenerate> {
     let (first, second) = (first.len(), second.len());
     if first == second { Ok(()) } else { Err(Degenerate::LengthsDiffer { first, second }) }
 }
 
-/// `value`, or that it does not fit into a double.
+/// Returns `value` if it fits into a double.
 pub(crate) fn in_range(value: f64) -> Result<f64, Degenerate> {
     value.is_finite().then_some(value).ok_or(Degenerate::OutOfRange)
 }
 
-/// `level`, or that it is not between 0 and 1, both left out.
+/// Returns `level` if it is above 0 and below 1.
 pub(crate) fn level(level: f64) -> Result<f64, Degenerate> {
     (level > 0.0 && level < 1.0).then_some(level).ok_or(Degenerate::NotAProbability)
 }

@@ -1,14 +1,14 @@
-//! How densely values lie on a logarithmic scale: an estimate by Gaussian kernels on a grid, and the
-//! valleys in it.
+//! Kernel density estimate of values on a logarithmic scale: Gaussian kernels on a grid, and the valleys of the
+//! density.
 
-/// Some values that are equal, or fell into the same bin of a histogram.
+/// Values that are equal, or that fell into the same bin of a histogram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
-    /// The value, above 0.
+    /// Value, above 0.
     pub(crate) value: f64,
-    /// Its natural logarithm.
+    /// Natural logarithm of the value.
     pub(crate) log: f64,
-    /// How many values.
+    /// Number of values.
     pub(crate) count: u64,
 }
 
@@ -19,39 +19,39 @@ impl Point {
     }
 }
 
-/// How many values all `points` stand for.
+/// Total number of values in `points`.
 pub(crate) fn weight(points: &[Point]) -> f64 {
     points.iter().map(Point::weight).sum()
 }
 
-/// Grid points to a bandwidth: enough for the grid not to be seen.
+/// Grid points per bandwidth: enough for the grid to have no visible effect.
 const STEPS_PER_BANDWIDTH: f64 = 4.0;
-/// The kernel is cut off after this many bandwidths.
+/// Cutoff of the kernel, in bandwidths.
 const REACH: f64 = 4.0;
 
-/// A density over the logarithm of the values, at equally spaced points; its height has no scale.
+/// A density over the logarithm of the values, at equally spaced points. The heights are not normalized.
 pub(crate) struct Density {
     first: f64,
     step: f64,
     heights: Vec<f64>,
 }
 
-/// A place where the density falls below both of the peaks around it.
+/// A region where the density falls below both of the peaks around it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Valley {
-    /// Where it is lowest, a logarithm; in the middle of the widest part, where several are.
+    /// Logarithm at which the density is lowest; the middle of the longest stretch if there are several.
     pub(crate) lowest: f64,
-    /// From here to there the density lies nearer to the valley's than to the lower peak's.
+    /// Range in which the density is nearer to the valley's than to the lower peak's.
     pub(crate) floor: (f64, f64),
-    /// From here to there, around the lower peak, it lies nearer to that.
+    /// Range around the lower peak in which it is nearer to the peak's.
     pub(crate) lower_peak: (f64, f64),
-    /// The height of the valley over that of the lower peak.
+    /// Height of the valley relative to that of the lower peak.
     pub(crate) depth: f64,
 }
 
 impl Density {
-    /// The density of `points`, which ascend and are not empty. A value that was rounded to a
-    /// multiple of `quantum` is spread over the values that would have been rounded to it.
+    /// Density of `points`, which ascend and are not empty. A value that was rounded to a multiple of `quantum` is
+    /// spread over the values that would have been rounded to it.
     pub(crate) fn of(points: &[Point], bandwidth: f64, quantum: f64) -> Self {
         let step = bandwidth / STEPS_PER_BANDWIDTH;
         let cells: Vec<(f64, f64)> = points.iter().map(|point| cell(point, quantum)).collect();
@@ -67,8 +67,7 @@ impl Density {
         density
     }
 
-    /// Adds `weight` evenly over the grid points of `cell`, or to the two around it where it is
-    /// narrow.
+    /// Adds `weight` evenly over the grid points of `cell`, or to the two grid points around a narrow one.
     fn spread(&mut self, weight: f64, cell: (f64, f64)) {
         let place = |log: f64| (log - self.first) / self.step;
         let (from, to) = (place(cell.0), place(cell.1));
@@ -104,7 +103,7 @@ impl Density {
         self.heights = smoothed;
     }
 
-    /// Every valley no higher than `depth` of the lower of the two peaks around it, ascending.
+    /// Valleys no higher than `depth` times the lower of the two peaks around them, ascending.
     pub(crate) fn valleys(&self, depth: f64) -> Vec<Valley> {
         let left = highest_so_far(self.heights.iter());
         let mut right = highest_so_far(self.heights.iter().rev());
@@ -137,7 +136,7 @@ impl Density {
         Valley { lowest: self.log(lowest), floor, lower_peak, depth }
     }
 
-    /// The stretch around grid point `i` where `holds` does.
+    /// Contiguous range around grid point `i` in which `holds` is true.
     fn around(&self, i: usize, holds: impl Fn(f64) -> bool) -> (f64, f64) {
         let below = self.heights[..i].iter().rev().take_while(|height| holds(**height)).count();
         let above = self.heights[i..].iter().take_while(|height| holds(**height)).count();
@@ -155,13 +154,13 @@ fn index(place: f64) -> usize {
     place.max(0.0) as usize
 }
 
-/// The logarithms of the values that would have been rounded to this one.
+/// Logarithms of the range of values that would have been rounded to this one.
 fn cell(point: &Point, quantum: f64) -> (f64, f64) {
     let half = (quantum / point.value).min(1.0) / 2.0;
     (point.log + (-half).ln_1p(), point.log + half.ln_1p())
 }
 
-/// For each height the place and the height of the highest up to it.
+/// For each height, the index and the value of the highest one so far.
 fn highest_so_far<'a>(heights: impl Iterator<Item = &'a f64>) -> Vec<(usize, f64)> {
     heights
         .enumerate()
@@ -174,7 +173,7 @@ fn highest_so_far<'a>(heights: impl Iterator<Item = &'a f64>) -> Vec<(usize, f64
         .collect()
 }
 
-/// The middle of the longest stretch at the lowest height.
+/// Middle of the longest stretch at the lowest height.
 fn widest_lowest(heights: &[f64]) -> usize {
     let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let (mut best, mut length) = ((0, 0), 0_usize);

@@ -1,4 +1,4 @@
-//! What there is to say about one set of values.
+//! Descriptive statistics of one set of values.
 
 use crate::{
     bootstrap::Interval,
@@ -9,46 +9,46 @@ use crate::{
     student::critical,
 };
 
-/// A set of values in numbers, in their unit where nothing else is said.
+/// Descriptive statistics of a set of values, in their unit unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Description {
-    /// How many values.
+    /// Number of values.
     pub n: usize,
-    /// The least.
+    /// Minimum.
     pub min: f64,
-    /// The greatest.
+    /// Maximum.
     pub max: f64,
-    /// The arithmetic mean.
+    /// Arithmetic mean.
     pub mean: f64,
-    /// The sample standard deviation, over n - 1. `None` for one value.
+    /// Sample standard deviation, with n - 1. `None` for one value.
     pub standard_deviation: Option<f64>,
-    /// The coefficient of variation, standard deviation over mean, without unit. `None` for one value, a
-    /// mean of 0, or where it does not fit into a double.
+    /// Coefficient of variation, standard deviation over mean, dimensionless. `None` for one value, a mean of 0, or if
+    /// it does not fit into a double.
     pub coefficient_of_variation: Option<f64>,
-    /// The geometric mean. `None` where a value is 0 or below.
+    /// Geometric mean. `None` if a value is 0 or below.
     pub geometric_mean: Option<f64>,
-    /// First quartile, of type 7 like the two below.
+    /// First quartile, of type 7 like the median and the third quartile.
     pub q1: f64,
-    /// The median.
+    /// Median.
     pub median: f64,
     /// Third quartile.
     pub q3: f64,
-    /// The distance of the quartiles.
+    /// Distance between the quartiles.
     pub interquartile_range: f64,
-    /// Half of that, SIQR (Jain 1991, *The Art of Computer Systems Performance Analysis*, 12.8).
+    /// Half the interquartile range, SIQR (Jain 1991, *The Art of Computer Systems Performance Analysis*, 12.8).
     pub semi_interquartile_range: f64,
-    /// The median distance from the median, not scaled.
+    /// Median absolute deviation from the median, not scaled.
     pub median_absolute_deviation: f64,
 }
 
-/// e to the power of this fits into a double, and to the power of its negative.
+/// Largest exponent for which both e to its power and e to its negative fit into a double, with a margin.
 const MOST_EXPONENT: f64 = 700.0;
 
-/// What there is to say about `values`.
+/// Computes descriptive statistics of `values`.
 ///
 /// # Errors
 ///
-/// No values, one that is not finite, or values so far apart that their range does not fit into a double.
+/// Returns an error for no values, one that is not finite, or a range that does not fit into a double.
 pub fn describe(values: &[f64]) -> Result<Description, Degenerate> {
     enough(values, 1)?;
     finite(values)?;
@@ -79,13 +79,13 @@ pub fn describe(values: &[f64]) -> Result<Description, Degenerate> {
     })
 }
 
-/// The interval of the mean of `values` by Student's t (Student 1908, *The Probable Error of a Mean*,
-/// Biometrika 6), of level `share`, in their unit.
+/// Interval of the mean of `values` by Student's t (Student 1908, *The Probable Error of a Mean*, Biometrika 6), of
+/// level `share`, in their unit.
 ///
 /// # Errors
 ///
-/// Fewer than two values, one that is not finite, a level outside 0 to 1, or a result that does not fit into
-/// a double.
+/// Returns an error for fewer than two values, one that is not finite, a level outside 0 to 1, or a result that does
+/// not fit into a double.
 pub fn mean_interval(values: &[f64], share: f64) -> Result<Interval, Degenerate> {
     let tail = (1.0 - level(share)?) / 2.0;
     enough(values, 2)?;
@@ -97,21 +97,21 @@ pub fn mean_interval(values: &[f64], share: f64) -> Result<Interval, Degenerate>
     Ok(Interval { low: less(reach)?, high: less(-reach)? })
 }
 
-/// The geometric mean of `values`, the exponential of the mean of their logarithms, in their unit.
+/// Geometric mean of `values`, the exponential of the mean of their logarithms, in their unit.
 ///
 /// # Errors
 ///
-/// No values, one that is not finite, or one that is 0 or below.
+/// Returns an error for no values, one that is not finite, or one that is 0 or below.
 pub fn geometric_mean(values: &[f64]) -> Result<f64, Degenerate> {
     enough(values, 1)?;
     positive(values)?;
-    // About the first, so that equal values give themselves.
+    // Relative to the first value, so that the mean of equal values is exactly that value.
     let first = values[0];
     let ratios: Vec<f64> = values.iter().map(|&value| log_ratio(value, first)).collect();
     in_range(times_exp(first, mean(&ratios)))
 }
 
-/// `value` times e to the power of `logarithm`, in steps each of which fits into a double if the result does.
+/// Multiplies `value` by e to the power of `logarithm`, in steps that fit into a double whenever the result does.
 fn times_exp(value: f64, logarithm: f64) -> f64 {
     if logarithm.abs() < MOST_EXPONENT {
         return value * logarithm.exp();
@@ -120,14 +120,14 @@ fn times_exp(value: f64, logarithm: f64) -> f64 {
     value * quarter * quarter * quarter * quarter
 }
 
-/// Nothing, or why `values` have no logarithms.
+/// Checks that all `values` are finite and positive, and so have logarithms.
 pub(crate) fn positive(values: &[f64]) -> Result<(), Degenerate> {
     finite(values)?;
     values.iter().all(|&value| value > 0.0).then_some(()).ok_or(Degenerate::NotPositive)
 }
 
-/// The natural logarithm of `first` over `second`, both above 0 and finite. Of values that are all but equal
-/// it has as many digits as their difference, where a difference of logarithms has none.
+/// Natural logarithm of `first` over `second`, both above 0 and finite. For nearly equal values it keeps the digits of
+/// their difference, which a difference of logarithms would lose.
 pub(crate) fn log_ratio(first: f64, second: f64) -> f64 {
     let apart = (first - second) / second;
     if apart.abs() <= 0.5 { apart.ln_1p() } else { first.ln() - second.ln() }
@@ -137,7 +137,7 @@ pub(crate) fn log_ratio(first: f64, second: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The mean is 4, the standard deviation the root of 12.5, and t 2.776445105 at 4 degrees of freedom.
+    /// The mean is 4, the standard deviation the square root of 12.5, and t is 2.776445105 at 4 degrees of freedom.
     #[test]
     fn the_interval_of_a_mean_is_students() {
         let interval = mean_interval(&[1.0, 2.0, 3.0, 4.0, 10.0], 0.95).unwrap();

@@ -1,27 +1,27 @@
-//! The dip test for more than one mode (Hartigan and Hartigan 1985, *The Dip Test of Unimodality*,
-//! Annals of Statistics 13): how far the distribution of the values is, at the least, from any
-//! distribution with one mode, and how often uniform values, the hardest of those, stray as far.
+//! The dip test for more than one mode (Hartigan and Hartigan 1985, *The Dip Test of Unimodality*, Annals of Statistics
+//! 13). It compares the minimum distance between the distribution of the values and any unimodal distribution with that
+//! of uniform values, the least favorable unimodal case.
 
 use crate::{moments::scaled, quantile::ascending};
 
-/// What the dip test says of some values.
+/// Result of the dip test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dip {
-    /// The dip: the largest distance between the distribution function of the values and that of the
-    /// nearest distribution with one mode. From `1 / 2n` to 0.25; without unit.
+    /// The dip: the largest distance between the empirical distribution function and that of the nearest unimodal
+    /// distribution. From `1 / 2n` to 0.25; dimensionless.
     pub statistic: f64,
-    /// The probability of a dip this large or larger among as many uniform values. From 0.001, which
-    /// stands for anything below as well, to 1.
+    /// Probability of a dip this large or larger among as many uniform values, from 0.001 to 1; 0.001 stands for
+    /// anything below as well.
     pub p_value: f64,
 }
 
-/// The dip test of `values` in any order. `None` for fewer than four values, of which any number may
-/// come from one mode, and where one is not finite.
+/// The dip test of `values` in any order. Returns `None` for fewer than four values, which are always compatible with
+/// one mode, and if one is not finite.
 ///
-/// The probability is interpolated in a table of our own: the quantiles of the dip over 200,000
-/// samples of uniform values for each n to 30, and 100,000 to 10,000 samples for n to 5000
-/// (`tests/recorded/make_dip_table.py`). Ties count as they are: values rounded coarsely have a
-/// large dip for that reason alone.
+/// The probability is interpolated in a table computed for this crate: quantiles of the dip over 200,000 samples of
+/// uniform values for each n up to 30, and over 100,000 to 10,000 samples for n up to 5000
+/// (`tests/recorded/make_dip_table.py`). Ties are not corrected: coarsely rounded values have a large dip for that
+/// reason alone.
 #[must_use]
 pub fn dip_test(values: &[f64]) -> Option<Dip> {
     if values.len() < FEWEST {
@@ -36,7 +36,7 @@ pub fn dip_test(values: &[f64]) -> Option<Dip> {
 
 const FEWEST: usize = 4;
 
-/// Where the distribution function of the values jumps, in counts.
+/// A jump of the empirical distribution function, in counts.
 #[derive(Clone, Copy)]
 struct Step {
     at: f64,
@@ -58,9 +58,9 @@ fn steps(sorted: &[f64]) -> Vec<Step> {
     steps
 }
 
-/// Twice the dip, in counts. The distribution with one mode is convex up to some interval and
-/// concave after it; the interval closes in from both ends until looking further inside would cost
-/// no more than what was found outside (Hartigan and Hartigan 1985, section 3).
+/// Twice the dip, in counts. The nearest unimodal distribution is convex up to some interval and concave after it. The
+/// search narrows the interval from both ends until the distance inside cannot exceed the one found outside (Hartigan
+/// and Hartigan 1985, section 3).
 fn twice_dip(steps: &[Step]) -> f64 {
     let (mut low, mut high) = (0, steps.len() - 1);
     let mut largest = 1.0_f64;
@@ -71,7 +71,7 @@ fn twice_dip(steps: &[Step]) -> f64 {
         if widest.distance <= largest {
             break;
         }
-        // The ends of the interval are left to the next round: the mode may be a jump there.
+        // The ends of the interval are left to the next iteration: the mode may be a jump there.
         let before = (low..widest.low).map(|i| steps[i].up_to - convex.height(steps, i));
         let after = (widest.high + 1..=high).map(|i| concave.height(steps, i) - steps[i].below);
         largest = before.chain(after).fold(largest, f64::max);
@@ -83,22 +83,21 @@ fn twice_dip(steps: &[Step]) -> f64 {
     largest
 }
 
-/// Which side of the distribution function a hull lies on.
+/// Side of the distribution function on which a hull lies.
 #[derive(Clone, Copy)]
 enum Side {
     Below,
     Above,
 }
 
-/// The greatest convex function below the steps, or the least concave one above, by the steps it
-/// touches.
+/// Greatest convex function below the steps, or least concave one above, given by the steps that it touches.
 struct Hull {
     side: Side,
     touches: Vec<usize>,
 }
 
 impl Hull {
-    /// By the scan of Andrew (1979) over steps that ascend.
+    /// Computed with the scan of Andrew (1979) over ascending steps.
     fn of(steps: &[Step], low: usize, high: usize, side: Side) -> Self {
         let mut touches: Vec<usize> = Vec::new();
         let height = |i: usize| side.of(&steps[i]);
@@ -121,7 +120,7 @@ impl Hull {
         Self { side, touches }
     }
 
-    /// Its height above step `i`.
+    /// Height of the hull at step `i`.
     fn height(&self, steps: &[Step], i: usize) -> f64 {
         let after = self.touches.partition_point(|&touch| touch < i).min(self.touches.len() - 1);
         let right = self.touches[after];
@@ -134,7 +133,7 @@ impl Hull {
         from + share * (to - from)
     }
 
-    /// The touching steps next to `i`: the last that is not above it, the first not below.
+    /// Touching steps next to `i`: the last one not above it, and the first one not below.
     fn around(&self, i: usize) -> (usize, usize) {
         let after = self.touches.partition_point(|&touch| touch < i);
         let up_to = self.touches.partition_point(|&touch| touch <= i);
@@ -151,7 +150,8 @@ impl Side {
     }
 }
 
-/// Where the two hulls are furthest apart, and the interval that holds the mode if that is the dip.
+/// Point at which the two hulls are furthest apart, and the interval that contains the mode if that distance is the
+/// dip.
 struct Widest {
     distance: f64,
     low: usize,
@@ -175,7 +175,7 @@ fn widest(steps: &[Step], convex: &Hull, concave: &Hull) -> Widest {
     widest
 }
 
-/// How often `n` uniform values have a dip of `statistic` or more.
+/// Probability that `n` uniform values have a dip of `statistic` or more.
 fn p_value(statistic: f64, n: f64) -> f64 {
     let scaled = statistic * n.sqrt();
     let row = critical(n);
@@ -191,7 +191,7 @@ fn p_value(statistic: f64, n: f64) -> f64 {
     }
 }
 
-/// The row of the table for `n`, between two rows interpolated in the logarithm of n.
+/// Row of the table for `n`; between two rows, interpolated in the logarithm of n.
 fn critical(n: f64) -> [f64; P_VALUES.len()] {
     let after = CRITICAL.partition_point(|&(of, _)| of < n).min(CRITICAL.len() - 1);
     let (next_n, next) = CRITICAL[after];
@@ -203,12 +203,12 @@ fn critical(n: f64) -> [f64; P_VALUES.len()] {
     std::array::from_fn(|i| last[i] + share * (next[i] - last[i]))
 }
 
-/// The probabilities of the columns of [`CRITICAL`].
+/// Probabilities of the columns of [`CRITICAL`].
 const P_VALUES: [f64; 17] = [
     0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001,
 ];
 
-/// n, and what the dip times the root of n exceeds with each probability.
+/// n, and the values that the dip times the square root of n exceeds with each probability.
 #[allow(clippy::approx_constant, reason = "simulated, not computed")]
 #[rustfmt::skip]
 const CRITICAL: [(f64, [f64; P_VALUES.len()]); 17] = [

@@ -1,4 +1,4 @@
-//! How far two sets of values lie apart, without a unit and whatever their distribution.
+//! Effect sizes for two sets of values: dimensionless and independent of their distribution.
 
 use crate::{
     bootstrap::Interval,
@@ -7,11 +7,10 @@ use crate::{
     normal::normal_quantile,
 };
 
-/// Cliff's delta (Cliff 1993, *Dominance statistics: ordinal analyses to answer ordinal questions*,
-/// Psychological Bulletin 114): the share of pairs in which the value of `first` is the greater, less the
-/// share in which that of `second` is. 1 where all of `first` lie above all of `second`, 0 where neither
-/// tends to. It is `2 U / (n m) - 1` of the Mann-Whitney U of `first`. `None` where either has no values,
-/// or one is not finite.
+/// Cliff's delta (Cliff 1993, *Dominance statistics: ordinal analyses to answer ordinal questions*, Psychological
+/// Bulletin 114): the share of pairs in which the value of `first` is the greater, minus the share in which that of
+/// `second` is. 1 if all of `first` lie above all of `second`, 0 if neither tends to be greater. Equal to
+/// `2 U / (n m) - 1` with the Mann-Whitney U of `first`. `None` if either set is empty, or if a value is not finite.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "counts of pairs, good to 53 bits")]
 pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Option<f64> {
@@ -32,19 +31,20 @@ pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Option<f64> {
     Some(first.iter().map(dominance).sum::<f64>() / pairs)
 }
 
-/// Where Cliff's delta of the populations lies at the level `share`: the asymmetric interval of Cliff (1996,
-/// *Ordinal Methods for Behavioral Data Analysis*, chapter 5; Feng and Cliff 2004, *Monte Carlo Evaluation of
-/// Ordinal d with Improved Confidence Interval*, Journal of Modern Applied Statistical Methods 3),
+/// Interval of Cliff's delta of the populations at the level `share`: the asymmetric interval of Cliff (1996, *Ordinal
+/// Methods for Behavioral Data Analysis*, chapter 5; Feng and Cliff 2004, *Monte Carlo Evaluation of Ordinal d with
+/// Improved Confidence Interval*, Journal of Modern Applied Statistical Methods 3),
 ///
 /// `(d - d^3 ± z s sqrt((1 - d^2)^2 + z^2 s^2)) / (1 - d^2 + z^2 s^2)`
 ///
-/// with the unbiased variance `s^2` of d, at least `(1 - d^2) / (n m - 1)`. Where all of one set lie above
-/// the other, so that the variance is 0, it runs from `±(k - z^2) / (k + z^2)` to ±1, k being the smaller n
-/// (Feng and Cliff 2004). Sets are independent; normal approximation, short of its level for fewer than ten.
+/// with the unbiased variance `s^2` of d, at least `(1 - d^2) / (n m - 1)`. If all of one set lie above the other, so
+/// that the variance is 0, it extends from `±(k - z^2) / (k + z^2)` to ±1, where k is the smaller n (Feng and Cliff
+/// 2004). The sets must be independent. The normal approximation has less than its nominal coverage for fewer than ten
+/// values.
 ///
 /// # Errors
 ///
-/// Fewer than two values in a set, one that is not finite, or a level outside 0 to 1.
+/// Returns an error for fewer than two values in a set, one that is not finite, or a level outside 0 to 1.
 pub fn cliffs_delta_interval(
     first: &[f64],
     second: &[f64],
@@ -68,14 +68,14 @@ pub fn cliffs_delta_interval(
     Ok(Interval { low: at(-reach), high: at(reach) })
 }
 
-/// Cliff's delta and its variance.
+/// Cliff's delta with its variance.
 struct Dominance {
     delta: f64,
     variance: f64,
 }
 
 impl Dominance {
-    /// Of two sets of two finite values or more each.
+    /// Computed for two sets of at least two finite values each.
     fn of(first: &[f64], second: &[f64]) -> Self {
         let (n, m) = (count(first.len()), count(second.len()));
         let (rows, pairs_apart) = over(first, second);
@@ -86,7 +86,7 @@ impl Dominance {
         };
         let by_row = m * m * spread(&rows, m, delta);
         let by_column = n * n * spread(&columns, n, -delta);
-        // Each pair is -1, 0 or 1: the squares from their mean.
+        // Sum of squared deviations from the mean; each pair is -1, 0 or 1.
         let by_pair = pairs_apart - n * m * delta * delta;
         let variance = (by_row + by_column - by_pair) / (n * m * (n - 1.0) * (m - 1.0));
         let least = (1.0 - delta * delta) / (n * m - 1.0);
@@ -94,8 +94,8 @@ impl Dominance {
     }
 }
 
-/// For each of `values` how many of `others` lie below less how many lie above, and how many pairs in all
-/// are not tied.
+/// For each of `values`, the number of `others` below minus the number above, and the total number of pairs that are
+/// not tied.
 fn over(values: &[f64], others: &[f64]) -> (Vec<f64>, f64) {
     let mut sorted = others.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Whether two things are the same but for what does not matter: two one-sided tests.
+//! Equivalence tests: two one-sided tests of whether a difference is small enough to be irrelevant.
 
 use crate::{
     bootstrap::Interval,
@@ -9,39 +9,40 @@ use crate::{
     wilcoxon::{Zeros, wilcoxon},
 };
 
-/// Whether two sets are taken to have one variance.
+/// Whether two sets are assumed to have equal variances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variances {
-    /// One variance, pooled (Student).
+    /// Equal variances, pooled (Student).
     Equal,
-    /// Each its own (Welch).
+    /// Separate variances (Welch).
     Unequal,
 }
 
-/// What two one-sided tests came to.
+/// Results of two one-sided tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equivalence {
-    /// The test that the difference is above the lower bound.
+    /// Test that the difference is above the lower bound.
     pub above: Tested,
-    /// The test that the difference is below the upper bound.
+    /// Test that the difference is below the upper bound.
     pub below: Tested,
 }
 
 impl Equivalence {
-    /// The greater p-value of the two: at most alpha, the difference lies within the bounds.
+    /// Greater p-value of the two. If it is at most alpha, the difference lies within the bounds.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         self.above.p_value.max(self.below.p_value)
     }
 }
 
-/// Whether the mean difference of pairs, `first` less `second`, lies within `bounds`: two one-sided t tests
+/// Tests whether the mean difference of pairs, `first` minus `second`, lies within `bounds`: two one-sided t tests
 /// (Schuirmann 1987, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of
-/// Pharmacokinetics and Biopharmaceutics 15). Few values do not support it: they widen the error.
+/// Pharmacokinetics and Biopharmaceutics 15). Few values cannot establish equivalence, because their standard error is
+/// large.
 ///
 /// # Errors
 ///
-/// As [`crate::paired_t`], and bounds that are not finite or not in order.
+/// As for [`crate::paired_t`], and for bounds that are not finite or not in order.
 pub fn paired_equivalence(
     first: &[f64],
     second: &[f64],
@@ -55,12 +56,12 @@ pub fn paired_equivalence(
     within(of_differences(&differences)?, bounds)
 }
 
-/// Whether the difference of two means, of `first` less of `second`, lies within `bounds`: two one-sided
-/// tests as in [`paired_equivalence`], of independent sets.
+/// Tests whether the difference of two means, of `first` minus `second`, lies within `bounds`: two one-sided tests as
+/// in [`paired_equivalence`], of independent sets.
 ///
 /// # Errors
 ///
-/// As [`crate::student_t`] or [`crate::welch_t`], and bounds that are not finite or not in order.
+/// As for [`crate::student_t`] or [`crate::welch_t`], and for bounds that are not finite or not in order.
 pub fn equivalence(
     first: &[f64],
     second: &[f64],
@@ -79,12 +80,12 @@ pub fn equivalence(
     within(studentized, bounds)
 }
 
-/// Whether `differences` lie symmetrically around a value within `bounds`: two one-sided signed-rank tests,
-/// of the differences less either bound.
+/// Tests whether `differences` lie symmetrically around a value within `bounds`: two one-sided signed-rank tests, of
+/// the differences minus each bound.
 ///
 /// # Errors
 ///
-/// As [`wilcoxon`], and bounds that are not finite or not in order.
+/// As for [`wilcoxon`], and for bounds that are not finite or not in order.
 pub fn wilcoxon_equivalence(
     differences: &[f64],
     bounds: Interval,
@@ -105,7 +106,7 @@ fn in_order(bounds: Interval) -> Result<(), Degenerate> {
     if bounds.low < bounds.high { Ok(()) } else { Err(Degenerate::BoundsReversed) }
 }
 
-/// The scale of values and bounds together, and the bounds at it.
+/// Common scale of values and bounds, and the scaled bounds.
 fn scaled(
     first: &[f64],
     second: &[f64],

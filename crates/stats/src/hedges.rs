@@ -1,4 +1,4 @@
-//! How many standard deviations two means lie apart, corrected for few values: Hedges' g.
+//! Hedges' g: the distance between two means in standard deviations, corrected for small samples.
 
 use crate::{
     bootstrap::Interval,
@@ -8,47 +8,47 @@ use crate::{
     student::{Noncentral, Studentized, of_differences, of_pooled},
 };
 
-/// A difference in standard deviations, without unit.
+/// A difference in standard deviations, dimensionless.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standardized {
     /// Hedges' g.
     pub g: f64,
-    /// Where the difference lies at the level asked for.
+    /// Interval of the difference at the requested level.
     pub interval: Interval,
     /// Degrees of freedom of the standard deviation.
     pub degrees: f64,
 }
 
 /// Hedges' g of independent sets: `J (mean 1 - mean 2) / s` with the pooled standard deviation s and
-/// `J = Γ(f/2) / (sqrt(f/2) Γ((f-1)/2))`, f = n + m - 2, which takes the bias of small samples off (Hedges
-/// 1981, *Distribution Theory for Glass's Estimator of Effect Size*, Journal of Educational Statistics 6).
+/// `J = Γ(f/2) / (sqrt(f/2) Γ((f-1)/2))`, f = n + m - 2, which removes the bias of small samples (Hedges 1981,
+/// *Distribution Theory for Glass's Estimator of Effect Size*, Journal of Educational Statistics 6).
 ///
-/// The interval is exact for normal values of one variance: the noncentralities at which t is exceeded
-/// with probability `(1 - level) / 2` and with 1 less that, times `J sqrt(1/n + 1/m)` (Steiger and Fouladi
-/// 1997, *Noncentrality Interval Estimation*; Cumming and Finch 2001, Educational and Psychological
-/// Measurement 61). Values are independent, and normal or nearly so.
+/// The interval is exact for normal values of one variance: the noncentralities at which t is exceeded with probability
+/// `(1 - level) / 2` and with 1 minus that, times `J sqrt(1/n + 1/m)` (Steiger and Fouladi 1997, *Noncentrality
+/// Interval Estimation*; Cumming and Finch 2001, Educational and Psychological Measurement 61). Values must be
+/// independent, and normal or nearly so.
 ///
 /// # Errors
 ///
-/// A set without values, fewer than four in all, one that is not finite, no spread within the sets, a
-/// level outside 0 to 1, or a difference beyond 10,000 standard errors.
+/// Returns an error for an empty set, fewer than four values in all, one that is not finite, no spread within the sets,
+/// a level outside 0 to 1, or a difference beyond 10,000 standard errors.
 pub fn hedges_g(first: &[f64], second: &[f64], level: f64) -> Result<Standardized, Degenerate> {
     let two = Two::of(first, second)?;
     let error = (1.0 / two.first.n + 1.0 / two.second.n).sqrt();
     standardized(of_pooled(&two)?, error, level)
 }
 
-/// Hedges' g of pairs: `J` times the mean of the differences over their standard deviation, that is d of z
-/// with n - 1 degrees of freedom (Gibbons, Hedeker and Davis 1993, *Estimation of Effect Size from a
-/// Series of Experiments Involving Paired Comparisons*, Journal of Educational Statistics 18). It is not
-/// comparable with [`hedges_g`] of the same values: what pairs have in common is left out of its unit.
+/// Hedges' g of pairs: `J` times the mean of the differences over their standard deviation, that is d of z with n - 1
+/// degrees of freedom (Gibbons, Hedeker and Davis 1993, *Estimation of Effect Size from a Series of Experiments
+/// Involving Paired Comparisons*, Journal of Educational Statistics 18). It is not comparable with [`hedges_g`] of the
+/// same values, because its unit excludes the variation that pairs share.
 ///
-/// The interval is made as there, with `J / sqrt n`.
+/// The interval is computed in the same way, with `J / sqrt n`.
 ///
 /// # Errors
 ///
-/// Other lengths, fewer than three pairs, a value that is not finite, differences that are all equal, a
-/// level outside 0 to 1, or a difference beyond 10,000 standard errors.
+/// Returns an error for different lengths, fewer than three pairs, a value that is not finite, differences that are all
+/// equal, a level outside 0 to 1, or a difference beyond 10,000 standard errors.
 pub fn paired_hedges_g(
     first: &[f64],
     second: &[f64],
@@ -60,7 +60,7 @@ pub fn paired_hedges_g(
     standardized(of_differences(&differences)?, error, level)
 }
 
-/// Beyond this the noncentral distribution is not computed.
+/// Largest difference, in standard errors, for which the noncentral distribution is computed.
 const MOST_ERRORS: f64 = 1e4;
 
 fn standardized(of: Studentized, error: f64, share: f64) -> Result<Standardized, Degenerate> {
@@ -81,11 +81,11 @@ fn standardized(of: Studentized, error: f64, share: f64) -> Result<Standardized,
     Ok(Standardized { g: unit * t, interval, degrees })
 }
 
-/// From so many degrees of freedom on the asymptotic series of J is good to the last digit.
+/// Degrees of freedom from which on the asymptotic series of J is accurate to the last digit.
 const MANY_DEGREES: f64 = 200.0;
 
-/// Hedges' J: by its series, which for few degrees of freedom is reached by `Γ(x + 1) = x Γ(x)`. Logarithms of
-/// the gamma function would lose digits, the more the more degrees there are.
+/// Hedges' J by its asymptotic series. Few degrees of freedom are first raised by `Γ(x + 1) = x Γ(x)`. Logarithms of
+/// the gamma function would lose more digits the more degrees there are.
 fn unbiasing(degrees: f64) -> f64 {
     let (mut many, mut ratio) = (degrees, 1.0);
     while many < MANY_DEGREES {
@@ -97,7 +97,7 @@ fn unbiasing(degrees: f64) -> f64 {
     ratio * (many / degrees).sqrt() * series
 }
 
-/// The noncentrality at which `t` is exceeded with probability `tail`.
+/// Noncentrality at which `t` is exceeded with probability `tail`.
 fn noncentrality(t: f64, degrees: f64, tail: f64) -> f64 {
     let over = |delta: f64| Noncentral { degrees, delta }.above(t) - tail;
     let mut reach = 2.0 + t.abs() / degrees.sqrt();
@@ -115,7 +115,7 @@ fn noncentrality(t: f64, degrees: f64, tail: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// mpmath 1.4.1, 40 digits.
+    /// Reference values: mpmath 1.4.1, 40 digits.
     #[test]
     fn the_correction_is_good_for_few_and_for_many() {
         for (degrees, j) in [

@@ -1,4 +1,4 @@
-//! Whether two quantities rise together, by pairs: Kendall's tau.
+//! Kendall's tau: whether two quantities rise together, by pairs.
 
 use std::cmp::Ordering;
 
@@ -9,31 +9,31 @@ use crate::{
     tested::{Alternative, Tails, Tested, Used},
 };
 
-/// Pairs of values up to which the exact distribution is computed whole.
+/// Maximum number of pairs for which the complete exact distribution is computed.
 const MOST_EXACT: usize = 170;
-/// Up to here `SciPy` takes the exact distribution, where there are no ties.
+/// Maximum number of pairs for which `SciPy` uses the exact distribution, without ties.
 const AUTO_EXACT: usize = 33;
 
-/// Which distribution the p-value of Kendall's tau comes from.
+/// Distribution that the p-value of Kendall's tau comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KendallMethod {
-    /// As `SciPy` 1.17: exact without ties where there are up to 33 pairs, or at most one pair of pairs is
-    /// out of line; otherwise normal.
+    /// As in `SciPy` 1.17: exact without ties if there are up to 33 pairs, or if at most one pair of pairs is
+    /// discordant (or at most one is concordant); otherwise normal.
     Auto,
-    /// The exact distribution, which knows no ties.
+    /// Exact distribution, which allows no ties.
     Exact,
-    /// The normal approximation with correction for ties.
+    /// Normal approximation with correction for ties.
     Normal,
 }
 
-/// Whether `first` and `second` rise together: tau-b (Kendall 1945, *The Treatment of Ties in Ranking
-/// Problems*, Biometrika 33), 1 where every pair of pairs is in the same order, -1 where none is. The
-/// p-value is after Kendall (1970, *Rank Correlation Methods*). Work grows with the square of the length.
+/// Tests whether `first` and `second` rise together, by tau-b (Kendall 1945, *The Treatment of Ties in Ranking
+/// Problems*, Biometrika 33): 1 if every pair of pairs is in the same order, -1 if none is. The p-value follows Kendall
+/// (1970, *Rank Correlation Methods*). Computing time grows with the square of the length.
 ///
 /// # Errors
 ///
-/// Other lengths, fewer than two pairs (three for the normal approximation), a value that is not finite,
-/// values of one side all equal, ties under [`KendallMethod::Exact`], or more than 170 pairs there.
+/// Returns an error for different lengths, fewer than two pairs (three for the normal approximation), a value that is
+/// not finite, all values of one side equal, ties under [`KendallMethod::Exact`], or more than 170 pairs there.
 pub fn kendall(
     first: &[f64],
     second: &[f64],
@@ -50,13 +50,13 @@ pub fn kendall(
     Ok(Tested { statistic: order.tau(), p_value, n: first.len(), used, alternative })
 }
 
-/// How pairs of pairs lie.
+/// Counts of concordant and discordant pairs.
 struct Order {
     n: usize,
-    /// Pairs of pairs.
+    /// Number of pairs of pairs.
     total: usize,
     discordant: usize,
-    /// Concordant ones less discordant ones.
+    /// Concordant pairs minus discordant ones.
     excess: f64,
     first: Ranks,
     second: Ranks,
@@ -108,7 +108,8 @@ impl Order {
         }
     }
 
-    /// `aside` pairs are in the rarer order: the tail there is summed, the other is what it leaves.
+    /// Exact tails. `aside` pairs are in the rarer order: the tail on that side is summed, and the other is its
+    /// complement.
     fn exact(&self, aside: usize) -> Tails {
         let chances = chances_of_inversions(self.n, aside);
         let outer: f64 = chances.iter().sum();
@@ -139,13 +140,13 @@ fn tied_pairs(t: f64) -> f64 {
     t * (t - 1.0) / 2.0
 }
 
-/// `None` where they are tied.
+/// Compares two values; `None` if they are tied.
 fn compare(values: &[f64], i: usize, j: usize) -> Option<Ordering> {
     values[i].partial_cmp(&values[j]).filter(|order| order.is_ne())
 }
 
-/// The chances that a random order of `n` has 0 to `most` pairs out of line: the k-th to be put in passes
-/// 0 to k - 1 of those before it.
+/// Probabilities that a random order of `n` has 0 to `most` inversions. Inserting the k-th element adds 0 to k - 1 of
+/// them.
 fn chances_of_inversions(n: usize, most: usize) -> Vec<f64> {
     let mut chances = vec![0.0; most + 1];
     chances[0] = 1.0;

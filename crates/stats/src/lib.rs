@@ -1,5 +1,4 @@
-//! Pure numbers for ipcperf: no input or output, no clock, no unsafe, no randomness but what is
-//! handed in.
+//! Statistics for ipcperf: no input or output, no clock, no unsafe code, and no randomness except from the given seed.
 
 #![forbid(unsafe_code)]
 

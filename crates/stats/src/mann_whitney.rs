@@ -1,4 +1,4 @@
-//! Whether values of one set tend to exceed those of another: the U test.
+//! The Mann-Whitney U test: whether values of one set tend to exceed those of another.
 
 use crate::{
     degenerate::{Degenerate, enough, finite},
@@ -7,26 +7,28 @@ use crate::{
     tested::{Alternative, Method, Tails, Tested, Used},
 };
 
-/// Pairs of one value from either set up to which the exact distribution is computed, within milliseconds.
+/// Maximum number of pairs, of one value from each set, for which the exact distribution is computed; it takes
+/// milliseconds.
 const MOST_EXACT: usize = 40_000;
-/// Values in both sets together up to which permutations are counted: the work grows with their fourth power.
+/// Maximum number of values in both sets together for which permutations are counted: computing time grows with its
+/// fourth power.
 const MOST_PERMUTED: usize = 120;
 
-/// Whether values of `first` tend to be less or greater than those of `second`: the U test of Mann and
-/// Whitney (1947, *On a Test of Whether One of Two Random Variables is Stochastically Larger than the
-/// Other*, Annals of Mathematical Statistics 18). Sets are independent; under no difference both have one
+/// Tests whether values of `first` tend to be less or greater than those of `second`: the U test of Mann and Whitney
+/// (1947, *On a Test of Whether One of Two Random Variables is Stochastically Larger than the Other*, Annals of
+/// Mathematical Statistics 18). The sets must be independent; under the null hypothesis both have the same
 /// distribution.
 ///
-/// The statistic is the U of `first`: pairs in which its value is the greater, ties counted half.
-/// [`Method::Auto`] is exact wherever it can be: without ties [`Method::Exact`] to 40,000 pairs, with ties
-/// [`Method::Permutation`], the distribution given those ties, to 120 values; beyond that normal with
-/// correction. `SciPy` 1.17 leaves the exact distribution where both sets have more than eight values, or two
-/// are tied: its smallest p of ten and ten values is 1.8e-4, where the exact one is 1.1e-5.
+/// The statistic is the U of `first`: the number of pairs in which its value is the greater, ties counted half.
+/// [`Method::Auto`] is exact wherever possible: without ties [`Method::Exact`] up to 40,000 pairs, with ties
+/// [`Method::Permutation`], the distribution given those ties, up to 120 values; beyond that normal with continuity
+/// correction. `SciPy` 1.17 does not use the exact distribution if both sets have more than eight values, or if two
+/// values are tied: its smallest p-value for ten and ten values is 1.8e-4, where the exact one is 1.1e-5.
 ///
 /// # Errors
 ///
-/// A set without values, one that is not finite, all values equal, or for an exact distribution more than
-/// 40,000 pairs, and for permutations more than 120 values.
+/// Returns an error for an empty set, a value that is not finite, all values equal, more than 40,000 pairs for an exact
+/// distribution, and more than 120 values for permutations.
 pub fn mann_whitney(
     first: &[f64],
     second: &[f64],
@@ -48,7 +50,7 @@ struct RankedSets {
     first: usize,
     second: usize,
     ranks: Ranks,
-    /// Twice the U of the first.
+    /// Twice the U of the first set.
     doubled_u: usize,
 }
 
@@ -103,7 +105,7 @@ impl RankedSets {
         Tails::at(&chances, self.doubled_u.div_ceil(2), self.doubled_u / 2)
     }
 
-    /// Of the smaller set, for which there is less to count: what is high for the one is low for the other.
+    /// Computed from the smaller set, which is faster: the upper tail of one set is the lower tail of the other.
     fn permutation(&self) -> Tails {
         let of = |take: usize, place: usize| {
             Tails::at(&sums_of_choices(&self.ranks.doubled, take), place, place)
@@ -117,7 +119,7 @@ impl RankedSets {
         Tails { lower: upper, upper: lower }
     }
 
-    /// Corrected, either tail is that of a U half a step nearer to it.
+    /// Normal approximation. With continuity correction, each tail uses a U shifted by 1/2 towards the mean.
     fn normal(&self, used: Used) -> Tails {
         let (n, pairs) = (count(self.first + self.second), count(self.pairs()));
         let variance = pairs / 12.0 * (n + 1.0 - self.ranks.tie_term() / (n * (n - 1.0)));
@@ -134,10 +136,10 @@ fn within(given: usize, most: usize) -> Result<(), Degenerate> {
     if given > most { Err(Degenerate::TooMany { given, most }) } else { Ok(()) }
 }
 
-/// The distribution of U for sets of `n` and `m` values without ties. Its ways are the coefficients of the
-/// Gaussian binomial, the product over i to n of `(1 - q^(m + i)) / (1 - q^i)` (Mann and Whitney 1947; Andrews
-/// 1976, *The Theory of Partitions*, chapter 3): each factor is a sum over a window in steps of i. Only the
-/// rising half is summed, where what is taken off never exceeds what is left; the other is its mirror image.
+/// Distribution of U for sets of `n` and `m` values without ties. The counts are the coefficients of the Gaussian
+/// binomial, the product over i to n of `(1 - q^(m + i)) / (1 - q^i)` (Mann and Whitney 1947; Andrews 1976, *The Theory
+/// of Partitions*, chapter 3): each factor is a sum over a window in steps of i. Only the rising half is summed, in
+/// which the subtracted terms never exceed the remaining sum; the other half is its mirror image.
 fn chances_of_u(n: usize, m: usize) -> Vec<f64> {
     let (few, many) = (n.min(m), n.max(m));
     let mut chances = vec![1.0];

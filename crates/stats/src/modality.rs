@@ -1,62 +1,61 @@
-//! Modes: whether values come in groups, such as round trips that spin and round trips that sleep,
-//! so that one median would describe neither.
+//! Modes: whether values form groups, such as round trips that spin and round trips that sleep, so that a single median
+//! would describe neither.
 //!
-//! A significance test alone is no answer, for on 100,000 round trips it finds anything. A group is
-//! called a mode only where all of this holds:
+//! A significance test alone is not enough, since on 100,000 round trips any deviation is significant. A group counts
+//! as a mode only if all of these conditions hold:
 //!
-//! 1. *It is large enough.* It has 5 % of the values and more, by a margin for chance: 1.2 standard
-//!    deviations of such a count. So two stragglers among 20 make no mode, three do; fewer never.
-//! 2. *It is somewhere else.* Its median and that of its neighbour differ by a factor of 1.25.
-//! 3. *There is a valley.* The density of the logarithms (Gaussian kernels, Silverman 1986, *Density
-//!    Estimation*, with half his robust bandwidth so that far groups do not blur into each other)
-//!    falls to half the lower peak. Values that are multiples of a clock's step are spread over the
-//!    step first.
-//! 4. *Chance does not make such valleys*, by either of two criteria. One counts: the values on the
-//!    valley's floor are so few, against those of the same density on the lower peak, that the bound
-//!    of Chernoff (1952, *A Measure of Asymptotic Efficiency*, Annals of Mathematical Statistics 23)
-//!    for that lies below e^-9. The other is for few values: the gap between the groups is wide
-//!    beside their own spread and the spacing of their values; how wide was found by simulation of
-//!    normal, lognormal, exponential and Pareto values (`tests/modality.rs`).
+//! 1. *It is large enough.* It has at least 5 % of the values, plus a margin for chance: 1.2 standard deviations of
+//!    such a count. So among 20 values two outliers are not a mode, but three are; a mode always has at least three
+//!    values.
+//! 2. *It is separate.* Its median and that of its neighbor differ by a factor of at least 1.25.
+//! 3. *There is a valley.* The density of the logarithms falls to half the lower peak. The density uses Gaussian
+//!    kernels (Silverman 1986, *Density Estimation*) with half his robust bandwidth, so that distant groups do not blur
+//!    into each other. Values that are multiples of a clock's step are first spread over the step.
+//! 4. *Chance does not produce such valleys*, by either of two criteria. The first counts values: there are so few on
+//!    the valley's floor, compared with the density on the lower peak, that the bound of Chernoff (1952, *A Measure of
+//!    Asymptotic Efficiency*, Annals of Mathematical Statistics 23) on the probability is below e^-9. The second is for
+//!    few values: the gap between the groups is wide compared with their spread and the spacing of their values. The
+//!    thresholds come from simulations of normal, lognormal, exponential and Pareto values (`tests/modality.rs`).
 //!
-//! Each part of a split is looked at again, for there may be three.
+//! Each part of a split is examined again, since there may be three modes.
 
 use crate::density::{Density, Point, Valley, weight};
 
 /// A group of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
-    /// Its share of all values, from 0 to 1.
+    /// Share of all values, from 0 to 1.
     pub share: f64,
-    /// Its median, in the unit of the values.
+    /// Median, in the unit of the values.
     pub median: f64,
-    /// The smallest value in it.
+    /// Smallest value.
     pub low: f64,
-    /// The largest value in it.
+    /// Largest value.
     pub high: f64,
 }
 
-/// The least share of a mode.
+/// Minimum share of a mode.
 const LEAST_SHARE: f64 = 0.05;
-/// Standard deviations of a count of [`LEAST_SHARE`] that a mode must have beyond it.
+/// Margin above [`LEAST_SHARE`] that a mode must have, in standard deviations of the count.
 const SHARE_MARGIN: f64 = 1.2;
-/// The least number of values in a mode.
+/// Minimum number of values in a mode.
 const FEWEST: f64 = 3.0;
-/// The least factor between the medians of neighbouring modes: a gap worth naming.
+/// Minimum factor between the medians of neighboring modes, below which a gap is irrelevant.
 const LEAST_FACTOR: f64 = 1.25;
-/// The greatest height of the valley between two modes, over that of the lower peak.
+/// Maximum height of the valley between two modes, relative to the lower peak.
 const VALLEY_DEPTH: f64 = 0.5;
-/// The least exponent of the bound on the probability of a valley by chance.
+/// Minimum exponent of the bound on the probability of a valley by chance.
 const LEAST_EXPONENT: f64 = 9.0;
-/// The least bandwidth, of a logarithm: wider than the bins of a histogram and the steps of three
-/// digits, narrower than half a gap worth naming.
+/// Minimum bandwidth of the logarithms: wider than the bins of a histogram and the steps of three digits, narrower than
+/// half a relevant gap.
 const LEAST_BANDWIDTH: f64 = 0.03;
-/// Fewer different values show no common step.
+/// Minimum number of distinct values that reveals a common step.
 const FEWEST_STEPS: usize = 3;
 
-/// The modes of values with their counts, ascending: one for values with one mode, none for no
-/// values and where one with a count is not above 0 and finite.
+/// Finds the modes of values with their counts, in ascending order. Returns one mode for unimodal values, and none if
+/// there are no values or if a value with a count is not above 0 and finite.
 ///
-/// The values may come in any order, singly or as the bins of a histogram (bins finer than 3 %).
+/// The values may be in any order, individually or as the bins of a histogram (bins finer than 3 %).
 #[must_use]
 pub fn modes(weighted: &[(f64, u64)]) -> Vec<Mode> {
     let Some(points) = points(weighted) else { return Vec::new() };
@@ -66,7 +65,7 @@ pub fn modes(weighted: &[(f64, u64)]) -> Vec<Mode> {
     parts.into_iter().filter_map(|part| mode(part, total)).collect()
 }
 
-/// The values ascending and merged where they are equal. `None` where one has no logarithm.
+/// Sorts the values and merges equal ones. Returns `None` if a value has no logarithm.
 fn points(weighted: &[(f64, u64)]) -> Option<Vec<Point>> {
     let mut points = Vec::with_capacity(weighted.len());
     for &(value, count) in weighted.iter().filter(|(_, count)| *count > 0) {
@@ -97,7 +96,7 @@ fn split_all<'a>(points: &'a [Point], total: f64, parts: &mut Vec<&'a [Point]>) 
     }
 }
 
-/// The deepest valley that separates two modes.
+/// Splits `points` at the deepest valley that separates two modes.
 fn split(points: &[Point], total: f64) -> Option<(&[Point], &[Point])> {
     if points.len() < 2 {
         return None;
@@ -114,7 +113,7 @@ fn split(points: &[Point], total: f64) -> Option<(&[Point], &[Point])> {
 }
 
 fn separates(left: &[Point], right: &[Point], valley: &Valley, rule: &Rule) -> bool {
-    // Most valleys lie in a thin tail; that is soon seen.
+    // Most valleys lie in a thin tail, which this check rejects quickly.
     if weight(left) < rule.least_count || weight(right) < rule.least_count {
         return false;
     }
@@ -123,27 +122,27 @@ fn separates(left: &[Point], right: &[Point], valley: &Valley, rule: &Rule) -> b
         && (wide_gap(&low, &high, rule.quantum) || empty_floor(left, right, valley))
 }
 
-/// What is the same for every split of some values.
+/// Parameters that are the same for every split of a set of values.
 struct Rule {
     least_count: f64,
     quantum: f64,
 }
 
-/// How many of `total` values make a mode.
+/// Minimum number of values of a mode, out of `total`.
 fn least_count(total: f64) -> f64 {
     let expected = LEAST_SHARE * total;
     (expected + SHARE_MARGIN * expected.sqrt()).max(FEWEST)
 }
 
-/// One side of a split, in logarithms where nothing else is said.
+/// One side of a split, in logarithms unless stated otherwise.
 struct Group {
     weight: f64,
     median: f64,
-    /// The mean distance from the median.
+    /// Mean distance from the median.
     spread: f64,
-    /// The mean distance from value to value.
+    /// Mean distance between consecutive values.
     spacing: f64,
-    /// The smallest and the largest value themselves.
+    /// Smallest and largest value, not in logarithms.
     ends: (f64, f64),
 }
 
@@ -163,10 +162,9 @@ impl Group {
     }
 }
 
-/// Whether the gap between two groups, less the step of the clock, is wider than chance leaves
-/// between values of one mode. Among n values such gaps shrink with n beside the spread of either
-/// side; a thin tail is seen by its spacing.
-/// The constants are what 97 to 100 of 100 samples of one mode stay below in the simulations.
+/// Whether the gap between two groups, minus the step of the clock, is wider than chance leaves between values of one
+/// mode. Among n values such gaps shrink with n relative to the spread of either side; a thin tail is recognized by its
+/// spacing. In the simulations 97 to 100 % of unimodal samples stay below these constants.
 fn wide_gap(low: &Group, high: &Group, quantum: f64) -> bool {
     let n = low.weight + high.weight;
     let gap = ((high.ends.0 - quantum / 2.0) / (low.ends.1 + quantum / 2.0)).ln();
@@ -174,8 +172,8 @@ fn wide_gap(low: &Group, high: &Group, quantum: f64) -> bool {
     gap >= beside_spread * (low.spread + high.spread) && gap >= 2.5 * low.spacing.max(high.spacing)
 }
 
-/// Whether the valley's floor holds too few values for the density of the lower peak. If there were
-/// one mode, the density between the two peaks would nowhere be below that of the lower.
+/// Whether the valley's floor holds too few values for the density of the lower peak. With a single mode, the density
+/// between the two peaks would nowhere be below that of the lower one.
 fn empty_floor(left: &[Point], right: &[Point], valley: &Valley) -> bool {
     let count = |(from, to): (f64, f64)| {
         let within = |points: &[Point]| {
@@ -192,22 +190,22 @@ fn empty_floor(left: &[Point], right: &[Point], valley: &Valley) -> bool {
     observed < expected && (floor + peak) * divergence(observed, expected) >= LEAST_EXPONENT
 }
 
-/// The divergence of Kullback and Leibler (1951) of a coin that falls so with probability `observed`
-/// from one with `expected`, in nats.
+/// Kullback-Leibler divergence (1951) between two Bernoulli distributions with the probabilities `observed` and
+/// `expected`, in nats.
 fn divergence(observed: f64, expected: f64) -> f64 {
     let part = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
     part(observed, expected) + part(1.0 - observed, 1.0 - expected)
 }
 
-/// Half of Silverman's robust bandwidth (1986, 3.31): 0.9 n^-1/5 times the standard deviation. That
-/// is taken from the shortest half of the values (Rousseeuw and Leroy 1987, *Robust Regression and
-/// Outlier Detection*) instead of the half between the quartiles, which spans all of three modes.
+/// Half of Silverman's robust bandwidth (1986, 3.31): 0.9 n^-1/5 times the standard deviation. That is estimated from
+/// the shortest half of the values (Rousseeuw and Leroy 1987, *Robust Regression and Outlier Detection*) instead of the
+/// half between the quartiles, which would span all of three modes.
 fn bandwidth(points: &[Point]) -> f64 {
     let silverman = 0.9 * shortest_half(points) / 1.349 * weight(points).powf(-0.2);
     (silverman / 2.0).max(LEAST_BANDWIDTH)
 }
 
-/// The width, of logarithms, of the shortest interval that holds half of the values.
+/// Width of the shortest interval, of logarithms, that holds half of the values.
 fn shortest_half(points: &[Point]) -> f64 {
     let half = weight(points) / 2.0;
     let (mut within, mut next) = (0.0, 0);
@@ -226,8 +224,8 @@ fn shortest_half(points: &[Point]) -> f64 {
     shortest
 }
 
-/// The step of which all values are multiples, as a coarse clock makes them; 0 where there is none.
-/// One that is small beside the values is found in any, and changes nothing.
+/// Step of which all values are multiples, as produced by a coarse clock; 0 if there is none. A step that is small
+/// compared with the values is found in any data, and has no effect.
 fn quantum(points: &[Point]) -> f64 {
     if points.len() < FEWEST_STEPS {
         return 0.0;
@@ -237,7 +235,7 @@ fn quantum(points: &[Point]) -> f64 {
     points.iter().try_fold(smallest, refined).unwrap_or(0.0)
 }
 
-/// The step again, as a value that is a multiple of it says. `None` where it is none.
+/// Refines the step from a value that is a multiple of it. Returns `None` if the value is not a multiple.
 fn refined(step: f64, point: &Point) -> Option<f64> {
     let steps = point.value / step;
     let whole = steps.round();
@@ -248,13 +246,13 @@ fn median_log(points: &[Point]) -> Option<f64> {
     log_at(points, 0.5)
 }
 
-/// The quantile `p` of the logarithms; midway where it falls between two.
+/// Quantile `p` of the logarithms; the midpoint if it falls between two.
 fn log_at(points: &[Point], p: f64) -> Option<f64> {
     let (below, above) = around(points, p)?;
     Some(f64::midpoint(below.log, above.log))
 }
 
-/// The values on either side of the quantile `p`.
+/// Values on either side of the quantile `p`.
 fn around(points: &[Point], p: f64) -> Option<(&Point, &Point)> {
     let rank = p * weight(points);
     let mut up_to = 0.0;

@@ -1,21 +1,20 @@
-//! The normal distribution: the probability up to a point, and the point of a probability.
+//! The normal distribution: cumulative probability and quantile.
 
 use std::f64::consts::SQRT_2;
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// The probability that a standard normal value is below `x`; good to 1e-13 relative, however small.
+/// Probability that a standard normal value is below `x`, with a relative error of at most 1e-13, however small it is.
 ///
-/// By the error function of libm: that of `statrs` is good to 1e-10 only.
+/// Uses the error function of libm: that of `statrs` is only accurate to 1e-10.
 #[must_use]
 pub fn normal_cdf(x: f64) -> f64 {
     libm::erfc(-x / SQRT_2) / 2.0
 }
 
-/// The standard normal value that is exceeded with probability `1 - p`; infinite for 0 and 1, NaN
-/// outside.
+/// Standard normal value that is exceeded with probability `1 - p`; infinite for 0 and 1, NaN outside.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
-    // Elsewhere statrs panics.
+    // statrs panics for other values.
     if (0.0..=1.0).contains(&p) { Normal::standard().inverse_cdf(p) } else { f64::NAN }
 }
 
@@ -25,7 +24,7 @@ mod tests {
 
     #[test]
     fn known_probabilities_come_out() {
-        // mpmath 1.4.1, 40 digits
+        // Reference values: mpmath 1.4.1, 40 digits.
         for (x, p) in [
             (-37.0, 5.725_571_222_524_577e-300),
             (-11.5, 6.595_771_446_113_675e-31),

@@ -1,4 +1,4 @@
-//! How likely a test finds an effect, and how many values that takes.
+//! Power of a test, and the number of values that it needs.
 
 use std::f64::consts::PI;
 
@@ -9,33 +9,33 @@ use crate::{
     tested::Alternative,
 };
 
-/// What is tested, on what.
+/// Test and design of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
     /// Student's t on the differences of n pairs. The effect is their mean over their standard deviation.
     PairedT,
-    /// Wilcoxon's signed-rank test on the differences of n pairs, the effect being the same: the paired t of
-    /// `3 n / π` pairs, for that is the asymptotic relative efficiency, 0.955, where differences are normal
-    /// (Pitman 1948; Lehmann 1975, *Nonparametrics*). Where they have long tails the test needs fewer. For
-    /// few pairs this is approximate: the exact test has but so many p-values.
+    /// Wilcoxon's signed-rank test on the differences of n pairs, with the same effect. Computed as the paired t of
+    /// `3 n / π` pairs, since that is the asymptotic relative efficiency, 0.955, for normal differences (Pitman 1948;
+    /// Lehmann 1975, *Nonparametrics*). For long-tailed differences the test needs fewer pairs. For few pairs this is
+    /// approximate: the exact test has a limited set of p-values.
     PairedWilcoxon,
-    /// Student's t on two sets of n values each. The effect is the distance of the means over the common
-    /// standard deviation.
+    /// Student's t on two sets of n values each. The effect is the difference of the means over the common standard
+    /// deviation.
     TwoSampleT,
 }
 
-/// More values than these are not looked for.
+/// Maximum number of values to consider.
 const MOST: usize = 1 << 23;
-/// Noncentralities beyond this are found for certain.
+/// Noncentrality beyond which an effect is detected with certainty.
 const CERTAIN: f64 = 1e4;
 
 impl Design {
-    /// With one value less there is no spread.
+    /// Minimum number of pairs or values; with fewer there is no spread.
     fn fewest(self) -> usize {
         if self == Self::PairedWilcoxon { 3 } else { 2 }
     }
 
-    /// The distribution of t for an effect of 1, as degrees of freedom and noncentrality.
+    /// Distribution of t for an effect of 1, as degrees of freedom and noncentrality.
     fn noncentral(self, n: usize) -> Noncentral {
         let n = count(n);
         match self {
@@ -49,13 +49,14 @@ impl Design {
     }
 }
 
-/// The probability that a test at the significance `alpha` rejects no difference where there is `effect`,
-/// from `n` pairs, or `n` values in each of two sets: that the noncentral t lies beyond the critical value
+/// Probability that a test at the significance `alpha` rejects the null hypothesis if the effect is `effect`, from `n`
+/// pairs, or from `n` values in each of two sets: the probability that the noncentral t lies beyond the critical value
 /// (Cohen 1988, *Statistical Power Analysis for the Behavioral Sciences*).
 ///
 /// # Errors
 ///
-/// Fewer than two (for Wilcoxon three), an effect that is not finite, or an `alpha` not between 0 and 1.
+/// Returns an error for fewer than two pairs or values (for Wilcoxon three), an effect that is not finite, or an
+/// `alpha` not between 0 and 1.
 pub fn power(
     design: Design,
     effect: f64,
@@ -80,12 +81,12 @@ pub fn power(
     })
 }
 
-/// The least number of pairs, or of values in each of two sets, at which [`power`] is `wanted` or more.
+/// Minimum number of pairs, or of values in each of two sets, at which [`power`] is `wanted` or more.
 ///
 /// # Errors
 ///
-/// As [`power`], a power not between 0 and 1, or one that 2^23 values do not reach, as where the effect lies
-/// the other way than the alternative.
+/// As for [`power`]; also for a power not between 0 and 1, or one that 2^23 values do not reach, for example because
+/// the effect has the opposite direction of the alternative.
 pub fn needed_n(
     design: Design,
     effect: f64,

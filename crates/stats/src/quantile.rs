@@ -1,17 +1,16 @@
-//! Quantiles of the types that Hyndman and Fan number (1996, *Sample Quantiles in Statistical
-//! Packages*, The American Statistician 50). Type 7, linear interpolation between order statistics,
-//! is what R, `NumPy` and `SciPy` compute by default, and what is meant where no type is named.
+//! Quantiles of the types numbered by Hyndman and Fan (1996, *Sample Quantiles in Statistical Packages*, The American
+//! Statistician 50). Type 7, linear interpolation between order statistics, is the default of R, `NumPy` and `SciPy`,
+//! and of this crate.
 
 use crate::degenerate::{Degenerate, enough, finite};
 
-/// How a quantile is read off a finite number of values, numbered as Hyndman and Fan (1996) do.
+/// Type of a sample quantile, numbered as by Hyndman and Fan (1996).
 ///
-/// The types differ in the position, counted from 1, that a probability `p` has among `n` ascending
-/// values. All but the first interpolate linearly between the two values next to it.
+/// The types differ in the position, counted from 1, that a probability `p` has among `n` ascending values. All but the
+/// first interpolate linearly between the two values next to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantileType {
-    /// Type 1, the inverse of the empirical distribution: position `n p`, rounded up. Always a value
-    /// that was seen.
+    /// Type 1, the inverse of the empirical distribution: position `n p`, rounded up. Always an observed value.
     InvertedCdf,
     /// Type 5 (Hazen 1914): position `n p + 1/2`.
     Hazen,
@@ -19,12 +18,12 @@ pub enum QuantileType {
     Weibull,
     /// Type 7 (Gumbel 1939): position `(n - 1) p + 1`. The default here as in R and `NumPy`.
     Linear,
-    /// Type 8: position `(n + 1/3) p + 1/3`, close to median-unbiased whatever the distribution; the
-    /// one that Hyndman and Fan recommend.
+    /// Type 8: position `(n + 1/3) p + 1/3`, approximately median-unbiased for any distribution; recommended by Hyndman
+    /// and Fan.
     MedianUnbiased,
 }
 
-/// Median and quartiles of some values.
+/// Median and quartiles of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
     /// First quartile.
@@ -35,15 +34,14 @@ pub struct Quartiles {
     pub q3: f64,
 }
 
-/// The quantile `p` of `sorted`, which ascends, of type 7. `None` for no values or a `p` outside 0
-/// to 1.
+/// Quantile `p` of `sorted`, in ascending order, of type 7. `None` for no values or a `p` outside 0 to 1.
 #[must_use]
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     quantile_of_type(sorted, p, QuantileType::Linear)
 }
 
-/// The quantile `p` of `sorted`, which ascends, of the type `kind`. `None` for no values or a `p`
-/// outside 0 to 1, and between two infinities that differ.
+/// Quantile `p` of `sorted`, in ascending order, of the type `kind`. `None` for no values or a `p` outside 0 to 1, and
+/// between two different infinities.
 #[must_use]
 #[allow(
     clippy::cast_precision_loss,
@@ -60,22 +58,20 @@ pub fn quantile_of_type(sorted: &[f64], p: f64, kind: QuantileType) -> Option<f6
     let below = position.floor() as usize;
     let above = (below + 1).min(last);
     let fraction = position - below as f64;
-    // Between a value and itself, which may be infinite, there is nothing to interpolate.
+    // No interpolation between equal values, which may be infinite.
     if fraction == 0.0 || sorted[below] == sorted[above] {
         return Some(sorted[below]);
     }
     Some(interpolate(sorted[below], sorted[above], fraction)).filter(|value| !value.is_nan())
 }
 
-/// The place `share` of the way from one value to the other, which may lie farther apart than the largest
-/// double.
+/// Value at the fraction `share` of the way from one value to the other. Their distance may exceed the largest double.
 pub(crate) fn interpolate(from: f64, to: f64, share: f64) -> f64 {
     let apart = to - from;
     if apart.is_finite() { from + share * apart } else { (1.0 - share) * from + share * to }
 }
 
-/// Where, counted from 0, the quantile `p` lies among `n` values; outside them at the ends of some
-/// types.
+/// Position, counted from 0, of the quantile `p` among `n` values; for some types it is outside them at the ends.
 fn position(n: f64, p: f64, kind: QuantileType) -> f64 {
     match kind {
         QuantileType::InvertedCdf => (n * p).ceil() - 1.0,
@@ -90,7 +86,7 @@ fn position(n: f64, p: f64, kind: QuantileType) -> f64 {
 ///
 /// # Errors
 ///
-/// No values, or one that is not finite.
+/// Returns an error for no values, or one that is not finite.
 pub fn quartiles(values: &[f64]) -> Result<Quartiles, Degenerate> {
     enough(values, 1)?;
     finite(values)?;
@@ -100,7 +96,7 @@ pub fn quartiles(values: &[f64]) -> Result<Quartiles, Degenerate> {
     Ok(Quartiles { q1: at(0.25)?, median: at(0.5)?, q3: at(0.75)? })
 }
 
-/// `values` in ascending order. `None` for no values or where one is not finite.
+/// `values` in ascending order. `None` for no values or if a value is not finite.
 pub(crate) fn ascending(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
         return None;

@@ -1,17 +1,17 @@
-//! Ranks, and the distributions of their sums where nothing is amiss.
+//! Ranks, and the distributions of their sums under the null hypothesis.
 
 use crate::moments::count;
 
-/// Ranks of some values, and how they are tied.
+/// Ranks of a set of values, and their ties.
 pub(crate) struct Ranks {
-    /// Twice the rank of each value, counted from 1, ties sharing their mean: an integer.
+    /// Twice the rank of each value, counted from 1; doubled because ties share their mean rank, which may be a half.
     pub(crate) doubled: Vec<usize>,
-    /// How many values each group of equal ones has, ascending by value.
+    /// Size of each group of equal values, ascending by value.
     pub(crate) groups: Vec<usize>,
 }
 
 impl Ranks {
-    /// Of `values`, which are finite.
+    /// Ranks `values`, which are finite.
     pub(crate) fn of(values: &[f64]) -> Self {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -30,19 +30,18 @@ impl Ranks {
         self.groups.iter().any(|&equal| equal > 1)
     }
 
-    /// The sum of `t^3 - t` over the groups, which every correction for ties takes off a variance.
+    /// Sum of `t^3 - t` over the groups, by which every correction for ties reduces a variance.
     pub(crate) fn tie_term(&self) -> f64 {
         self.over_groups(|t| t * (t - 1.0) * (t + 1.0))
     }
 
-    /// The sum of `term` over the sizes of the groups.
+    /// Sum of `term` over the sizes of the groups.
     pub(crate) fn over_groups(&self, term: impl Fn(f64) -> f64) -> f64 {
         self.groups.iter().map(|&equal| term(count(equal))).sum()
     }
 }
 
-/// The distribution of the sum of `weights`, each taken or not with probability 1/2: the chance of every
-/// sum from 0 on.
+/// Distribution of the sum of `weights`, each included with probability 1/2: the probability of every sum from 0 on.
 pub(crate) fn sums_of_some(weights: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut chances = vec![1.0];
     for weight in weights {
@@ -57,8 +56,8 @@ pub(crate) fn sums_of_some(weights: impl IntoIterator<Item = usize>) -> Vec<f64>
     chances
 }
 
-/// The distribution of the sum of `take` of the `weights`, all choices being equally likely: the chance of
-/// every sum from 0 on.
+/// Distribution of the sum of `take` of the `weights`, all choices being equally likely: the probability of every sum
+/// from 0 on.
 pub(crate) fn sums_of_choices(weights: &[usize], take: usize) -> Vec<f64> {
     let total: usize = weights.iter().sum();
     let mut taken = vec![vec![0.0; total + 1]; take + 1];
@@ -68,7 +67,7 @@ pub(crate) fn sums_of_choices(weights: &[usize], take: usize) -> Vec<f64> {
         let left = count(weights.len() - seen);
         reach += weight;
         for already in (0..=take.min(seen)).rev() {
-            // That the next is among those taken, where `already` are.
+            // Probability that the next weight is chosen, given that `already` are.
             let chance = count(take - already) / left;
             let (fewer, more) = taken.split_at_mut(already + 1);
             let here = &mut fewer[already];

@@ -1,4 +1,4 @@
-//! How many times one quantity is another.
+//! Ratio of two quantities, with its interval.
 
 use crate::{
     degenerate::{Degenerate, enough, level, pairs},
@@ -8,25 +8,25 @@ use crate::{
     student::{Studentized, critical, of_unequal},
 };
 
-/// A ratio, without unit.
+/// A ratio, dimensionless.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// First over second.
     pub ratio: f64,
-    /// The lower end of its interval at the level asked for. `None` where it does not fit into a double.
+    /// Lower end of its interval at the requested level. `None` if it does not fit into a double.
     pub low: Option<f64>,
-    /// The upper end. `None` where it does not fit into a double: of two pairs that differ much it may not.
+    /// Upper end. `None` if it does not fit into a double, which can happen with two pairs of very different ratios.
     pub high: Option<f64>,
 }
 
-/// The ratio of the geometric means of pairs, `first` over `second`, which is the geometric mean of their
-/// ratios. The interval is that of Student's t on the logarithms of the ratios, n - 1 degrees of freedom
-/// (Fleming and Wallace 1986, *How Not to Lie with Statistics*, Communications of the ACM 29, for the mean).
+/// Ratio of the geometric means of pairs, `first` over `second`, which is the geometric mean of their ratios. The
+/// interval is that of Student's t on the logarithms of the ratios, with n - 1 degrees of freedom (Fleming and Wallace
+/// 1986, *How Not to Lie with Statistics*, Communications of the ACM 29, for the mean).
 ///
 /// # Errors
 ///
-/// Other lengths, fewer than two pairs, a value that is not finite or not above 0, a level outside 0 to 1,
-/// or a result that does not fit into a double.
+/// Returns an error for different lengths, fewer than two pairs, a value that is not finite or not above 0, a level
+/// outside 0 to 1, or a result that does not fit into a double.
 pub fn paired_ratio(first: &[f64], second: &[f64], share: f64) -> Result<Ratio, Degenerate> {
     let tail = (1.0 - level(share)?) / 2.0;
     pairs(first, second)?;
@@ -38,13 +38,13 @@ pub fn paired_ratio(first: &[f64], second: &[f64], share: f64) -> Result<Ratio, 
     around(moments.mean, moments.error() * critical(tail, count(first.len() - 1)))
 }
 
-/// The ratio of the geometric means of independent sets, `first` over `second`. The interval is that of
-/// Welch's t on the logarithms.
+/// Ratio of the geometric means of independent sets, `first` over `second`. The interval is that of Welch's t on the
+/// logarithms.
 ///
 /// # Errors
 ///
-/// Fewer than two values in a set, one that is not finite or not above 0, a level outside 0 to 1, no spread
-/// within either set, or a result that does not fit into a double.
+/// Returns an error for fewer than two values in a set, one that is not finite or not above 0, a level outside 0 to 1,
+/// no spread within either set, or a result that does not fit into a double.
 pub fn ratio_of_geometric_means(
     first: &[f64],
     second: &[f64],
@@ -55,7 +55,7 @@ pub fn ratio_of_geometric_means(
     enough(second, 2)?;
     positive(first)?;
     positive(second)?;
-    // Of all values over one of them, which cancels.
+    // Relative to one of the values, which cancels.
     let over = |values: &[f64]| -> Vec<f64> {
         values.iter().map(|&value| log_ratio(value, first[0])).collect()
     };
@@ -64,11 +64,11 @@ pub fn ratio_of_geometric_means(
     around(apart, error * critical(tail, degrees))
 }
 
-/// The ratio of medians, `first` over `second`; for its interval resample.
+/// Ratio of the medians, `first` over `second`. For an interval, resample.
 ///
 /// # Errors
 ///
-/// A set without values, a value that is not finite, a median of 0 or below, or a result that does not fit
+/// Returns an error for an empty set, a value that is not finite, a median of 0 or below, or a result that does not fit
 /// into a double.
 pub fn ratio_of_medians(first: &[f64], second: &[f64]) -> Result<f64, Degenerate> {
     enough(first, 1)?;
@@ -81,12 +81,12 @@ pub fn ratio_of_medians(first: &[f64], second: &[f64]) -> Result<f64, Degenerate
     representable(first / second)
 }
 
-/// `ratio`, or that no double but 0 or infinity is near it.
+/// Returns `ratio` unless it underflowed to 0 or overflowed to infinity.
 fn representable(ratio: f64) -> Result<f64, Degenerate> {
     (ratio > 0.0 && ratio.is_finite()).then_some(ratio).ok_or(Degenerate::OutOfRange)
 }
 
-/// From logarithms back to ratios. A lower end too small for a double is 0, which it is above.
+/// Converts logarithms back to ratios. A lower end too small for a double becomes 0, which is a valid lower bound.
 fn around(middle: f64, reach: f64) -> Result<Ratio, Degenerate> {
     let end = |logarithm: f64| Some(logarithm.exp()).filter(|end| end.is_finite());
     let (low, high) = (end(middle - reach), end(middle + reach));

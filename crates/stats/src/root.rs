@@ -1,10 +1,10 @@
-//! Where a function crosses 0.
+//! Root finding.
 
 const MOST_STEPS: u32 = 200;
 
-/// Where `f` is 0 between `low` and `high`, of which it has different signs, to the last few bits: the
-/// secant, halving the weight of an end that stays (the Illinois method; Dowell and Jarratt 1971, *A
-/// Modified Regula Falsi Method*, BIT 11).
+/// Root of `f` between `low` and `high`, at which it has different signs, accurate to the last few bits. Uses the
+/// secant method, halving the weight of an end that stays (the Illinois method; Dowell and Jarratt 1971, *A Modified
+/// Regula Falsi Method*, BIT 11).
 pub(crate) fn crossing(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (mut a, mut b) = ((low, f(low)), (high, f(high)));
     for _ in 0..MOST_STEPS {

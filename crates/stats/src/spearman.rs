@@ -1,4 +1,4 @@
-//! Whether two quantities rise together, by ranks: Spearman's rho.
+//! Spearman's rho: whether two quantities rise together, by ranks.
 
 use crate::{
     degenerate::{Degenerate, enough, finite, pairs},
@@ -8,18 +8,18 @@ use crate::{
     tested::{Alternative, Tested, Used},
 };
 
-/// More pairs would not leave the sums of their ranks exact.
+/// Maximum number of pairs for which the sums of ranks are exact.
 const MOST: usize = 1 << 20;
 
-/// Whether `first` and `second` rise together: the correlation of their ranks (Spearman 1904, *The Proof
-/// and Measurement of Association between Two Things*, American Journal of Psychology 15), ties sharing
-/// their mean rank. The p-value takes `rho sqrt((n - 2) / (1 - rho^2))` for a value of t with n - 2
-/// degrees of freedom (Kendall 1970), which is approximate for few pairs, and 0 at a rho of 1 or -1.
+/// Tests whether `first` and `second` rise together, by the correlation of their ranks (Spearman 1904, *The Proof and
+/// Measurement of Association between Two Things*, American Journal of Psychology 15); ties share their mean rank. The
+/// p-value treats `rho sqrt((n - 2) / (1 - rho^2))` as t with n - 2 degrees of freedom (Kendall 1970), which is
+/// approximate for few pairs, and 0 at a rho of 1 or -1.
 ///
 /// # Errors
 ///
-/// Other lengths, fewer than three pairs or more than 2^20, a value that is not finite, or values of one
-/// side all equal.
+/// Returns an error for different lengths, fewer than three pairs or more than 2^20, a value that is not finite, or all
+/// values of one side equal.
 pub fn spearman(
     first: &[f64],
     second: &[f64],
@@ -44,8 +44,7 @@ pub fn spearman(
     })
 }
 
-/// Sums of squares and products of ranks from their mean: integers, so that nothing is lost where rho is
-/// all but 1.
+/// Sums of squares and products of centered ranks. They are integers, so that no digits are lost if rho is close to 1.
 struct Products {
     first: i128,
     second: i128,
@@ -68,7 +67,7 @@ impl Products {
         (spread > 0.0).then(|| (self.both as f64 / spread).clamp(-1.0, 1.0))
     }
 
-    /// `rho / sqrt(1 - rho^2)`; infinite where rho is 1 or -1.
+    /// `rho / sqrt(1 - rho^2)`; infinite if rho is 1 or -1.
     #[allow(clippy::cast_precision_loss, reason = "the last step")]
     fn rho_over_rest(&self) -> f64 {
         let rest = self.first * self.second - self.both * self.both;

@@ -1,10 +1,8 @@
-//! The middle of some values and how far they spread around it, by measures that a few outliers do
-//! not move.
+//! Robust measures of location and spread, which a few outliers do not change much.
 
 use crate::quantile::{ascending, quantile};
 
-/// The median of `values` in any order, in their unit. `None` for no values or where one is not
-/// finite.
+/// Median of `values` in any order, in their unit. `None` for no values or if a value is not finite.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
@@ -13,10 +11,10 @@ pub fn median(values: &[f64]) -> Option<f64> {
     middle(&mut values.to_vec())
 }
 
-/// The median of `values`, which are finite and lose their order. `None` for no values.
+/// Median of `values`, which are finite; reorders them. `None` for no values.
 pub(crate) fn middle(values: &mut [f64]) -> Option<f64> {
     let is_odd = values.len() % 2 == 1;
-    // In linear time: a trend has tens of thousands of slopes.
+    // Selection in linear time, since a trend has tens of thousands of slopes.
     let lower = values.len().checked_sub(1)? / 2;
     let (_, &mut middle, above) = values.select_nth_unstable_by(lower, f64::total_cmp);
     if is_odd {
@@ -26,8 +24,8 @@ pub(crate) fn middle(values: &mut [f64]) -> Option<f64> {
     quantile(&[middle, next], 0.5)
 }
 
-/// The distance between the quartiles of `values`, of type 7, in their unit. `None` for no values,
-/// where one is not finite, or where it does not fit into a double.
+/// Distance between the quartiles of `values`, of type 7, in their unit. `None` for no values, if a value is not
+/// finite, or if the distance does not fit into a double.
 ///
 /// Divided by 1.349 it estimates the standard deviation of normal values.
 #[must_use]
@@ -36,9 +34,9 @@ pub fn interquartile_range(values: &[f64]) -> Option<f64> {
     Some(quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?).filter(|range| range.is_finite())
 }
 
-/// The median of the distances of `values` from their median (MAD; Hampel 1974, *The Influence Curve
-/// and Its Role in Robust Estimation*, JASA 69), in their unit. `None` for no values, where one is
-/// not finite, or where a distance does not fit into a double.
+/// Median of the absolute deviations of `values` from their median (MAD; Hampel 1974, *The Influence Curve and Its Role
+/// in Robust Estimation*, JASA 69), in their unit. `None` for no values, if a value is not finite, or if a deviation
+/// does not fit into a double.
 ///
 /// It is not scaled: times 1.4826 it estimates the standard deviation of normal values.
 #[must_use]

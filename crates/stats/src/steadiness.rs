@@ -1,5 +1,4 @@
-//! Whether a run had settled: how many of its first measurements to leave out, and whether the rest
-//! still drifts.
+//! Steadiness of a run: how many of its first measurements to leave out, and whether the rest still drifts.
 
 use crate::{
     moments::{from_mean, mean, scaled},
@@ -8,56 +7,53 @@ use crate::{
     trend::{Trend, trend},
 };
 
-/// What consecutive measurements of the same thing do.
+/// Verdict on consecutive measurements of the same quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steadiness {
-    /// No trend, or none worth naming.
+    /// No trend, or no relevant one.
     Steady,
-    /// A trend that chance does not explain, of a size worth naming.
+    /// A trend that chance does not explain, of relevant size.
     Drifting {
-        /// The change from the first to the last measurement, over the median; see
-        /// [`Trend::change`].
+        /// Change from the first to the last measurement, relative to the median; see [`Trend::change`].
         change: f64,
-        /// The probability of such a trend by chance, correlation allowed for.
+        /// Probability of such a trend by chance, corrected for correlation.
         p_value: f64,
     },
 }
 
-/// The probability of a trend below which chance does not explain it.
+/// Probability of a trend below which chance does not explain it.
 const UNLIKELY: f64 = 0.01;
-/// The least change worth naming, over the median.
+/// Minimum relevant change, relative to the median.
 const WORTH_NAMING: f64 = 0.02;
-/// Fewer measurements have no warm-up that could be told from noise.
+/// Minimum number of measurements in which a warm-up can be distinguished from noise.
 const FEWEST: usize = 10;
-/// Of the normal distribution's standard deviation in terms of the MAD (Hampel 1974).
+/// Factor from the MAD to the standard deviation of a normal distribution (Hampel 1974).
 const MAD_SCALE: f64 = 1.4826;
-/// Measurements farther from the level than this many standard deviations count as this far: one
-/// interruption weighs little, a warm-up of several measurements keeps its weight.
+/// Distance from the level, in standard deviations, at which measurements are clipped. An interruption then has little
+/// weight, while a warm-up of several measurements keeps its weight.
 const CLIP: f64 = 4.0;
-/// How far, in standard errors, the beginning must lie from the rest to be a warm-up. Far out, for
-/// the beginning was chosen among many.
+/// Minimum distance of the beginning from the rest to count as a warm-up, in standard errors. Large, because the
+/// beginning was selected among many.
 const BEGINS_ELSEWHERE: f64 = 4.0;
-/// How far, in standard deviations, the first measurement alone must lie from the rest.
+/// Minimum distance of the first measurement from the rest if it alone is the warm-up, in standard deviations.
 const FIRST_ELSEWHERE: f64 = 6.0;
-/// How many variances a measurement may add to what is kept.
+/// Increase, in variances per measurement, that the cut tolerates in what is kept.
 const TOLERATED: f64 = 5.0;
-/// The most correlation that is allowed for: a change of level looks like correlation as well.
+/// Maximum correlation that is corrected for: a change of level looks like correlation, too.
 const MOST_CORRELATED: f64 = 0.3;
-/// What counts as one standard deviation where the measurements hardly differ, over their level.
+/// Minimum standard deviation, relative to the level, for measurements that hardly differ.
 const LEAST_DEVIATION: f64 = 0.001;
 
-/// Whether `series`, consecutive times or rates of equal slices of a run, is steady: a trend with a
-/// probability below 1 % and a change of 2 % or more is a drift ([`trend`] has the formulas).
+/// Tests whether `series`, consecutive times or rates of equal slices of a run, is steady: a trend with a probability
+/// below 1 % and a change of 2 % or more is a drift (see [`trend`] for the formulas).
 ///
-/// Slow changes that come and go, as those of a clock frequency, look like trends to that test; so
-/// its statistic is first divided by the root of (1 + r) / (1 - r), where r is the correlation from
-/// one measurement to the next without the trend (Yue and Wang 2004, *The Mann-Kendall Test Modified
-/// by Effective Sample Size*, Water Resources Management 18), less what is common by chance and
-/// at most 0.3, for a change of level half-way looks like correlation too. Of
-/// steady series with r = 0.7 one in six is still called drifting.
+/// Slow fluctuations, such as those of a clock frequency, look like trends to that test. So its statistic is first
+/// divided by the square root of (1 + r) / (1 - r), where r is the lag-1 correlation without the trend (Yue and Wang
+/// 2004, *The Mann-Kendall Test Modified by Effective Sample Size*, Water Resources Management 18), minus the
+/// correlation expected by chance, and at most 0.3, because a change of level half-way looks like correlation, too. Of
+/// steady series with r = 0.7 one in six is still classified as drifting.
 ///
-/// `None` where there is no [`Trend`]: fewer than eight measurements, one that is not finite, or a
-/// median of 0.
+/// Returns `None` if there is no [`Trend`]: fewer than eight measurements, one that is not finite, or a median of 0.
 #[must_use]
 pub fn is_steady(series: &[f64]) -> Option<Steadiness> {
     let (series, trend) = (scaled(series)?, trend(series)?);
@@ -74,17 +70,16 @@ fn without_trend(series: &[f64], trend: &Trend) -> Option<Vec<f64>> {
     Some(series.iter().enumerate().map(|(i, value)| value - step * i as f64).collect())
 }
 
-/// How many measurements at the start of `series` to leave out until the rest is steady; 0 where all
-/// are. `None` where it never becomes so, with a warm-up of more than half or a drift after it, and
-/// for fewer than ten measurements, one that is not finite, or a level of 0.
+/// Number of measurements at the start of `series` to leave out until the rest is steady; 0 if all are. `None` if the
+/// series never becomes steady, with a warm-up of more than half or a drift after it, and for fewer than ten
+/// measurements, one that is not finite, or a level of 0.
 ///
-/// The cut is that of MSER (White 1997, *An Effective Truncation Heuristic for Bias Reduction in
-/// Simulation Output*, Simulation 69): where the standard error of the mean of what is left is
-/// least. On its own that cuts into noise as well, and before any interruption; so measurements are
-/// first brought to within four standard deviations (by the MAD, or the differences from slice to
-/// slice) of the median of the second half, and a cut counts only where what it leaves out lies
-/// elsewhere: four standard errors away, and by its median 2 % of the level. The first measurement
-/// alone is left out if it lies six standard deviations and 2 % away.
+/// The cut is that of MSER (White 1997, *An Effective Truncation Heuristic for Bias Reduction in Simulation Output*,
+/// Simulation 69): where the standard error of the mean of the rest is smallest. On its own MSER also cuts noise, and
+/// everything before an interruption. So measurements are first clipped to within four standard deviations (by the MAD,
+/// or by the differences between consecutive slices) of the median of the second half. A cut counts only if the
+/// measurements that it removes differ from the rest by four standard errors, and their median by 2 % of the level. The
+/// first measurement alone is removed if it differs by six standard deviations and 2 %.
 #[must_use]
 pub fn warm_up(series: &[f64]) -> Option<usize> {
     let series = &scaled(series)?;
@@ -97,17 +92,17 @@ pub fn warm_up(series: &[f64]) -> Option<usize> {
         usize::from(level.first_is_elsewhere(series[0]))
     };
     if cut + 1 >= series.len() / 2 {
-        // The least error lies further on.
+        // The minimum error lies further on.
         return None;
     }
-    // What little is left of a warm-up is no drift; one would still be under way here.
+    // The remainder of a warm-up is not a drift, but a real drift would still be in progress in this part.
     match is_steady(&series[cut.max(series.len() / 3)..]) {
         Some(Steadiness::Drifting { .. }) => None,
         _ => Some(cut),
     }
 }
 
-/// What a series comes to: the median of its second half and the spread around it.
+/// Level of a series: the median of its second half, and the spread around it.
 struct Level {
     middle: f64,
     deviation: f64,
@@ -131,7 +126,7 @@ impl Level {
         value.clamp(self.middle - reach, self.middle + reach)
     }
 
-    /// Whether the first `cut` of the `clipped` measurements lie elsewhere than the rest.
+    /// Whether the first `cut` of the `clipped` measurements differ from the rest.
     #[allow(clippy::cast_precision_loss, reason = "numbers of measurements")]
     fn begins_elsewhere(&self, clipped: &[f64], cut: usize) -> bool {
         if cut == 0 {
@@ -143,8 +138,8 @@ impl Level {
         away >= BEGINS_ELSEWHERE * self.deviation * error
     }
 
-    /// Whether `head` lies off the level by an amount worth naming. By its median, so that one
-    /// interruption makes no warm-up, and not clipped, so that quiet series have one too.
+    /// Whether `head` differs from the level by a relevant amount. Uses its median, so that one interruption is not a
+    /// warm-up, and unclipped values, so that quiet series can have one, too.
     fn is_off(&self, head: &[f64]) -> bool {
         median(head)
             .is_some_and(|median| (median - self.middle).abs() >= WORTH_NAMING * self.middle.abs())
@@ -156,16 +151,14 @@ impl Level {
     }
 }
 
-/// The MAD as the differences from one measurement to the next have it, which neither a warm-up nor
-/// a drift widens.
+/// MAD estimated from the differences between consecutive measurements, which neither a warm-up nor a drift inflates.
 fn successive(series: &[f64]) -> Option<f64> {
     let differences: Vec<f64> = series.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     Some(median(&differences)? / std::f64::consts::SQRT_2)
 }
 
-/// The factor by which correlation from one measurement to the next, taken for a first-order
-/// autoregression, widens the standard error of a mean. At least 1, and 1 for a correlation that is
-/// common by chance.
+/// Factor by which correlation between consecutive measurements, modeled as a first-order autoregression, inflates the
+/// standard error of a mean. At least 1, and 1 for a correlation that is common by chance.
 fn widening(values: &[f64]) -> f64 {
     let away = from_mean(values);
     let squares: f64 = away.iter().map(|away| away * away).sum();
@@ -180,9 +173,9 @@ fn widening(values: &[f64]) -> f64 {
     ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
-/// How many to leave out, up to half, for the least standard error of the mean of the rest (White
-/// 1997); later on the few that are left have a small one by chance. Of the cuts that come close to
-/// the least the earliest: keeping one measurement of [`TOLERATED`] variances more is no warm-up.
+/// Number of measurements to leave out, up to half, for the minimum standard error of the mean of the rest (White
+/// 1997); beyond half, the few that are left have a small error by chance. Takes the earliest of the cuts that come
+/// close to the minimum: keeping one more measurement of up to [`TOLERATED`] variances does not indicate a warm-up.
 fn least_error(values: &[f64]) -> usize {
     let errors = errors(values);
     let least = errors.iter().map(|error| error.0).fold(f64::INFINITY, f64::min);
@@ -190,11 +183,10 @@ fn least_error(values: &[f64]) -> usize {
     errors.iter().position(close).unwrap_or(0)
 }
 
-/// For each cut up to half, the squared standard error of the mean of the rest and how many those
-/// are.
+/// For each cut up to half, the squared standard error of the mean of the rest, and its number of values.
 #[allow(clippy::cast_precision_loss, reason = "numbers of measurements")]
 fn errors(values: &[f64]) -> Vec<(f64, f64)> {
-    // From the centre, so that the squares of large values do not cancel.
+    // Relative to the center, so that the squares of large values do not cancel.
     let centre = mean(values);
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut errors: Vec<(f64, f64)> = (1_u32..)

@@ -1,71 +1,70 @@
-//! What a test is asked and what it answers.
+//! Parameters and results of tests.
 
 use crate::normal::normal_cdf;
 
-/// What is held against the hypothesis of no difference. "Less" and "greater" are said of the first set
-/// of values, or of the differences first less second.
+/// Alternative to the null hypothesis of no difference. "Less" and "greater" refer to the first set of values, or to
+/// the differences first minus second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alternative {
-    /// There is a difference, either way.
+    /// There is a difference in either direction.
     TwoSided,
-    /// The first is less.
+    /// The first set is less.
     Less,
-    /// The first is greater.
+    /// The first set is greater.
     Greater,
 }
 
-/// Which distribution a rank test takes its p-value from.
+/// Distribution that a rank test takes its p-value from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// By the number of values and whether there are ties, as `SciPy` 1.17 does; each test says how.
+    /// Chosen by the number of values and the presence of ties, as in `SciPy` 1.17; each test documents its rule.
     Auto,
-    /// The exact distribution of ranks without ties. Where there are ties or zeros, the statistic is
-    /// rounded towards the greater p-value, which is conservative.
+    /// Exact distribution of ranks without ties. If there are ties or zeros, the statistic is rounded towards the
+    /// greater p-value, which is conservative.
     Exact,
-    /// The exact distribution over all signs, or all ways to part the values, given the ties and zeros
-    /// there are.
+    /// Exact distribution over all signs, or over all ways to divide the values, given the ties and zeros.
     Permutation,
     /// The normal approximation with correction for ties.
     Normal,
-    /// The same, with the statistic moved by 1/2 towards its mean.
+    /// Normal approximation with continuity correction: the statistic is moved by 1/2 towards its mean.
     NormalCorrected,
 }
 
-/// Which distribution a p-value came from.
+/// Distribution that a p-value was taken from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Used {
-    /// As [`Method::Exact`].
+    /// The distribution of [`Method::Exact`].
     Exact,
-    /// As [`Method::Permutation`].
+    /// The distribution of [`Method::Permutation`].
     Permutation,
-    /// As [`Method::Normal`].
+    /// The distribution of [`Method::Normal`].
     Normal,
-    /// As [`Method::NormalCorrected`].
+    /// The distribution of [`Method::NormalCorrected`].
     NormalCorrected,
     /// Student's t distribution.
     StudentT {
-        /// Degrees of freedom; no integer for Welch's test.
+        /// Degrees of freedom; not an integer for Welch's test.
         degrees: f64,
     },
 }
 
-/// What a test came to.
+/// Result of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// The statistic: t, W, U, tau or rho, as the test says.
+    /// Statistic: t, W, U, tau or rho, depending on the test.
     pub statistic: f64,
-    /// The probability of a statistic as far out or farther where there is no difference; 0 to 1.
+    /// Probability, under the null hypothesis, of a statistic at least as extreme; 0 to 1.
     pub p_value: f64,
-    /// How many values, differences or pairs entered.
+    /// Number of values, differences or pairs used.
     pub n: usize,
-    /// Where the p-value came from.
+    /// Distribution that the p-value was taken from.
     pub used: Used,
-    /// What was held against no difference.
+    /// Alternative that was tested.
     pub alternative: Alternative,
 }
 
-/// The probabilities of a statistic as small as the one seen or smaller, and as great or greater. Both
-/// hold the probability of the one seen, so that their sum may exceed 1.
+/// Probabilities of a statistic at most as small, and at least as great, as the observed one. Both include the
+/// probability of the observed one, so their sum may exceed 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tails {
     pub(crate) lower: f64,
@@ -73,19 +72,19 @@ pub(crate) struct Tails {
 }
 
 impl Tails {
-    /// Those of a standard normal value.
+    /// Tails of a standard normal value.
     pub(crate) fn normal(z: f64) -> Self {
         Self { lower: normal_cdf(z), upper: normal_cdf(-z) }
     }
 
-    /// Those of `place` in a distribution over 0, 1, 2 and so on.
+    /// Tails of the positions `lower` and `upper` in a distribution over 0, 1, 2 and so on.
     pub(crate) fn at(chances: &[f64], lower: usize, upper: usize) -> Self {
         let end = chances.len().min(lower.saturating_add(1));
         let start = chances.len().min(upper);
         Self { lower: chances[..end].iter().sum(), upper: chances[start..].iter().sum() }
     }
 
-    /// The p-value: the tail that is meant, or twice the smaller.
+    /// The p-value: the tail of the alternative, or twice the smaller tail.
     pub(crate) fn p_value(self, alternative: Alternative) -> f64 {
         let p = match alternative {
             Alternative::Less => self.lower,

@@ -1,34 +1,34 @@
-//! Whether consecutive measurements rise or fall, by measures that a few outliers do not move.
+//! Trend of consecutive measurements, by measures that a few outliers do not change much.
 
 use std::cmp::Ordering;
 
 use crate::{moments::scaled, normal::normal_cdf, spread::median};
 
-/// Fewer measurements show no trend that the normal approximation could judge.
+/// Minimum number of measurements for the normal approximation.
 const FEWEST: usize = 8;
-/// Longer series are looked at in this many blocks or up to half as many, for the work grows with
-/// the square.
+/// Maximum number of blocks. Longer series are reduced to between half this number and this number of blocks, since
+/// computing time grows with the square.
 const MOST: usize = 250;
 
-/// What consecutive measurements do over time.
+/// Trend of consecutive measurements over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// Kendall's tau-b (1945) of measurement and time: from -1, every one below the last, to 1.
+    /// Kendall's tau-b (1945) of measurement and time: -1 if every measurement is below the one before, 1 if every one
+    /// is above.
     pub tau: f64,
-    /// The probability of a tau as far from 0 or farther where there is no trend; two-sided.
+    /// Probability of a tau at least as far from 0 if there is no trend; two-sided.
     pub p_value: f64,
-    /// The change from the first to the last measurement along the median slope, over the median
-    /// measurement: 0.05 is a rise of 5 %. Without unit.
+    /// Change from the first to the last measurement along the median slope, relative to the median measurement: 0.05
+    /// is a rise of 5 %. Dimensionless.
     pub change: f64,
 }
 
-/// The trend of `series`: the test of Mann (1945, *Nonparametric Tests Against Trend*, Econometrica
-/// 13) and Kendall (1975, *Rank Correlation Methods*) in the normal approximation with ties and
-/// without correction for continuity, and the slope of Theil (1950) and Sen (1968, JASA 63).
+/// Trend of `series`: the test of Mann (1945, *Nonparametric Tests Against Trend*, Econometrica 13) and Kendall (1975,
+/// *Rank Correlation Methods*) in the normal approximation with ties and without continuity correction, and the slope
+/// of Theil (1950) and Sen (1968, JASA 63).
 ///
-/// More than 250 measurements are taken as medians of equal blocks. `None` for fewer than eight,
-/// where one is not finite, where their median is 0, or so near it that the change does not fit into a
-/// double.
+/// More than 250 measurements are reduced to medians of equal blocks. `None` for fewer than eight measurements, if one
+/// is not finite, if their median is 0, or if it is so near 0 that the change does not fit into a double.
 #[must_use]
 pub fn trend(series: &[f64]) -> Option<Trend> {
     let blocks = scaled(&blocks(series)?)?;
@@ -48,13 +48,13 @@ fn blocks(series: &[f64]) -> Option<Vec<f64>> {
     series.chunks(series.len().div_ceil(MOST).max(1)).map(median).collect()
 }
 
-/// How the pairs of measurements lie.
+/// Counts of rising, falling and tied pairs.
 struct Concordance {
-    /// Pairs that rise less pairs that fall.
+    /// Rising pairs minus falling pairs.
     excess: f64,
-    /// Over the groups of t equal measurements, the sum of t (t - 1) / 2.
+    /// Sum of t (t - 1) / 2 over the groups of t equal measurements.
     tied_pairs: f64,
-    /// Over the same, the sum of t (t - 1) (2 t + 5).
+    /// Sum of t (t - 1) (2 t + 5) over the same groups.
     tied_variance: f64,
 }
 
@@ -96,7 +96,7 @@ impl Concordance {
     }
 }
 
-/// The median of the slopes between all pairs, from one measurement to the next.
+/// Median of the slopes between all pairs, per measurement.
 fn slope(series: &[f64]) -> Option<f64> {
     let mut slopes = Vec::with_capacity(series.len() * series.len() / 2);
     for (i, first) in series.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Whether differences lie around 0: the signed-rank test.
+//! Wilcoxon's signed-rank test: whether differences lie symmetrically around 0.
 
 use crate::{
     degenerate::{Degenerate, enough, finite},
@@ -7,38 +7,38 @@ use crate::{
     tested::{Alternative, Method, Tails, Tested, Used},
 };
 
-/// More differences than these have no exact distribution here; the normal one is close long before.
+/// Maximum number of differences for an exact distribution; the normal one is close long before.
 const MOST_EXACT: usize = 500;
-/// Up to here `SciPy` takes the exact distribution, where there are neither ties nor zeros.
+/// Maximum number of differences for which `SciPy` uses the exact distribution, without ties and zeros.
 const AUTO_EXACT: usize = 50;
-/// Up to here it goes through all signs, where there are.
+/// Maximum number of differences for which it goes through all signs, with ties or zeros.
 const AUTO_PERMUTATION: usize = 13;
 
-/// What becomes of differences that are 0.
+/// Treatment of differences that are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zeros {
-    /// They are left out before ranks are given (Wilcoxon 1945). `SciPy`: `wilcox`.
+    /// They are dropped before ranking (Wilcoxon 1945). `SciPy`: `wilcox`.
     Drop,
-    /// They are given ranks, which are then left out (Pratt 1959). `SciPy`: `pratt`.
+    /// They are ranked, and their ranks are then dropped (Pratt 1959). `SciPy`: `pratt`.
     Pratt,
-    /// They are given ranks, half of which go to either side. `SciPy`: `zsplit`.
+    /// They are ranked, and half of their ranks goes to each side. `SciPy`: `zsplit`.
     Split,
 }
 
-/// Whether `differences` lie symmetrically around 0: Wilcoxon's signed-rank test (1945, *Individual
-/// Comparisons by Ranking Methods*, Biometrics 1; zeros: Pratt 1959, *Remarks on Zeros and Ties*, JASA 54;
-/// normal approximation with them: Cureton 1967, JASA 62).
+/// Tests whether `differences` lie symmetrically around 0: Wilcoxon's signed-rank test (1945, *Individual Comparisons
+/// by Ranking Methods*, Biometrics 1; zeros: Pratt 1959, *Remarks on Zeros and Ties*, JASA 54; normal approximation
+/// with them: Cureton 1967, JASA 62).
 ///
-/// The statistic is the sum of the ranks of the positive differences, for [`Alternative::TwoSided`] the
-/// smaller of that and the sum of those of the negative ones. [`Method::Auto`] is the rule of `SciPy` 1.17:
-/// exact up to 50 differences without ties and zeros, permutation up to 13 with them, otherwise normal
-/// without correction. With zeros, [`Method::Exact`] under [`Zeros::Pratt`] is lopsided, there as here:
-/// take [`Method::Permutation`], which holds for any number of ties and zeros. `n` is the number of
-/// differences that have ranks.
+/// The statistic is the sum of the ranks of the positive differences; for [`Alternative::TwoSided`] it is the smaller
+/// of that and the sum of the ranks of the negative ones. [`Method::Auto`] is the rule of `SciPy` 1.17: exact up to 50
+/// differences without ties and zeros, permutation up to 13 with them, otherwise normal without correction. With zeros,
+/// [`Method::Exact`] under [`Zeros::Pratt`] is asymmetric, in `SciPy` as well: use [`Method::Permutation`], which is
+/// valid for any number of ties and zeros. `n` is the number of ranked differences.
 ///
 /// # Errors
 ///
-/// No differences, one that is not finite, all of them 0, or more than 500 for an exact distribution.
+/// Returns an error for no differences, one that is not finite, all of them 0, or more than 500 for an exact
+/// distribution.
 pub fn wilcoxon(
     differences: &[f64],
     alternative: Alternative,
@@ -53,35 +53,35 @@ pub fn wilcoxon(
     Ok(Tested { statistic, p_value, n: signed.n, used, alternative })
 }
 
-/// The matched-pairs rank-biserial correlation: the ranks of the positive `differences` less those of the
-/// negative ones, over all ranks; zeros are left out (King, Rosopa and Minium 2011, *Statistical Reasoning
-/// in the Behavioral Sciences*; Kerby 2014, *The Simple Difference Formula*, Comprehensive Psychology 3).
-/// From -1, all below 0, to 1.
+/// Matched-pairs rank-biserial correlation: the ranks of the positive `differences` minus those of the negative ones,
+/// divided by the sum of all ranks; zeros are left out (King, Rosopa and Minium 2011, *Statistical Reasoning in the
+/// Behavioral Sciences*; Kerby 2014, *The Simple Difference Formula*, Comprehensive Psychology 3). From -1, if all are
+/// below 0, to 1.
 ///
 /// # Errors
 ///
-/// No differences, one that is not finite, or all of them 0.
+/// Returns an error for no differences, one that is not finite, or all of them 0.
 pub fn rank_biserial(differences: &[f64]) -> Result<f64, Degenerate> {
     let (plus, minus) = SignedRanks::of(differences, Zeros::Drop)?.sums();
     Ok((plus - minus) / (plus + minus))
 }
 
-/// Differences by the rank of their distance from 0.
+/// Differences, ranked by their distance from 0.
 struct SignedRanks {
-    /// Differences that have ranks.
+    /// Number of ranked differences.
     n: usize,
-    /// Of these, zeros.
+    /// Number of zeros among them.
     zeros: usize,
-    /// Zeros left out.
+    /// Number of zeros dropped.
     dropped: usize,
     handling: Zeros,
     ranks: Ranks,
     /// Twice the sums of ranks of positive and negative differences, each with its share of zeros.
     plus: usize,
     minus: usize,
-    /// Twice the ranks of all that are not 0.
+    /// Twice the ranks of all differences that are not 0.
     weights: Vec<usize>,
-    /// Twice the share of zeros in either sum.
+    /// Twice the share of zeros in each sum.
     shared: usize,
 }
 
@@ -121,7 +121,7 @@ impl SignedRanks {
         })
     }
 
-    /// The sums of ranks of positive and of negative differences.
+    /// Sums of ranks of positive and of negative differences.
     fn sums(&self) -> (f64, f64) {
         (count(self.plus) / 2.0, count(self.minus) / 2.0)
     }
@@ -153,7 +153,8 @@ impl SignedRanks {
     }
 
     fn exact(&self) -> Tails {
-        // What is no integer for ties or zeros is rounded so that either tail is the greater.
+        // With ties or zeros the statistic may not be an integer; it is rounded such that each tail becomes the
+        // greater.
         Tails::at(&sums_of_some(1..=self.n), self.plus.div_ceil(2), self.plus / 2)
     }
 
@@ -188,7 +189,7 @@ impl SignedRanks {
 mod tests {
     use super::*;
 
-    /// By hand: ranks 1, 2.5, 2.5 and 4 of 1, -2, 2 and 5.
+    /// Computed by hand: the absolute values of 1, -2, 2 and 5 have the ranks 1, 2.5, 2.5 and 4.
     #[test]
     fn the_rank_biserial_correlation_is_that_of_the_ranks() {
         assert_eq!(rank_biserial(&[1.0, -2.0, 2.0, 0.0, 5.0]), Ok(0.5));
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(rank_biserial(&[0.0]), Err(Degenerate::AllZero));
     }
 
-    /// By hand: of the 8 ways to sign ranks 1.5, 1.5 and 3, one gives 6 and none more.
+    /// Computed by hand: of the 8 ways to sign the ranks 1.5, 1.5 and 3, one gives 6 and none more.
     #[test]
     fn permutations_count_the_signs() {
         let tested = wilcoxon(&[1.0, 1.0, 2.0], Alternative::Greater, Zeros::Drop, Method::Auto);

@@ -1,6 +1,5 @@
-//! How often the intervals hold the truth, over samples of known distributions. With `--nocapture`
-//! the tests print the shares. `examples/coverage.rs` writes more of them, of more sets, to
-//! `docs/coverage.md`.
+//! Coverage of the intervals over samples of known distributions. With `--nocapture` the tests print the shares.
+//! `examples/coverage.rs` writes more of them, from more sets, to `docs/coverage.md`.
 
 mod draws;
 mod planted;
@@ -20,7 +19,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The share of samples of `n` values whose interval holds `truth`.
+/// Share of samples of `n` values whose interval contains `truth`.
 fn coverage(
     n: usize,
     truth: f64,
@@ -51,7 +50,7 @@ fn the_interval_of_the_median_holds_it() {
     }
 }
 
-/// Percentile and BCa are known to hold less than they promise at small n; the module says how much.
+/// Percentile and BCa are known to undercover at small n; the module documents by how much.
 #[test]
 fn intervals_of_the_mean_hold_what_is_documented() {
     let bootstrap = Bootstrap { resamples: 500, ..Bootstrap::default() };
@@ -64,8 +63,8 @@ fn intervals_of_the_mean_hold_what_is_documented() {
     }
 }
 
-/// The bar for figures: at n = 30 a nominal 95 % is at least 93 %, bimodal values included. Of 4000 sets a
-/// true 95 % lies below that once in 10^8, and a true 92 % above it once in 100.
+/// Requirement for figures: at n = 30 a nominal 95 % is at least 93 %, including bimodal values. Over 4000 sets, a true
+/// 95 % falls below that once in 10^8, and a true 92 % exceeds it once in 100.
 #[test]
 fn the_interval_of_the_median_holds_it_whatever_the_distribution() {
     for known in &KNOWN {
@@ -79,9 +78,9 @@ fn the_interval_of_the_median_holds_it_whatever_the_distribution() {
     }
 }
 
-/// In a gap between two modes the interpolation between order statistics supposes values where there are none.
-/// The interval then holds the median as often as the outer or as the inner pair, by how far it lies between
-/// them: 97 % at n = 6, 87.5 % at n = 7. Of 4000 sets a share of 90 % has a standard deviation of 0.5 %.
+/// In a gap between two modes the interpolation between order statistics assumes values where there are none. The
+/// interval then contains the median as often as the outer or the inner pair, depending on how far it lies between
+/// them: 97 % at n = 6, 87.5 % at n = 7. Over 4000 sets a share of 90 % has a standard deviation of 0.5 %.
 #[test]
 fn the_interval_of_a_median_between_two_modes_is_one_of_its_two_pairs() {
     let equal = KNOWN.iter().find(|known| known.name == "bimodal 50:50").expect("two equal modes");
@@ -93,8 +92,8 @@ fn the_interval_of_a_median_between_two_modes_is_one_of_its_two_pairs() {
     }
 }
 
-/// With 200 sets a share of 95 % has a standard deviation of 1.5 %: what these bars see is an interval
-/// that is wrong, not one that is a little off.
+/// With 200 sets a share of 95 % has a standard deviation of 1.5 %: these thresholds detect an interval that is wrong,
+/// not one that is slightly off.
 fn planting(blocks: usize) -> Planting {
     let bootstrap = Bootstrap { resamples: 100, ..Bootstrap::default() };
     Planting { sets: 200, blocks, noise: Noise::Lognormal5, bootstrap }
@@ -123,7 +122,7 @@ fn intervals_of_slopes_and_heights_hold_them() {
         let plateau = planting(blocks).plateau();
         println!("{blocks} blocks: {:.3}, {:.3}, {:.3}", median.share, mean.share, plateau.share);
         assert!(median.share >= 0.91 && plateau.share >= 0.91, "{blocks} blocks");
-        // BCa holds less with few blocks, as documented.
+        // BCa undercovers with few blocks, as documented.
         assert!(mean.share >= if blocks == 10 { 0.84 } else { 0.89 }, "{blocks}: {}", mean.share);
     }
 }

@@ -1,5 +1,5 @@
-//! Curves: agreement with NumPy and SciPy, on inputs and outputs recorded by `recorded/make_curves.py`,
-//! and what no curve, however odd, may do.
+//! Tests of curves: agreement with NumPy and SciPy, on inputs and outputs recorded by `recorded/make_curves.py`, and
+//! properties that hold for every curve, however odd.
 
 use ipcperf_stats::{
     Blocks, Bootstrap, Course, Curve, Interval, autocorrelation, crossing, geometric_means, shapes,
@@ -97,7 +97,7 @@ fn crossings_agree() {
     }
 }
 
-/// Theirs was sought on a grid: ours is as good, and has the same lines.
+/// The reference was found by a grid search: the hinge here is at least as good, and has the same lines.
 #[test]
 fn hinges_agree() {
     let Recorded { made_by, cases, .. } = recorded();
@@ -124,7 +124,7 @@ fn autocorrelations_agree() {
     }
 }
 
-/// A machine that is slow for a whole block is slow for both curves.
+/// If the machine is slow for a whole block, it is slow for both curves.
 #[test]
 fn what_a_whole_block_has_in_common_changes_no_place() {
     let Recorded { cases, .. } = recorded();
@@ -161,7 +161,7 @@ fn value() -> impl Strategy<Value = Option<f64>> {
     ]
 }
 
-/// Curves with few levels and blocks, gaps, ties, and now and then a value at the end of what there is.
+/// Curves with few levels and blocks, gaps, ties, and occasional values near the limits of a double.
 fn curve() -> impl Strategy<Value = Curve> {
     (1_usize..8, 0_usize..8).prop_flat_map(|(levels, blocks)| {
         let values = prop::collection::vec(prop::collection::vec(value(), levels), blocks);
@@ -272,7 +272,7 @@ proptest! {
         }
     }
 
-    /// Ratios either way round cross at the same place, the other way.
+    /// Inverting the ratio leaves the position of a crossing unchanged, and reverses its direction.
     #[test]
     fn a_crossing_is_the_same_from_the_other_side(first in curve(), second in curve()) {
         if let (Ok(one), Ok(other)) = (crossing(&first, &second, &quick()), crossing(&second, &first, &quick())) {

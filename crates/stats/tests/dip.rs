@@ -1,4 +1,4 @@
-//! The dip test beside the package diptest, on what `recorded/make_dip.py` recorded.
+//! The dip test compared with the package diptest, on values recorded by `recorded/make_dip.py`.
 
 use ipcperf_stats::dip_test;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ fn the_statistic_agrees() {
     }
 }
 
-/// The two tables were simulated apart; ours begins at 0.99.
+/// The two tables were simulated independently; the one here begins at 0.99.
 #[test]
 fn the_probability_agrees() {
     let recorded = recorded();

@@ -76,8 +76,8 @@ fn spread_agrees() {
     }
 }
 
-/// Other random numbers are drawn here than there. Over 100,000 resamples an end varies by about a
-/// hundredth of the interval, and of rounded values by a step.
+/// The random numbers differ from those of the reference. Over 100,000 resamples an end varies by about a hundredth of
+/// the interval, and for rounded values by a step.
 fn assert_near(ours: Option<Interval>, theirs: (f64, f64), what: &str, by: &str) {
     let Interval { low, high } = ours.unwrap();
     let tolerance = 0.02 * (theirs.1 - theirs.0);

@@ -1,9 +1,9 @@
-//! How often the interval of a median holds the truth on real series: the figures of long runs,
-//! recorded on a machine that is not at rest, whose own median stands for the truth.
+//! Coverage of the interval of a median on real series: the figures of long runs, recorded on a machine with other
+//! activity. The median of the whole series stands for the truth.
 //!
-//! Simulated samples are independent; repetitions on a real machine follow each other. So the
-//! interval is tried on repetitions drawn at random, on stretches of consecutive ones, and as
-//! `--until-ci` goes about it: looked at again and again until it is narrow enough.
+//! Simulated samples are independent; repetitions on a real machine are correlated. So the interval is tested on
+//! repetitions drawn at random, on stretches of consecutive ones, and on the procedure of `--until-ci`: examined
+//! repeatedly until it is narrow enough.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
-/// The bar: the share of 95 % intervals that hold the truth.
+/// Required share of 95 % intervals that contain the truth.
 const LEAST: f64 = 0.93;
 const TRIALS: u32 = 2_000;
 
@@ -29,7 +29,7 @@ struct Series {
 }
 
 impl Series {
-    /// The share of trials in which the interval of what `take` takes holds the median of all.
+    /// Share of trials in which the interval of the values chosen by `take` contains the median of all.
     fn coverage(&self, take: impl Fn(&[f64], &mut ChaCha8Rng) -> Vec<f64>) -> f64 {
         let truth = median(&self.figures).unwrap();
         let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -57,8 +57,8 @@ fn stretch(figures: &[f64], n: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
     figures[start..start + n].to_vec()
 }
 
-/// Repetitions until half the interval is 2 % of the median at two looks in a row. Looks come after
-/// 10 and then whenever there are half as many again, up to 200.
+/// Takes repetitions until half the interval is at most 2 % of the median at two consecutive checks. Checks follow
+/// after 10 repetitions and then after each increase by half, up to 200.
 fn until_known(figures: &[f64], random: &mut ChaCha8Rng) -> Vec<f64> {
     let all = drawn(figures, 200.min(figures.len()), random);
     let (mut n, mut in_a_row) = (10, 0);
@@ -98,8 +98,8 @@ fn looked_at_again_and_again_it_still_does() {
     }
 }
 
-/// Consecutive repetitions share what the machine did meanwhile. That is not the interval's fault,
-/// but a reader's problem: the shares are in docs/method.md.
+/// Consecutive repetitions share the state of the machine. That is not a fault of the interval, but it matters to the
+/// reader: the shares are in docs/method.md.
 #[test]
 fn on_consecutive_repetitions_it_holds_nearly_as_often() {
     for series in recorded() {

@@ -1,5 +1,4 @@
-//! How often `modes` is right, over samples of known distributions. With `--nocapture` the tests
-//! print the shares.
+//! Accuracy of `modes` over samples of known distributions. With `--nocapture` the tests print the shares.
 
 mod draws;
 
@@ -10,12 +9,12 @@ use rand_chacha::ChaCha8Rng;
 
 type Kept = fn(&[f64]) -> Vec<(f64, u64)>;
 
-/// Normal with mean 1, cut off far below.
+/// Draws a normal value with mean 1, cut off far below.
 fn around_one(random: &mut ChaCha8Rng, cv: f64) -> f64 {
     (1.0 + cv * normal(random)).max(0.05)
 }
 
-/// A histogram as round trips are kept in: bins of 1 %, by their lower end.
+/// Bins values like the stored histograms of round trips: bins of 1 %, given by their lower end.
 fn binned(values: &[f64]) -> Vec<(f64, u64)> {
     in_bins(values, 0.01)
 }
@@ -56,12 +55,12 @@ const ONE_MODE: [(&str, Draw); 13] = [
     ("steps of 40 ns", |random| 40.0 * (3.0 + 1.5 * normal(random).abs()).round()),
 ];
 
-/// `factor` with the probability `share`, otherwise 1.
+/// Returns `factor` with the probability `share`, otherwise 1.
 fn seldom(random: &mut ChaCha8Rng, share: f64, factor: f64) -> f64 {
     if random.random::<f64>() < share { factor } else { 1.0 }
 }
 
-/// The share of samples of `n` values in which one mode is found.
+/// Share of samples of `n` values in which one mode is found.
 fn share_of_one(n: usize, samples: u32, draw: Draw, kept: Kept) -> f64 {
     let mut random = seeded();
     share(samples, || {
@@ -96,8 +95,8 @@ fn the_bins_of_a_histogram_are_no_modes() {
     }
 }
 
-/// One in ten slower by anything up to a hundred times: whether those few are a group is open, but
-/// mostly they should not be called one.
+/// One value in ten is slower, by any factor up to a hundred. Whether those few form a group is debatable, but usually
+/// they should not count as one.
 #[test]
 fn strewn_stragglers_are_seldom_called_a_mode() {
     let strewn: Draw = |random| {
@@ -111,7 +110,7 @@ fn strewn_stragglers_are_seldom_called_a_mode() {
     }
 }
 
-/// `n` values, of which `slow` are `factor` times as large.
+/// Draws `n` values, of which `slow` are `factor` times as large.
 fn groups(random: &mut ChaCha8Rng, n: usize, slow: usize, factor: f64, noise: Draw) -> Vec<f64> {
     (0..n).map(|i| if i < slow { factor * noise(random) } else { noise(random) }).collect()
 }
@@ -127,7 +126,7 @@ fn are_found(modes: &[Mode], slow: f64, factor: f64) -> bool {
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of values")]
-/// The share of samples in which the two groups that were planted are found.
+/// Share of samples in which the two simulated groups are found.
 fn share_found(n: usize, slow: f64, factor: f64, noise: Draw, (samples, kept): (u32, Kept)) -> f64 {
     let mut random = seeded();
     let count = (n as f64 * slow).round() as usize;
@@ -141,7 +140,7 @@ fn tight(random: &mut ChaCha8Rng) -> f64 {
     around_one(random, 0.05)
 }
 
-/// A long tail: one in 40 is over twice the median.
+/// Draws from a long-tailed distribution: one value in 40 is over twice the median.
 fn tailed(random: &mut ChaCha8Rng) -> f64 {
     0.8 + 0.2 * normal(random).exp()
 }

@@ -1,5 +1,5 @@
-//! Digits that are easily lost: values far from 0 that differ by little, values near the ends of what a double
-//! holds, and what is infinite.
+//! Numerical accuracy for difficult inputs: values far from 0 that differ by little, values near the limits of a
+//! double, and infinities.
 
 use ipcperf_stats::{
     Alternative, Bootstrap, Course, Curve, Degenerate, Interval, Method, Used, autocorrelation,
@@ -12,12 +12,12 @@ use ipcperf_stats::{
 #[allow(dead_code, reason = "each test takes what it needs")]
 mod draws;
 
-/// What values of 1e9 can differ by, and still be exact.
+/// Difference by which values of 1e9 can differ and still be exact.
 const STEP: f64 = 1.0 / (1 << 20) as f64;
-/// Powers of two by which a series may be multiplied without a digit lost.
+/// Exponents of powers of two by which a series may be multiplied without losing digits.
 const SCALES: [i32; 4] = [-900, -300, 300, 900];
 
-/// Independent steps; white noise.
+/// Independent values: white noise.
 fn steps(n: usize) -> Vec<f64> {
     let mut random = draws::seeded();
     (0..n).map(|_| (100.0 * draws::normal(&mut random)).round()).collect()
@@ -56,7 +56,7 @@ fn autocorrelation_is_the_same_at_any_height_and_scale() {
 #[test]
 fn spread_is_the_same_at_any_height() {
     let steps = [0.0, 0.0, 1.0];
-    // By hand: the squares from 1/3 are 2/3.
+    // Computed by hand: the squared deviations from 1/3 sum to 2/3.
     let truth = (1.0_f64 / 3.0).sqrt() * STEP;
     for offset in [1e9, -1e9, 0.0] {
         let ours = describe(&at(offset, &steps)).unwrap();
@@ -75,7 +75,7 @@ fn a_mean_is_that_of_all_values_however_they_cancel() {
     assert_eq!(describe(&[1e308, 1.5e308]).unwrap().mean, 1.25e308);
 }
 
-/// t of 2 degrees of freedom is exceeded with probability 5e-7 at 999.999 (mpmath).
+/// With 2 degrees of freedom t exceeds 999.999 with probability 5e-7 (mpmath).
 #[test]
 fn the_interval_of_a_mean_far_from_0_is_as_wide_as_near_it() {
     let ends = |offset: f64| mean_interval(&[offset, offset, offset + STEP / 8.0], 0.999_999);
@@ -124,7 +124,7 @@ fn between_the_ends_of_what_a_double_holds_lies_a_median() {
     assert_eq!(interval.low, -interval.high);
 }
 
-/// Two pairs, of ratios e^5 and e^-5: at 1 - 1e-4 t is 6366, and no double holds the upper end.
+/// Two pairs, with the ratios e^5 and e^-5: at 1 - 1e-4 t is 6366, and the upper end does not fit into a double.
 #[test]
 fn a_ratio_is_known_where_an_end_of_its_interval_is_not() {
     let (first, second) = ([5.0_f64.exp(), 1.0], [1.0, 5.0_f64.exp()]);
@@ -148,14 +148,14 @@ fn a_ratio_that_fits_into_no_double_is_none() {
     }
 }
 
-/// Ratios of 1 + k 2^-50, whose logarithms are as far apart as two of 1e9 can be told.
+/// Ratios of 1 + k 2^-50, whose logarithms differ by the smallest difference of two values near 1e9.
 #[test]
 fn ratios_of_pairs_that_are_all_but_equal_keep_their_digits() {
     let second = [1e9; 6];
     let first: Vec<f64> = (1..=6).map(|k| 1e9 + f64::from(k) * STEP / 8.0).collect();
     let ratio = paired_ratio(&first, &second, 0.9).unwrap();
     let step = STEP / 8.0 / 1e9;
-    // t of 5 degrees of freedom is exceeded with probability 0.05 at 2.015048373.
+    // With 5 degrees of freedom t exceeds 2.015048373 with probability 0.05.
     let reach = 2.015_048_373 * (3.5_f64 / 6.0).sqrt() * step;
     let low = ratio.low.unwrap();
     assert!((low - 1.0 - (3.5 * step - reach)).abs() < 2.3e-16, "{:e}", low - 1.0);
@@ -172,7 +172,7 @@ fn a_geometric_mean_lies_within_its_values_however_far_they_are_apart() {
     assert!(describe(&[5e-324, 1e308, 1e308]).unwrap().geometric_mean.is_some());
 }
 
-/// A rise from 1 to 20 beside three large values, and beside a median of all but 0.
+/// A rise from 1 to 20 next to three large values, and one with a median close to 0.
 #[test]
 fn a_trend_is_the_same_at_any_scale_and_never_infinite() {
     let series: Vec<f64> = (0..20).map(|k| 100.0 + f64::from(k * 7 % 20)).collect();
@@ -225,7 +225,7 @@ fn a_dip_is_the_same_at_any_scale() {
     assert_eq!(dip_test(&wide), Some(truth));
 }
 
-/// One sample standard deviation, where the formula comes to a whole number: every value may be so far off.
+/// For one sample standard deviation the formula gives a whole number: every value may be that far off.
 #[test]
 fn the_bound_of_a_sample_does_not_fall_for_a_last_bit() {
     for n in 2..2000 {
@@ -269,7 +269,8 @@ fn a_level_line_has_no_slope_at_all() {
     }
 }
 
-/// By hand: of the 184,756 ways to part 20 values one has all of the first above, and one below.
+/// Computed by hand: of the 184,756 ways to divide 20 values one has all of the first set above, and one has them
+/// below.
 #[test]
 fn sets_of_more_than_eight_have_the_exact_distribution() {
     let (low, high): (Vec<f64>, Vec<f64>) =
@@ -277,14 +278,14 @@ fn sets_of_more_than_eight_have_the_exact_distribution() {
     let tested = mann_whitney(&high, &low, Alternative::TwoSided, Method::Auto).unwrap();
     assert_close(tested.p_value, 2.0 / 184_756.0);
     assert_eq!(tested.used, Used::Exact);
-    // With ties each way to part them counts: two of the 20 values are equal, which changes no sum here.
+    // With ties every way to divide the values counts: two of the 20 values are equal, which changes no sum here.
     let tied: Vec<f64> = low.iter().map(|value| value.min(8.0)).collect();
     let tested = mann_whitney(&high, &tied, Alternative::TwoSided, Method::Auto).unwrap();
     assert_close(tested.p_value, 2.0 / 184_756.0);
     assert_eq!(tested.used, Used::Permutation);
 }
 
-/// What is exact has its price, and that a limit.
+/// The exact distribution is expensive, and therefore limited in size.
 #[test]
 fn large_sets_have_an_approximate_one() {
     let values = |n: u32, step: f64| (0..n).map(|k| f64::from(k) * step).collect::<Vec<_>>();

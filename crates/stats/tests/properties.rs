@@ -1,5 +1,5 @@
-//! What holds of every test and effect, whatever it is given: no NaN, no panic, p within 0 to 1, and the same
-//! answer from the other side.
+//! Properties of every test and effect for any input: no NaN, no panic, p within 0 to 1, and symmetry between the two
+//! sides.
 
 use ipcperf_stats::{
     Alternative, Degenerate, Design, Interval, KendallMethod, Method, Tested, Variances, Zeros,
@@ -23,7 +23,7 @@ const KENDALL_METHODS: [KendallMethod; 3] =
 const ZEROS: [Zeros; 3] = [Zeros::Drop, Zeros::Pratt, Zeros::Split];
 const DESIGNS: [Design; 3] = [Design::PairedT, Design::PairedWilcoxon, Design::TwoSampleT];
 
-/// Few small values for ties, zeros and constants; all that a double can be.
+/// Small integers for ties, zeros and constants; also any value of a double.
 fn value() -> impl Strategy<Value = f64> {
     prop_oneof![
         (-3_i8..4).prop_map(f64::from),
@@ -38,7 +38,7 @@ fn value() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Mostly finite, so that most are computed.
+/// Mostly finite values, so that most results can be computed.
 fn values() -> impl Strategy<Value = Vec<f64>> {
     let ordinary = prop_oneof![
         4 => -10.0..10.0_f64,
@@ -143,7 +143,7 @@ proptest! {
             for effect in effects.into_iter().flatten() {
                 let Interval { low, high } = effect.interval;
                 finite(&[effect.g, low, high])?;
-                // At a level of all but 0 both ends are one.
+                // At a level close to 0 both ends coincide.
                 prop_assert!(low - high <= 1e-12 * effect.g.abs().max(1.0), "{effect:?}");
             }
             let ratios =
@@ -227,7 +227,7 @@ proptest! {
         }
         let less = two_sets(&a, &b, Alternative::Less);
         let greater = two_sets(&b, &a, Alternative::Greater);
-        // Correlations do not turn round with their sides.
+        // Correlations do not change their sign when their sides are swapped.
         for at in [0, 1, 2, 4, 5, 6, 7, 8] {
             match (p_of(less[at]), p_of(greater[at])) {
                 (Ok(less), Ok(greater)) => {
@@ -245,7 +245,7 @@ proptest! {
         let here: Vec<f64> = differences.iter().map(|&d| f64::from(d)).collect();
         let there: Vec<f64> = here.iter().map(|d| -d).collect();
         for (zeros, method) in ways_of_wilcoxon() {
-            // Ranks are missing there from a distribution that has them all: SciPy is lopsided too.
+            // With zeros this exact distribution includes ranks that were dropped, so it is asymmetric, as in SciPy.
             if zeros == Zeros::Pratt && method == Method::Exact && here.contains(&0.0) {
                 continue;
             }
@@ -300,8 +300,8 @@ fn the_needed_number_is_the_least() {
     }
 }
 
-/// By simulation of 4,000 samples: its standard error is below 0.8 points, that of the rule for Wilcoxon's
-/// test 1.5 at these n.
+/// Compared with a simulation of 4,000 samples: its standard error is below 0.8 percentage points, the error of the
+/// rule for Wilcoxon's test 1.5 at these n.
 #[test]
 fn power_is_how_often_an_effect_is_found() {
     let mut random = draws::seeded();
@@ -326,7 +326,7 @@ fn power_is_how_often_an_effect_is_found() {
     }
 }
 
-/// Document 003 of those this project began with: 50 standard deviations are the top 0.0004.
+/// A published claim: 50 standard deviations are the top 0.0004.
 #[test]
 fn chebyshev_says_what_it_said_there() {
     assert_eq!(chebyshev(50.0), Ok(0.0004));

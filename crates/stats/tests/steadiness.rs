@@ -1,5 +1,4 @@
-//! How often the verdicts on series are right, where the truth was planted. With `--nocapture` the
-//! tests print the shares.
+//! Accuracy of the verdicts on series with a known truth. With `--nocapture` the tests print the shares.
 
 mod draws;
 
@@ -10,12 +9,12 @@ use rand_chacha::ChaCha8Rng;
 
 const LENGTHS: [u32; 5] = [12, 20, 50, 200, 1000];
 
-/// Fewer of long series, which take long and vary less.
+/// Number of samples: fewer of long series, which take longer and vary less.
 fn samples(n: u32) -> u32 {
     if n > 500 { 100 } else { 400 }
 }
 
-/// A series around 100 with noise of `cv`, times what `shape` gives for each place from 0 to 1.
+/// Draws a series around 100 with noise of `cv`, times `shape` at each position from 0 to 1.
 fn series(random: &mut ChaCha8Rng, n: u32, cv: f64, shape: impl Fn(f64) -> f64) -> Vec<f64> {
     (0..n)
         .map(|i| 100.0 * shape(f64::from(i) / f64::from(n)) * (1.0 + cv * normal(random)))
@@ -44,7 +43,7 @@ fn steady_noise_has_no_warm_up() {
     }
 }
 
-/// As a slowly changing clock frequency makes it.
+/// As caused by a slowly changing clock frequency.
 #[test]
 fn correlated_noise_has_no_warm_up() {
     let mut random = seeded();
@@ -88,7 +87,7 @@ fn a_step_down_is_cut_where_it_is() {
                 let truth = f64::from(n) * warm;
                 cut.is_some_and(|cut| (cut as f64 - truth).abs() <= 1.0 + 0.02 * f64::from(n))
             });
-            // At n = 20 a spread is known of ten measurements alone.
+            // At n = 20 the spread is estimated from only ten measurements.
             let at_least = if n == 20 { 0.9 } else { 0.93 };
             assert_share(right, at_least, &format!("x{from} for {warm}, n = {n}"));
         }
@@ -102,7 +101,7 @@ fn a_decay_is_cut_where_little_of_it_is_left() {
         let right = share(samples(n), || {
             let shape = |at: f64| 1.0 + 0.8 * (-at / 0.05).exp();
             let cut = warm_up(&series(&mut random, n, 0.03, shape));
-            // From where a fifth is left to where a thousandth is.
+            // From the point where a fifth is left to where a thousandth is left.
             cut.is_some_and(|cut| (0.06..0.35).contains(&(cut as f64 / f64::from(n))))
         });
         assert_share(right, 0.95, &format!("decay, n = {n}"));
@@ -175,7 +174,7 @@ fn little_or_bad_input_has_no_verdict() {
     assert_eq!(is_steady(&[4.0; 10]), Some(Steadiness::Steady));
 }
 
-/// On a quiet machine slices differ by a per mille: a warm-up of three is far out, and found.
+/// On a quiet machine slices differ by 0.1 %: a warm-up of three stands out, and is found.
 #[test]
 fn a_warm_up_before_a_very_quiet_stretch_is_cut_where_it_ends() {
     let quiet = (0..21).map(|k| 2_000.0 + f64::from(k * 7 % 10));

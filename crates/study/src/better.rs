@@ -1,11 +1,11 @@
-//! Which way a number is better.
+//! Direction in which a metric improves.
 
-/// Which way a metric is better.
+/// Direction in which a metric improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// More is better.
+    /// Larger values are better.
     Higher,
-    /// Less is better.
+    /// Smaller values are better.
     Lower,
 }
 

@@ -1,6 +1,6 @@
-//! The studies that come with the program: each is a file in `studies/` and a line here.
+//! The bundled studies. Each is a file in `studies/` and an entry in [`STUDIES`].
 
-/// Each with its name, which is also the one in its file.
+/// Name and text of each bundled study. The name equals the `name` key of the file.
 pub const STUDIES: &[(&str, &str)] = &[
     ("pipe-or-socket", include_str!("../../../studies/pipe-or-socket.toml")),
     ("bell-thomas-2020", include_str!("../../../studies/bell-thomas-2020.toml")),
@@ -10,8 +10,8 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("wright", include_str!("../../../studies/wright.toml")),
 ];
 
-/// The text of the study called `name`.
-pub fn known(name: &str) -> Option<&'static str> {
+/// Returns the text of the bundled study `name`.
+pub(crate) fn known(name: &str) -> Option<&'static str> {
     STUDIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
@@ -20,7 +20,7 @@ mod tests {
     use super::known;
     use crate::{Study, StudyFigure, StudyPicture, StudyTable};
 
-    /// What readers of a document look for: claims, figures and tables by its numbers.
+    /// Readers of a publication look up claims, figures and tables by the numbers used there.
     struct Wanted {
         study: &'static str,
         claims: &'static [&'static str],

@@ -1,9 +1,9 @@
-//! The tables of a study's file that say what is shown: figures, pictures of instruments, tables.
+//! The sections of a study file that define its presentation: figures, instrument figures and tables.
 
 use super::key::{Key, Takes};
 use super::section::{Repeats, Section, optional, required};
 
-/// What is drawn.
+/// The `[[figure]]` section.
 pub(crate) const FIGURE: Section = Section {
     name: "figure",
     repeats: Repeats::Often,
@@ -45,7 +45,7 @@ pub(crate) const FIGURE: Section = Section {
     ],
 };
 
-/// What an instrument drew of what it saw.
+/// The `[[picture]]` section: figures that an instrument draws from its observations.
 pub(crate) const PICTURE: Section = Section {
     name: "picture",
     repeats: Repeats::Often,
@@ -67,7 +67,7 @@ pub(crate) const PICTURE: Section = Section {
     ],
 };
 
-/// What stands in rows and columns.
+/// The `[[table]]` section.
 pub(crate) const TABLE: Section = Section {
     name: "table",
     repeats: Repeats::Often,

@@ -1,4 +1,4 @@
-//! A study's file as TOML has it, with the place of everything in it.
+//! A study file as parsed TOML, with the line of every table, key and value.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -6,18 +6,18 @@ use toml::de::{DeTable, DeValue};
 use super::mistake::Mistakes;
 use super::section::{Repeats, Section};
 
-/// Files longer than this are none that a person wrote.
+/// Maximum size of a study file, bytes. No file written by hand is longer.
 pub(super) const LONGEST: usize = 1 << 20;
-/// Characters that are shown of what a slip is about.
+/// Maximum number of characters of the offending text quoted in a message.
 const MOST_SHOWN: usize = 40;
 
-/// A file, and where its lines begin.
+/// A parsed file and the positions of its lines.
 pub(super) struct Document<'t> {
     lines: Lines,
     root: Spanned<DeTable<'t>>,
 }
 
-/// The bytes at which the lines of a text begin, but for the first.
+/// Byte offsets at which the lines of a text begin, except the first.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -26,37 +26,37 @@ impl Lines {
         Self(ends.map(|(at, _)| at + 1).collect())
     }
 
-    /// The number of the line in which byte `at` lies.
+    /// Returns the number of the line that contains byte `at`, counted from 1.
     fn number(&self, at: usize) -> usize {
         self.0.partition_point(|&begin| begin <= at) + 1
     }
 }
 
-/// A table of the file, with the path of keys that leads to it.
+/// A table of the file.
 #[derive(Clone, Copy)]
 pub struct Table<'d, 't> {
     document: &'d Document<'t>,
     entries: &'d DeTable<'t>,
-    /// The line in which it begins.
+    /// Line in which the table begins.
     pub line: usize,
 }
 
-/// A key of a table, and what it is given.
+/// A key of a table and its value.
 #[derive(Clone)]
 pub struct Entry<'d, 't> {
     document: &'d Document<'t>,
-    /// Its name.
+    /// Name of the key.
     pub name: &'d str,
-    /// The path of keys that leads here.
+    /// Path of keys that leads here, such as `hypothesis[2].test`.
     pub path: String,
-    /// The line in which it stands.
+    /// Line of the key.
     pub line: usize,
-    /// What it is given.
+    /// Value of the key.
     pub value: &'d DeValue<'t>,
 }
 
 impl<'t> Document<'t> {
-    /// Parses `text`; what is no TOML is told with its line.
+    /// Parses `text`. Reports only the first TOML syntax error, with its line.
     pub(super) fn parse(
         text: &'t str,
         sections: &[&'static Section],
@@ -64,7 +64,7 @@ impl<'t> Document<'t> {
     ) -> Self {
         let lines = Lines::of(text);
         let (root, errors) = DeTable::parse_recoverable(text);
-        // What comes after the first slip is a guess of the parser.
+        // After the first syntax error, the parser only guesses.
         if let Some(error) = errors.first() {
             let line = error.span().map_or(1, |span| lines.number(span.start));
             let at = error.span().and_then(|span| text.get(span)).unwrap_or_default();
@@ -80,7 +80,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// What to do about a slip in writing TOML, by a word of its parser's message: the first that is there.
+/// Remedies for TOML syntax errors, looked up by a word of the parser's message. The first match applies.
 const REMEDIES: [(&str, &str); 10] = [
     ("duplicate key", "keep one of the two"),
     ("escape", "write \\\\ for a backslash, or put the text in single quotes"),
@@ -99,7 +99,7 @@ const REMEDIES: [(&str, &str); 10] = [
 
 const NO_VALUE: &str = "write KEY = VALUE, with words in double quotes; see https://toml.io";
 
-/// What is wrong where the parser tells `message` of `at`, and what would be right.
+/// Returns the description and the remedy of a syntax error that the parser reports as `message` at the text `at`.
 fn slip(message: &str, at: &str, sections: &[&'static Section]) -> (String, String) {
     let often = |section: &&&Section| section.name == at && section.repeats == Repeats::Often;
     if message.contains("duplicate key")
@@ -121,7 +121,7 @@ fn remedy(message: &str) -> &'static str {
 }
 
 impl<'d, 't> Table<'d, 't> {
-    /// What is in it, each with a path that begins with `path`.
+    /// Returns the entries of the table. The path of each begins with `path`.
     pub fn entries(self, path: &str) -> impl Iterator<Item = Entry<'d, 't>> + use<'d, 't> {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
         self.entries.iter().map(move |(key, value)| {
@@ -134,18 +134,19 @@ impl<'d, 't> Table<'d, 't> {
 }
 
 impl<'d, 't> Entry<'d, 't> {
-    /// Where it is, for a mistake.
+    /// Returns the line and path, to locate a mistake.
     pub fn place(&self) -> (usize, &str) {
         (self.line, &self.path)
     }
 
-    /// The table that it is given, if it is one.
+    /// Returns the value as a table, or `None` if it is not one.
     pub fn table(&self) -> Option<Table<'d, 't>> {
         let DeValue::Table(entries) = self.value else { return None };
         Some(Table { document: self.document, entries, line: self.line })
     }
 
-    /// Its items where it is a list, each numbered from 1 in its path; else itself alone.
+    /// Returns the items of a list, each with its number (from 1) in its path. For any other value, returns the entry
+    /// itself.
     pub fn items(&self) -> Vec<Self> {
         let DeValue::Array(items) = self.value else { return vec![self.clone()] };
         let item = |(at, value): (usize, &'d Spanned<DeValue<'t>>)| Self {
@@ -157,12 +158,12 @@ impl<'d, 't> Entry<'d, 't> {
         items.iter().enumerate().map(item).collect()
     }
 
-    /// Whether it is written as a list: `[...]` or `[[name]]`.
+    /// Whether the value is written as a list: `[...]` or `[[name]]`.
     pub const fn is_list(&self) -> bool {
         matches!(self.value, DeValue::Array(_))
     }
 
-    /// A plain value as text: what is written between quotes, or a number.
+    /// Returns a string or number as text, and `None` for other values.
     pub fn text(&self) -> Option<String> {
         match self.value {
             DeValue::String(text) => Some(text.clone().into_owned()),
@@ -172,7 +173,7 @@ impl<'d, 't> Entry<'d, 't> {
         }
     }
 
-    /// A number, whole or not.
+    /// Returns the value as a number, integer or floating point.
     pub fn number(&self) -> Option<f64> {
         match self.value {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
@@ -182,7 +183,7 @@ impl<'d, 't> Entry<'d, 't> {
         .filter(|number: &f64| number.is_finite())
     }
 
-    /// What kind of value it is, for a mistake.
+    /// Returns the kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self.value {
             DeValue::String(_) => "text",

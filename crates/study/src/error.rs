@@ -1,40 +1,30 @@
-//! Why a study cannot be read, or judged.
+//! Errors of reading or judging a study.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::Mistake;
 
-/// What is wrong with a study, or with what was asked of it.
+/// An error in a study or in how it is used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for makes no sense.
-    #[error("{0}")]
-    Usage(String),
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// Reason given by the operating system.
         source: io::Error,
     },
-    /// There are mistakes in the file.
+    /// The file contains mistakes.
     #[error("{}: {} mistakes", path.display(), mistakes.len())]
     WrongStudy {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Each, by line.
+        /// The mistakes, sorted by line.
         mistakes: Vec<Mistake>,
     },
-    /// Its runs cannot be planned.
+    /// The runs of the study cannot be planned.
     #[error(transparent)]
     Plan(#[from] ipcperf_plan::Error),
-}
-
-impl Error {
-    /// That what was asked for makes no sense, in `words`.
-    pub fn usage(words: impl Into<String>) -> Self {
-        Self::Usage(words.into())
-    }
 }

@@ -1,6 +1,6 @@
-//! The figures that a study asks for, and the pictures of instruments.
+//! The `[[figure]]` and `[[picture]]` sections of a study.
 
-use ipcperf_model::suggestion::nearest;
+use ipcperf_model::suggestion::suggestion;
 
 use super::known_levels::KnownLevels;
 use super::metric::Metric;
@@ -13,7 +13,7 @@ use crate::hypothesis::check_cases;
 #[derive(Clone, Debug)]
 pub struct StudyFigure(Values);
 
-/// Pictures that an instrument draws of what it saw.
+/// A set of figures that an instrument draws from its observations.
 #[derive(Clone, Debug)]
 pub struct StudyPicture(Values);
 
@@ -22,7 +22,8 @@ pub(super) fn metrics(values: &Values) -> Vec<Metric> {
 }
 
 impl StudyFigure {
-    /// Reads one; `None` where something that it needs is missing, which has been told.
+    /// Converts the values of a `[[figure]]` section. Returns `None` if a required key is missing; that mistake is
+    /// already reported.
     pub(super) fn of(values: Values) -> Option<Self> {
         (values.text("number").is_some() && values.text("title").is_some()).then_some(Self(values))
     }
@@ -31,47 +32,47 @@ impl StudyFigure {
         self.0.line
     }
 
-    /// As the document numbers it.
+    /// Returns the figure's number in the publication.
     pub fn number(&self) -> &str {
         self.0.text("number").unwrap_or_default()
     }
 
-    /// The title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         self.0.text("title").unwrap_or_default()
     }
 
-    /// What to look for.
+    /// Returns the caption: the feature to look for.
     pub fn see(&self) -> Option<&str> {
         self.0.text("see")
     }
 
-    /// What goes up, a panel for each.
+    /// Returns the metrics on the vertical axes, one panel for each.
     pub fn metrics(&self) -> Vec<Metric> {
         metrics(&self.0)
     }
 
-    /// The factor that lies across.
+    /// Returns the factor on the horizontal axis.
     pub fn over(&self) -> &str {
         self.0.text("over").unwrap_or("buffer")
     }
 
-    /// The cases that it shows.
+    /// Returns the cases that it shows.
     pub fn cases(&self) -> Selection {
         self.0.cases("where").cloned().unwrap_or_default()
     }
 
-    /// The cases by which lines are divided.
+    /// Returns the cases by which the lines are divided.
     pub fn relative_to(&self) -> Option<&Selection> {
         self.0.cases("relative_to")
     }
 
-    /// Whether `mark` is to be marked: `caches`, `limit`.
+    /// Whether `mark` (`caches` or `limit`) is drawn.
     pub fn marks(&self, mark: &str) -> bool {
         self.0.words("marks").contains(&mark)
     }
 
-    /// Whether its axis across is linear.
+    /// Whether the vertical axis is linear.
     pub fn is_linear(&self) -> bool {
         self.0.word("scale") == Some("linear")
     }
@@ -82,17 +83,14 @@ impl StudyFigure {
 }
 
 impl StudyPicture {
-    /// Reads one; `None` where something that it needs is missing or unknown, which has been told.
+    /// Converts the values of a `[[picture]]` section. Returns `None` if a required key is missing (which is already
+    /// reported) or the instrument is unknown.
     pub(super) fn of(values: Values, mistakes: &mut Mistakes) -> Option<Self> {
         let instrument = values.text("instrument")?;
         if ipcperf_model::instrument::find(instrument).is_none() {
             let (line, path) = values.place_of("instrument");
-            let names: Vec<&str> =
-                ipcperf_model::instrument::INSTRUMENTS.iter().map(|known| known.name).collect();
-            let remedy = match nearest(instrument, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known are {}", names.join(", ")),
-            };
+            let names = ipcperf_model::instrument::INSTRUMENTS.iter().map(|known| known.name);
+            let remedy = suggestion(instrument, names);
             mistakes.add((line, &path), format!("there is no instrument `{instrument}`"), remedy);
             return None;
         }
@@ -103,32 +101,32 @@ impl StudyPicture {
         self.0.line
     }
 
-    /// As the document numbers it.
+    /// Returns the figure's number in the publication.
     pub fn number(&self) -> &str {
         self.0.text("number").unwrap_or_default()
     }
 
-    /// The title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         self.0.text("title").unwrap_or_default()
     }
 
-    /// What to look for.
+    /// Returns the caption: the feature to look for.
     pub fn see(&self) -> Option<&str> {
         self.0.text("see")
     }
 
-    /// The instrument whose figure it is.
+    /// Returns the instrument that draws the figures.
     pub fn instrument(&self) -> &str {
         self.0.text("instrument").unwrap_or_default()
     }
 
-    /// The cases that it shows.
+    /// Returns the cases that it shows.
     pub fn cases(&self) -> Selection {
         self.0.cases("where").cloned().unwrap_or_default()
     }
 
-    /// Whether pictures of `kind` with `title` are meant.
+    /// Whether a figure of `kind` with `title` is selected.
     pub fn means(&self, kind: &str, title: &str) -> bool {
         let kinds = self.0.words("kind");
         (kinds.is_empty() || kinds.contains(&kind))

@@ -1,4 +1,4 @@
-//! The tables that a study asks for: what stands in their rows and columns.
+//! The `[[table]]` section of a study, with its rows and columns.
 
 use std::collections::BTreeMap;
 
@@ -12,65 +12,66 @@ use super::selection::Selection;
 use super::values::Values;
 use crate::hypothesis::check_cases;
 
-/// A table: the levels of a factor in rows, lines or metrics in columns.
+/// A table: levels of a factor in rows, lines of cases or metrics in columns.
 #[derive(Clone, Debug)]
 pub struct StudyTable {
     values: Values,
-    /// None where the levels of a factor are the rows.
+    /// The named rows. Empty if the levels of a factor are the rows.
     pub rows: Vec<Row>,
-    /// The columns, in order.
+    /// The named columns, in order.
     pub columns: Vec<Column>,
 }
 
-/// What tells how far the values of a cell spread.
+/// Measure of spread shown next to each median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
-    /// The interquartile range as a share of the median.
+    /// Interquartile range as a share of the median.
     Iqr,
-    /// The least and the most.
+    /// Minimum and maximum.
     Range,
 }
 
-/// A row that a study names.
+/// A row named by the study.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What stands in front of it.
+    /// Label of the row.
     pub name: String,
-    /// What it is made of.
+    /// Content of the row.
     pub of: Rowed,
 }
 
-/// What stands in a row.
+/// Content of a named row.
 #[derive(Clone, Debug)]
 pub enum Rowed {
-    /// Of a column's cases these, and of its instrument's rows those that have these fields.
+    /// Restricts each column to these cases and, in its instrument's rows, to those with these fields.
     Seen(Selection, BTreeMap<String, String>),
-    /// In each block the sum of rows, by their places.
+    /// The sum of earlier rows, block by block; the rows are given by index.
     Sum(Vec<usize>),
 }
 
-/// A column that a study names.
+/// A column named by the study.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// What stands above it.
+    /// Heading of the column.
     pub name: String,
-    /// What it is made of.
+    /// Content of the column.
     pub of: Columned,
 }
 
-/// What stands in a column.
+/// Content of a named column.
 #[derive(Clone, Debug)]
 pub enum Columned {
-    /// What was measured of these cases, all of them by one metric.
+    /// One metric of these cases.
     Cases(Selection, Metric),
-    /// In each block the best of columns, by their places.
+    /// The best of earlier columns, block by block; the columns are given by index.
     Best(Vec<usize>),
-    /// In each block one column over another, by their places.
+    /// The first column divided by the second, block by block; both are given by index.
     Ratio(usize, usize),
 }
 
 impl StudyTable {
-    /// Reads one; `None` where something that it needs is missing, which has been told.
+    /// Converts the values of a `[[table]]` section. Returns `None` if a required key is missing; that mistake is
+    /// already reported.
     pub(super) fn of(values: Values, mistakes: &mut Mistakes) -> Option<Self> {
         let mut rows: Vec<Row> = Vec::new();
         for given in values.tables("row") {
@@ -88,27 +89,27 @@ impl StudyTable {
         self.values.line
     }
 
-    /// As the document numbers it.
+    /// Returns the table's number in the publication.
     pub fn number(&self) -> &str {
         self.values.text("number").unwrap_or_default()
     }
 
-    /// The title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         self.values.text("title").unwrap_or_default()
     }
 
-    /// What to look for.
+    /// Returns the caption: the feature to look for.
     pub fn see(&self) -> Option<&str> {
         self.values.text("see")
     }
 
-    /// What stands in it where it names no columns.
+    /// Returns the metrics shown if the table names no columns.
     pub fn metrics(&self) -> Vec<Metric> {
         metrics(&self.values)
     }
 
-    /// The cases and the metric of one of its columns.
+    /// Returns the cases and metric of one column, as an example.
     pub fn example(&self) -> (Selection, Metric) {
         let named = self.columns.iter().find_map(|column| match &column.of {
             Columned::Cases(cases, metric) => Some((cases.clone(), metric.clone())),
@@ -120,22 +121,22 @@ impl StudyTable {
         })
     }
 
-    /// The factor whose levels are the rows, where it names none.
+    /// Returns the factor whose levels are the rows if the table names no rows.
     pub fn rows_over(&self) -> &str {
         self.values.text("rows").unwrap_or("buffer")
     }
 
-    /// The cases that it shows.
+    /// Returns the cases that it shows.
     pub fn cases(&self) -> Selection {
         self.values.cases("where").cloned().unwrap_or_default()
     }
 
-    /// Whether it lists the machines, and nothing that was measured.
+    /// Whether it lists the machines instead of measurements.
     pub fn lists_machines(&self) -> bool {
         self.values.word("lists") == Some("machines")
     }
 
-    /// What stands beside each median.
+    /// Returns the measure of spread shown next to each median.
     pub fn beside(&self) -> Beside {
         match self.values.word("spread") {
             Some("range") => Beside::Range,
@@ -152,7 +153,7 @@ impl StudyTable {
 }
 
 impl Row {
-    /// Reads one, which may name those `before` it.
+    /// Converts one row. A sum may refer only to the rows in `before`.
     fn of(given: &Values, before: &[Self], mistakes: &mut Mistakes) -> Option<Self> {
         let name = given.text("name")?.to_owned();
         let of = match given.levels("sum") {
@@ -176,7 +177,7 @@ impl Row {
 }
 
 impl Column {
-    /// Reads one, which may name those `before` it.
+    /// Converts one column. `best` and `ratio` may refer only to the columns in `before`.
     fn of(
         given: &Values,
         table: &Values,
@@ -218,7 +219,7 @@ fn named(columns: &[Column]) -> impl Iterator<Item = &str> + Clone {
     columns.iter().map(|column| column.name.as_str())
 }
 
-/// The places of what is called `names`, among what stands before.
+/// Returns the indices of `names` in `before`, or reports the first name that is not there.
 fn places<'k>(
     given: &Values,
     key: &str,

@@ -1,4 +1,4 @@
-//! Whatever is in a study's file, reading it must not panic, and must say what is wrong in plain lines.
+//! Fuzz tests of the reader: no input may make it panic, and every rejected input must give plain one-line messages.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ const REAL: [&str; 2] = [
     include_str!("../../../studies/bell-thomas-2020.toml"),
 ];
 
-/// Words that mean something somewhere.
+/// Tokens with a meaning somewhere in the format.
 const WORDS: [&str; 24] = [
     "[[matrix]]",
     "[[hypothesis]]",
@@ -57,7 +57,7 @@ fn read(text: &str) {
     }
 }
 
-/// A value of TOML, as it is written.
+/// Generates a TOML value as it is written.
 fn value() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
@@ -86,7 +86,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// A key that some table has, or another.
+/// Generates a known key or an arbitrary one.
 fn key() -> impl Strategy<Value = String> {
     let sections = super::SECTIONS.into_iter().flat_map(|section| section.keys);
     let tests = crate::hypothesis::TESTS.iter().flat_map(|test| test.keys);

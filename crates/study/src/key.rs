@@ -1,32 +1,32 @@
-//! What a key of a study's file is, and what it may be given. Reading, the JSON Schema, the page on how to
-//! write a study and the file that `study new` makes all come from lists of these.
+//! Keys of a study file and the values that they accept. The reader, the JSON Schema, the page on writing a study and
+//! the file written by `study new` are all generated from lists of these.
 
 /// A key that a table of the file may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
-    /// What it may be given.
+    /// Values that it accepts.
     pub takes: Takes,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub need: Need,
-    /// What it means.
+    /// Meaning of the key, for documentation.
     pub about: &'static str,
-    /// As it is written after the equals sign.
+    /// Example value, as written after the equals sign.
     pub example: &'static str,
 }
 
-/// Whether a key must be there.
+/// Whether a key is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// It must.
+    /// The key is required.
     Required,
-    /// Left out, it is as these words say.
+    /// The key is optional; the text describes the default.
     Optional(&'static str),
 }
 
 impl Key {
-    /// The default as it would be written, or words that say that there is none; `None` where the key is required.
+    /// Returns the default as it would be written, or a description of it. `None` if the key is required.
     #[must_use]
     pub const fn default(&self) -> Option<&'static str> {
         match self.need {
@@ -36,46 +36,46 @@ impl Key {
     }
 }
 
-/// A range as wide as this is there to keep sums finite, and bounds nothing that anyone would write.
+/// Width from which a numeric range counts as unbounded. Such ranges exist only to keep sums finite.
 const UNBOUNDED: f64 = 1e300;
 
-/// What a key may be given.
+/// Values that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
-    /// Words for people.
+    /// Free text.
     Text,
-    /// Letters, digits and `-_.`: what can be named on a command line.
+    /// A name of letters, digits and `-_.`, so that it can be typed on a command line.
     Name,
-    /// A level of a factor, or a list of levels, as a flag of `ipcperf run` takes them.
+    /// A level of a factor or a list of levels, in the syntax of the flags of `ipcperf run`.
     Levels,
-    /// A whole number from the first to the second.
+    /// An integer in this inclusive range.
     Whole(u64, u64),
-    /// A number from the first to the second, both in.
+    /// A number in this inclusive range.
     Number(f64, f64),
-    /// One of these.
+    /// One of these words.
     OneOf(&'static [&'static str]),
-    /// Bytes, such as `64KiB`.
+    /// A size in bytes, such as `64KiB`.
     Bytes,
-    /// Cases: a table of factors with a level or a list of them.
+    /// A selection of cases: a table of factors, each with a level or a list of levels.
     Cases,
-    /// What is compared: the name of a metric, or a table that says which numbers of an instrument.
+    /// A metric: its name, or a table that selects numbers of an instrument.
     Metric,
-    /// One such or several.
+    /// A metric or a list of metrics.
     Metrics,
-    /// One of these words or several.
+    /// One or several of these words.
     Words(&'static [&'static str]),
-    /// A table of words: fields of what an instrument told, with what they must be.
+    /// A table of required field values of an instrument's rows.
     Fields,
-    /// A table with keys of its own.
+    /// A table with these keys.
     Table(&'static [Key]),
-    /// A table with keys of the test that the hypothesis names: read where that is known.
+    /// A table with the keys of the test that the hypothesis names. It is read once the test is known.
     Judgement,
-    /// Several such, each as `[[name]]`.
+    /// A list of tables with these keys, each written as `[[name]]`.
     Tables(&'static [Key]),
 }
 
 impl Takes {
-    /// The keys of the table that it takes, if these are its own.
+    /// Returns the keys of the table that it accepts, if they are fixed.
     #[must_use]
     pub const fn table(self) -> Option<&'static [Key]> {
         match self {
@@ -84,7 +84,7 @@ impl Takes {
         }
     }
 
-    /// In words, for who gave something else.
+    /// Describes the accepted values, for a message about a wrong one.
     pub fn words(self) -> String {
         match self {
             Self::Text => "text in quotes".to_owned(),

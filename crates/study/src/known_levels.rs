@@ -1,10 +1,10 @@
-//! The levels of factors that the cases of a study have.
+//! Levels of the factors of a study's cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::matrix::Matrix;
 
-/// The levels that the cases of all matrices have, by factor: made once, as a file may select thousands of times.
+/// Levels of the cases of all matrices, by factor. Built once, because a file may have thousands of selections.
 #[derive(Debug, Default)]
 pub struct KnownLevels<'a>(BTreeMap<&'a str, BTreeSet<&'a str>>);
 
@@ -17,7 +17,7 @@ impl<'a> KnownLevels<'a> {
         Self(known)
     }
 
-    /// The levels of `factor`; `None` where no matrix has any.
+    /// Returns the levels of `factor`, or `None` if no matrix has any.
     pub fn of_factor(&self, factor: &str) -> Option<&BTreeSet<&'a str>> {
         self.0.get(factor).filter(|levels| !levels.is_empty())
     }

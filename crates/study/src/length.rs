@@ -3,16 +3,16 @@
 /// How much of a study is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// All of it.
+    /// The whole study.
     Full,
-    /// Every second level of long factors, at most ten repetitions, shorter counts.
+    /// A shorter version: every second level of long factors, at most ten repetitions, smaller counts.
     Quick,
-    /// All of it, with the counts of the publication where these would take hours.
+    /// The whole study with the message counts of the publication, which may take hours.
     AsPublished,
 }
 
 impl Length {
-    /// The key of a matrix under which stands what is otherwise at this length.
+    /// Returns the matrix key whose table overrides values at this length.
     pub(super) const fn key(self) -> Option<&'static str> {
         match self {
             Self::Full => None,

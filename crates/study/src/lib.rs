@@ -1,9 +1,10 @@
-//! A study: what is asked, what is measured to answer it, and what is claimed beforehand. A file and no code.
+//! Studies: declarative files that state a question, the measurements that answer it and the hypotheses made
+//! beforehand. A study contains no code.
 //!
 //! ```text
-//! text -> document (TOML with places) -> values (held against keys) -> Study, or Mistakes
-//!                                                                        |
-//!                                                        requests -> Plan -> ... -> verdicts
+//! text -> document (TOML with places) -> values (checked against keys) -> Study, or Mistakes
+//!                                                                           |
+//!                                                           requests -> Plan -> ... -> verdicts
 //! ```
 
 mod better;
@@ -13,6 +14,7 @@ mod document;
 mod error;
 mod exhibit;
 mod exhibit_table;
+mod file;
 #[cfg(test)]
 mod fuzz;
 pub mod hypothesis;
@@ -33,16 +35,13 @@ mod validate;
 mod values;
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::string::FromUtf8Error;
 
 use ipcperf_plan::Topology;
 use sha2::{Digest, Sha256};
 
 pub use better::Better;
-pub use bundled::{STUDIES, known};
+pub use bundled::STUDIES;
 pub use document::{Entry, Table};
 pub use error::Error;
 pub use exhibit::{StudyFigure, StudyPicture};
@@ -51,63 +50,66 @@ pub use key::{Key, Need, Takes};
 pub use known_levels::KnownLevels;
 pub use length::Length;
 pub use matrix::Matrix;
-pub use metric::METRICS;
-pub use metric::Metric;
+pub use metric::{METRICS, Metric};
 pub use mistake::{Mistake, Mistakes};
 pub use new::scaffold;
 pub use schema::schema;
-pub use sections::{BESIDE, STATISTICS};
-pub use selection::FACTORS;
-pub use selection::{Levels, Selection, canonical};
+pub use sections::BESIDE;
+pub use selection::{FACTORS, Levels, Selection};
 pub use values::Values;
 
+pub(crate) use sections::STATISTICS;
+pub(crate) use selection::canonical;
+
+use bundled::known;
 use display_schema::{FIGURE, PICTURE, TABLE};
 use document::Document;
+use file::{foreign, not_text, read_file};
 use ipcperf_plan::{MOST_CELLS, Plan};
 use ipcperf_results::Origin;
 use section::{Repeats, Section};
 use sections::{HYPOTHESIS, MATRIX, SAMPLING, SECTIONS, TOP};
 
-/// More matrices, or hypotheses, than this are a slip, not a study.
+/// Maximum number of sections of one kind, such as matrices or hypotheses. More are taken for an error.
 const MOST_TABLES: usize = 200;
 
 /// A study.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Its name, as commands take it.
+    /// Name, as used on the command line.
     pub name: String,
-    /// Its title, a line.
+    /// Title, one line.
     pub title: String,
     /// The question that it answers.
     pub question: String,
-    /// What all keys at the top of its file were given.
+    /// Values of all keys at the top of the file.
     pub top: Values,
-    /// Its cases, matrix by matrix.
+    /// Matrices of cases, in file order.
     pub matrices: Vec<Matrix>,
-    /// Its hypotheses, in the order of the file.
+    /// Hypotheses, in file order.
     pub hypotheses: Vec<hypothesis::Claim>,
-    /// Its figures, in the order of the file.
+    /// Figures, in file order.
     pub figures: Vec<StudyFigure>,
-    /// Its pictures, in the order of the file.
+    /// Instrument figures, in file order.
     pub pictures: Vec<StudyPicture>,
-    /// Its tables, in the order of the file.
+    /// Tables, in file order.
     pub tables: Vec<StudyTable>,
     sampling: Values,
-    /// The hypotheses that it was narrowed down to; none where it is whole.
+    /// Ids of the hypotheses that the study was narrowed down to. Empty if it is whole.
     pub only: Vec<String>,
-    /// The file, to the letter.
+    /// Verbatim text of the file.
     pub text: String,
-    /// SHA-256 of it, as `sha256sum` prints it.
+    /// SHA-256 of the text, as `sha256sum` prints it.
     pub hash: String,
-    /// Whose the file is.
+    /// Origin of the file: whether others than the user own it or may write to it.
     pub origin: Origin,
 }
 
 impl Study {
-    /// Reads a study from the text of its file.
+    /// Parses the text of a study file.
     ///
     /// # Errors
-    /// Every mistake that is in it, by line.
+    /// Returns every mistake in the text, sorted by line.
     pub fn read(text: &str) -> Result<Self, Vec<Mistake>> {
         let mut mistakes = Mistakes::default();
         let study = Self::from(text, &mut mistakes);
@@ -149,10 +151,10 @@ impl Study {
         })
     }
 
-    /// The study that is called `name`, or that stands in the file of that path.
+    /// Finds a study by the name of a bundled one or by the path of a file.
     ///
     /// # Errors
-    /// That there is none, that it cannot be read, or its mistakes.
+    /// Fails if the study does not exist, cannot be read or contains mistakes.
     pub fn find(name: &str) -> Result<Self, Error> {
         let wrong = |path: PathBuf| move |mistakes| Error::WrongStudy { path, mistakes };
         if let Some(text) = known(name) {
@@ -165,15 +167,16 @@ impl Study {
         Ok(Self { origin, ..study })
     }
 
-    /// The custom mechanisms that its matrices name, by their whole paths.
+    /// Returns the custom mechanisms that its matrices name, with absolute paths.
     pub fn custom_mechanisms(&self) -> BTreeSet<String> {
         self.matrices.iter().flat_map(Matrix::custom_mechanisms).collect()
     }
 
-    /// What is to be run of it on this machine. The files of custom mechanisms are asked what they are.
+    /// Plans the runs of the study on this machine. Loads or executes the files of custom mechanisms to query their
+    /// properties.
     ///
     /// # Errors
-    /// As [`Plan::resolve_all`] has them.
+    /// Fails as [`Plan::resolve_all`] does.
     pub fn plan(&self, length: Length, topology: &Topology) -> Result<Plan, Error> {
         let requests = self
             .matrices
@@ -182,10 +185,10 @@ impl Study {
         Ok(Plan::resolve_all(&requests.collect::<Result<Vec<_>, Error>>()?, topology)?)
     }
 
-    /// The study with only those hypotheses, and the matrices that they are about.
+    /// Narrows the study down to the hypotheses `ids` and the matrices that they use.
     ///
     /// # Errors
-    /// Usage where there is no such hypothesis.
+    /// Fails with a usage error if an id is unknown.
     pub fn only(mut self, ids: &[String]) -> Result<Self, Error> {
         if ids.is_empty() {
             return Ok(self);
@@ -204,7 +207,7 @@ impl Study {
     }
 }
 
-/// The tables of a study's file, in the order in which they are explained.
+/// Returns the sections of a study file in the order of the documentation.
 pub fn sections() -> impl Iterator<Item = &'static Section> {
     SECTIONS.into_iter()
 }
@@ -213,58 +216,7 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of a file, or so many that it is too long for a study, and whose it is.
-fn read_file(path: &Path, name: &str) -> Result<(Vec<u8>, Origin), Error> {
-    let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        let origin = Origin::of(&file)?;
-        file.take(document::LONGEST as u64 + 1).read_to_end(&mut bytes)?;
-        Ok(origin)
-    });
-    match read {
-        Ok(origin) => Ok((bytes, origin)),
-        Err(error) if is_missing(&error) && !name.contains(['/', '.']) => {
-            Err(ipcperf_plan::unknown("study", name, STUDIES.iter().map(|(name, _)| *name)).into())
-        }
-        Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
-    }
-}
-
-/// What is wrong with a file that nobody wrote, and what to do.
-const TOO_LONG: (&str, &str) =
-    ("the file is longer than a study can be, 1 MiB", "name a study's file");
-
-/// Why `text` is no study at all, and what to do.
-fn foreign(text: &str) -> Option<(&'static str, &'static str)> {
-    let empty = "write one with: ipcperf study new FILE";
-    if text.len() > document::LONGEST {
-        return Some(TOO_LONG);
-    }
-    match text.trim_start().chars().next() {
-        None => Some(("the file is empty", empty)),
-        Some('{') => Some((
-            "these are results or other JSON, no study",
-            "name a study's file; results are judged by ipcperf study judge",
-        )),
-        Some(_) => None,
-    }
-}
-
-/// Where a file ceases to be text.
-fn not_text(error: &FromUtf8Error) -> Vec<Mistake> {
-    let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-    let line = good.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    let mut mistakes = Mistakes::default();
-    if error.as_bytes().len() > document::LONGEST {
-        mistakes.add((1, "TOML"), TOO_LONG.0, TOO_LONG.1);
-    } else {
-        mistakes.add((line, "TOML"), "these bytes are no UTF-8", "save the file as UTF-8");
-    }
-    mistakes.sorted()
-}
-
-/// What the sections of a file come to.
+/// The sections read from a file.
 #[derive(Default)]
 struct Parts {
     sampling: Values,
@@ -276,7 +228,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Takes the section that `entry` is, if it is one.
+    /// Reads the section `entry`. Returns `false` if it is not a section.
     fn take(&mut self, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
         let known = || SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
         let section = SECTIONS.into_iter().filter(|section| !section.name.is_empty());
@@ -330,7 +282,7 @@ impl Parts {
         }
     }
 
-    /// What no section shows alone.
+    /// Checks consistency across sections.
     fn check(&self, mistakes: &mut Mistakes) {
         if self.matrices.is_empty() && !mistakes.any_of(MATRIX.name) {
             let remedy = "add a [[matrix]] with mechanism and buffer";
@@ -349,13 +301,14 @@ impl Parts {
         twice(figures, "figure", mistakes);
         let tables = self.tables.iter().map(|one| (one.number(), one.line()));
         twice(tables, "table", mistakes);
-        // Levels of a matrix with a slip in it would be told as missing where they are right.
+        // Levels of a matrix that contains a mistake may be incomplete, so valid references would be reported as
+        // unknown.
         if !mistakes.any_of(MATRIX.name) {
             self.check_cases(mistakes);
         }
     }
 
-    /// Tells where the matrices have too many cells together; one alone is told as that.
+    /// Reports that the matrices together have too many cells. A single matrix that is too large is already reported.
     fn check_size(&self, mistakes: &mut Mistakes) {
         let cells = self.matrices.iter().map(Matrix::cells).fold(0, usize::saturating_add);
         if cells > MOST_CELLS && !mistakes.any_of(MATRIX.name) {
@@ -365,7 +318,7 @@ impl Parts {
         }
     }
 
-    /// What claims, figures and tables say of matrices.
+    /// Checks the levels and metrics that claims, figures and tables refer to against the matrices.
     fn check_cases(&self, mistakes: &mut Mistakes) {
         let known = KnownLevels::of(&self.matrices);
         for claim in &self.hypotheses {
@@ -384,8 +337,8 @@ impl Parts {
     }
 }
 
-/// Whether a section is written in one pair of brackets where there is one of it, and in two where there may
-/// be several, but not too many.
+/// Whether a section has the right form: `[name]` if it occurs once, and `[[name]]`, at most [`MOST_TABLES`] times, if
+/// it may occur more often. Reports a mistake if not.
 fn is_written_as(section: &Section, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
     let heading = section.heading();
     let count = entry.items().len();
@@ -410,7 +363,7 @@ fn is_written_as(section: &Section, entry: &Entry<'_, '_>, mistakes: &mut Mistak
     false
 }
 
-/// Tells names that two have.
+/// Reports names that are used more than once.
 fn twice<'a>(
     names: impl Iterator<Item = (&'a str, usize)>,
     section: &str,

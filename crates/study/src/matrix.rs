@@ -1,4 +1,4 @@
-//! One matrix of a study: levels of factors, and the request that they make.
+//! A matrix of a study: levels of factors, and the request built from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,21 +19,21 @@ use super::sections::MATRIX;
 use super::selection::{FACTORS, MOST_LEVELS, canonical};
 use super::values::Values;
 
-/// One matrix.
+/// A matrix of cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// Its name.
+    /// Name of the matrix.
     pub name: String,
     values: Values,
     options: Vec<OptionKey>,
-    /// What its cases have of each factor. Every selection of a study is held against it.
+    /// Levels of its cases by factor. Cached, because every selection of the study is checked against them.
     levels: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// An option of a mechanism, as a matrix sets it.
+/// An option of a mechanism, as set by a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OptionKey {
-    /// Line of the file.
+    /// Line in the file.
     line: usize,
     mechanism: String,
     option: String,
@@ -41,7 +41,7 @@ pub(super) struct OptionKey {
 }
 
 impl OptionKey {
-    /// `MECHANISM.OPTION`.
+    /// Returns `MECHANISM.OPTION`.
     fn name(&self) -> String {
         self.setting().name()
     }
@@ -52,13 +52,13 @@ impl OptionKey {
     }
 }
 
-/// Repetitions of a quick look at most.
+/// Maximum number of repetitions with `--quick`.
 const QUICK_REPETITIONS: u64 = 10;
-/// A factor with more levels than this is long.
+/// Number of levels above which `--quick` thins out a factor.
 const LONG: usize = 4;
 
 impl Matrix {
-    /// The matrix number `number`, whose keys were given `values` and whose options are `options`.
+    /// Creates matrix number `number`, whose keys have `values`. The number is its name if it has none.
     pub(super) fn new(values: Values, options: Vec<OptionKey>, number: usize) -> Self {
         let name = values.text("name").map_or_else(|| number.to_string(), str::to_owned);
         let mut matrix = Self { name, values, options, levels: BTreeMap::new() };
@@ -66,7 +66,7 @@ impl Matrix {
         matrix
     }
 
-    /// Options: a table of their mechanism's name.
+    /// Reads options from a table that has the name of their mechanism. Returns `false` if `entry` is not such a table.
     pub(super) fn options(
         entry: &Entry<'_, '_>,
         into: &mut Vec<OptionKey>,
@@ -95,22 +95,22 @@ impl Matrix {
         true
     }
 
-    /// What its keys were given, with what is otherwise at `length`.
+    /// Returns the values of its keys at `length`.
     fn values_at(&self, length: Length) -> Values {
         let other = length.key().and_then(|key| self.values.table(key));
         other.map_or_else(|| self.values.clone(), |other| self.values.with(other))
     }
 
-    /// The tables of what is otherwise at some length.
+    /// Returns the tables that override values at other lengths.
     fn others(&self) -> impl Iterator<Item = (Length, &Values)> {
         let lengths = [Length::Quick, Length::AsPublished].into_iter();
         lengths.filter_map(|length| Some((length, self.values.table(length.key()?)?)))
     }
 
-    /// The request that it is.
+    /// Builds the request for the matrix.
     ///
     /// # Errors
-    /// As [`Request::parse`] has them.
+    /// Fails as [`Request::parse`] does.
     pub(super) fn request(&self, sampling: &Values, length: Length) -> Result<Request, Error> {
         let values = self.values_at(length);
         let sampled = sampled(typed(&values, CustomFiles::Ask), sampling);
@@ -126,7 +126,8 @@ impl Matrix {
         self.options.iter().map(OptionKey::setting).collect()
     }
 
-    /// The options at `length`, which has `values`: another length may leave out the mechanism of some.
+    /// Returns the options that apply at `length`, at which the keys have `values`. A length other than full may omit
+    /// the mechanism of an option.
     fn settings_at(&self, length: Length, values: &Values) -> Vec<OptionSetting<'_>> {
         let named = mechanisms_of(values);
         let is_meant = |option: &&OptionKey| {
@@ -136,7 +137,7 @@ impl Matrix {
         self.options.iter().filter(is_meant).map(OptionKey::setting).collect()
     }
 
-    /// The custom mechanisms that it names, by their whole paths.
+    /// Returns the custom mechanisms that it names, with absolute paths.
     pub(super) fn custom_mechanisms(&self) -> BTreeSet<String> {
         let tables = std::iter::once(&self.values).chain(self.others().map(|(_, other)| other));
         let levels = tables.filter_map(|values| values.levels("mechanism")).flatten();
@@ -144,13 +145,13 @@ impl Matrix {
         words.filter_map(|word| custom_name(word.trim())).collect()
     }
 
-    /// Every second size where there are many, and at most ten repetitions.
+    /// Shortens a request for `--quick`: every second size of a long list, and at most ten repetitions.
     fn shorten(&self, request: &mut Request, sampling: &Values) -> Result<(), Error> {
         let is_said =
             self.values.table("quick").is_some_and(|quick| quick.levels("buffer").is_some());
         if !is_said && request.buffers.len() > LONG {
             let last = request.buffers.len() - 1;
-            // The largest stays: what falls there is what many a study is about.
+            // Keep the largest size: many studies are about an effect that appears there.
             let kept = |at: &usize| (last - at).is_multiple_of(2);
             let buffers = std::mem::take(&mut request.buffers).into_iter().enumerate();
             request.buffers = buffers.filter(|(at, _)| kept(at)).map(|(_, bytes)| bytes).collect();
@@ -160,12 +161,12 @@ impl Matrix {
         request.repeat(u32::try_from(repetitions).unwrap_or(u32::MAX))
     }
 
-    /// Adds a mistake for each key that cannot be what it was given.
+    /// Reports each key with an invalid value.
     pub(super) fn check(&self, mistakes: &mut Mistakes) {
         if !self.is_small_enough(mistakes) {
             return;
         }
-        // Nothing that it names is loaded, as the file that holds it may be anybody's.
+        // Do not load custom mechanisms: a check must not execute files from an untrusted study.
         let typed = typed(&self.values, CustomFiles::Leave);
         let parsed = ParsedRequest::parse(&Typed { options: self.settings(), ..typed });
         for error in parsed.errors().into_iter().chain(parsed.unknown_events()) {
@@ -177,8 +178,8 @@ impl Matrix {
         self.check_amount(mistakes);
     }
 
-    /// Adds a mistake for each key of what `length` has instead. Options are not held against it: it may leave out
-    /// their mechanism.
+    /// Reports each invalid value in the overrides for `length`. Options are not checked, because the overrides may
+    /// omit their mechanism.
     fn check_other(&self, length: Length, other: &Values, mistakes: &mut Mistakes) {
         let values = self.values_at(length);
         for error in ParsedRequest::parse(&typed(&values, CustomFiles::Leave)).errors() {
@@ -191,8 +192,8 @@ impl Matrix {
         }
     }
 
-    /// Adds `error` at its option, or at its key where that is one of `values`. A key that is missing, or whose value
-    /// has the wrong type, has its mistake already.
+    /// Reports `error` at its option, or at its key if that is in `values`. A missing key or a value of the wrong type
+    /// is already reported.
     fn tell(&self, error: &FactorError, values: &Values, mistakes: &mut Mistakes) {
         let place = match &error.option {
             Some(name) => {
@@ -208,7 +209,8 @@ impl Matrix {
         }
     }
 
-    /// Whether its cells can be counted at all: what has millions is a slip, and would take an age to look at.
+    /// Whether the matrix is small enough to expand. Millions of cells are taken for an error, and checking them would
+    /// take too long.
     fn is_small_enough(&self, mistakes: &mut Mistakes) -> bool {
         let tables = std::iter::once(&self.values).chain(self.others().map(|(_, other)| other));
         let keys = tables.flat_map(|values| {
@@ -234,7 +236,7 @@ impl Matrix {
         false
     }
 
-    /// Combinations of levels, as they are written: at least as many as will be cells.
+    /// Returns the number of combinations of levels as written. This is an upper bound of the number of cells.
     pub(super) fn cells(&self) -> usize {
         let own = [Factor::Mechanism.key(), Factor::Instrument.key()];
         let common = levels_of(&self.values)
@@ -262,7 +264,7 @@ impl Matrix {
         }
     }
 
-    /// What it has of levels, as they are written: `mechanism pipe,tcp; buffer 64`.
+    /// Summarizes its levels as written: `mechanism pipe,tcp; buffer 64`.
     pub fn summary(&self) -> String {
         let words = levels_of(&self.values);
         let words = words.map(|(key, levels)| format!("{key} {}", levels.join(",")));
@@ -273,12 +275,12 @@ impl Matrix {
         words.chain(messages).chain(options).collect::<Vec<_>>().join("; ")
     }
 
-    /// The line it begins in.
+    /// Returns the line in which it begins.
     pub(super) const fn line(&self) -> usize {
         self.values.line
     }
 
-    /// Each factor with the levels that its cases have.
+    /// Returns each factor with the levels of its cases.
     pub(super) fn factors(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
         self.levels.iter().map(|(factor, levels)| (factor.as_str(), levels))
     }
@@ -291,7 +293,8 @@ impl Matrix {
             levels.insert(option.name(), canonical_levels(&option.name(), &option.levels));
         }
         levels.insert("matrix".to_owned(), BTreeSet::from([self.name.clone()]));
-        // What nobody disturbs is there beside what somebody does.
+        // Each case that an instrument disturbs has an uninstrumented twin, and a case that none disturbs has this
+        // level, too.
         levels.entry("instrument".to_owned()).or_default().insert("none".to_owned());
         for key in MATRIX.keys {
             if let Need::Optional(usual) = key.need {
@@ -303,20 +306,20 @@ impl Matrix {
     }
 }
 
-/// The keys of a matrix that are given levels, in the order in which they are explained.
+/// Returns the keys of a matrix that have levels, in the order of the documentation.
 fn levels_of(values: &Values) -> impl Iterator<Item = (&'static str, &[String])> {
     MATRIX.keys.iter().filter_map(|key| Some((key.name, values.levels(key.name)?)))
 }
 
-/// The levels that `written` names, as cases have them. What has too many levels is refused, and nothing is held
-/// against them.
+/// Returns the canonical form of the levels in `written`. Returns none if there are more than the maximum: that is an
+/// error, and nothing is checked against them.
 fn canonical_levels(factor: &str, written: &[String]) -> BTreeSet<String> {
     let few = Some(written).filter(|written| count(written) <= MOST_LEVELS);
     let words = few.into_iter().flatten().flat_map(|level| level.split(','));
     words.flat_map(|word| canonical(factor, word)).collect()
 }
 
-/// The request of a matrix whose keys have `values`.
+/// Converts the values of a matrix to a typed request.
 fn typed(values: &Values, custom_files: CustomFiles) -> Typed<'_> {
     let words = |factor: Factor| values.levels(factor.key()).map(Words::Items);
     Typed {
@@ -342,7 +345,7 @@ fn typed(values: &Values, custom_files: CustomFiles) -> Typed<'_> {
     }
 }
 
-/// `typed` with the repetitions and limits of `[sampling]`.
+/// Adds the repetitions and limits of `[sampling]` to a request.
 fn sampled<'v>(typed: Typed<'v>, sampling: &Values) -> Typed<'v> {
     let whole = |factor: Factor| {
         let number = sampling.whole(factor.key())?;
@@ -360,7 +363,7 @@ fn sampled<'v>(typed: Typed<'v>, sampling: &Values) -> Typed<'v> {
     }
 }
 
-/// The mechanisms that `values` name, by their names as they were written; `all` is each of the list.
+/// Returns the names of the mechanisms in `values` as written; `all` expands to every known one.
 fn mechanisms_of(values: &Values) -> Vec<&str> {
     let named = values.levels(Factor::Mechanism.key()).unwrap_or_default();
     let named: Vec<&str> = named.iter().flat_map(|level| level.split(',')).map(str::trim).collect();
@@ -368,7 +371,7 @@ fn mechanisms_of(values: &Values) -> Vec<&str> {
     if named == ["all"] { all.collect() } else { named }
 }
 
-/// Whether `name` looks like a slip in a key, and not like a mechanism.
+/// Whether `name` is probably a misspelled key rather than a mechanism.
 fn is_nearer_a_key(name: &str) -> bool {
     let own = OwnKind::ALL.into_iter().map(OwnKind::word);
     let mut mechanisms = MECHANISMS.iter().map(|known| known.name).chain(own);
@@ -378,7 +381,7 @@ fn is_nearer_a_key(name: &str) -> bool {
         && nearest(name, &mut mechanisms).is_none()
 }
 
-/// Number of levels that `written` names, each range as many as are in it, without making them.
+/// Returns the number of levels that `written` names. Counts ranges without expanding them.
 fn count(written: &[String]) -> usize {
     let counts = written.iter().map(|level| count_sizes(level));
     usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)

@@ -1,4 +1,4 @@
-//! What is compared: numbers of samples by name, and numbers that instruments saw.
+//! Metrics: named numbers of a sample, and numbers observed by instruments.
 
 use std::collections::BTreeMap;
 
@@ -11,31 +11,31 @@ use super::mistake::Mistakes;
 use crate::better::{Better, float};
 use crate::observation_metric::Seen;
 
-/// A number that a sample has.
+/// A number taken from a sample.
 pub struct OfSample {
-    /// Its name.
+    /// Name of the metric.
     pub name: &'static str,
-    /// Its unit.
+    /// Unit of the metric.
     pub unit: &'static str,
-    /// Which way it is better.
+    /// Direction in which it improves.
     pub better: Better,
-    /// What it is, in a line.
+    /// One-line description.
     pub about: &'static str,
     value: fn(&Sample) -> Option<f64>,
 }
 
-/// What is compared.
+/// A metric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Metric {
-    /// By its name in [`METRICS`].
+    /// A metric of [`METRICS`], by name.
     Named(&'static str),
-    /// A number that each role has, by its key in results.
+    /// A number recorded for each role, by its key in the results.
     OfRole(String),
-    /// What an instrument saw.
+    /// A number observed by an instrument.
     Seen(Seen),
 }
 
-/// The sum over roles of what each has at `key`; `None` where none has it.
+/// Returns the sum of `key` over the roles that have it, or `None` if no role has it.
 fn over_roles(sample: &Sample, key: &str) -> Option<f64> {
     let roles = ["sender", "receiver", "both", "broker"];
     let values = roles.iter().filter_map(|role| *sample.roles.get(&format!("{role}_{key}"))?);
@@ -159,10 +159,11 @@ pub const METRICS: &[OfSample] = &[
 ];
 
 impl Metric {
-    /// The metric that a matrix is about where nothing else is said.
+    /// The default metric: bandwidth of a stream, mean time of a round trip, time of a message if nothing is
+    /// transferred.
     pub const MAIN: Self = Self::Named("main");
 
-    /// Reads a name, or a table of an instrument's numbers.
+    /// Reads the name of a metric, or a table that selects numbers of an instrument.
     pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
         if entry.table().is_some() {
             return Seen::read(entry, mistakes).map(Self::Seen);
@@ -198,7 +199,7 @@ impl Metric {
         METRICS.iter().find(|known| known.name == *name)
     }
 
-    /// The value of a run; `None` where it has none.
+    /// Returns the value for a run, or `None` if the run has none.
     pub fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
         let value = match self {
             Self::Named(_) => (self.known()?.value)(sample),
@@ -208,7 +209,7 @@ impl Metric {
         value.filter(|value| value.is_finite())
     }
 
-    /// Which way it is better, for a run like `sample`: what a case is about may be a time.
+    /// Returns the direction of improvement for runs like `sample`. The main metric may be a bandwidth or a time.
     pub fn better(&self, sample: Option<&Sample>) -> Better {
         match self {
             Self::Named("main")
@@ -222,7 +223,7 @@ impl Metric {
         }
     }
 
-    /// The instrument that must have watched, if one must.
+    /// Returns the instrument that the metric requires, if any.
     pub fn instrument(&self) -> Option<&str> {
         match self {
             Self::Seen(seen) => Some(&seen.instrument),
@@ -230,7 +231,7 @@ impl Metric {
         }
     }
 
-    /// As it is of those rows of its instrument alone that have `fields`.
+    /// Returns the same metric restricted to the instrument's rows that have `fields`.
     pub fn of_rows(&self, fields: &BTreeMap<String, String>) -> Self {
         match self {
             Self::Seen(seen) => Self::Seen(seen.of_rows(fields)),
@@ -238,7 +239,7 @@ impl Metric {
         }
     }
 
-    /// Its unit, where it has one.
+    /// Returns the unit, or an empty string.
     pub fn unit(&self, sample: Option<&Sample>) -> &str {
         match self {
             Self::Named("main") => match sample {
@@ -252,7 +253,7 @@ impl Metric {
         }
     }
 
-    /// In words.
+    /// Returns a label for the metric.
     pub fn words(&self) -> String {
         match self {
             Self::Named(name) => (*name).to_owned(),

@@ -1,19 +1,19 @@
-//! What is wrong with a study's file: where, with which key, and what to do about it.
+//! Mistakes in a study file: location, key, description and remedy.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One mistake in a study's file.
+/// A mistake in a study file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mistake {
-    /// The line of the file, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// Which key, by its path: `hypothesis[2].test`. Of a list of tables the first has number 1.
+    /// Path of the key, such as `hypothesis[2].test`. The first table of a list has number 1.
     pub key: String,
-    /// What is wrong.
+    /// Description of the mistake.
     pub what: String,
-    /// What would be right.
+    /// How to fix it.
     pub remedy: String,
 }
 
@@ -23,26 +23,27 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// More mistakes than this nobody reads.
+/// Maximum number of mistakes reported.
 const MOST: usize = 100;
-/// Characters of each part of a mistake: it is one line.
+/// Maximum number of characters of the parts of a mistake, which is printed on one line.
 const LONGEST_KEY: usize = 120;
 const LONGEST_WHAT: usize = 250;
 const LONGEST_REMEDY: usize = 500;
 
-/// `text` in one line of at most `most` characters: a file may hold anything.
+/// Returns `text` on one line of at most `most` characters. Control characters become spaces, because a file may
+/// contain anything.
 fn plain(text: &str, most: usize) -> String {
     let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
     let short: String = text.chars().map(plain).take(most).collect();
     if text.chars().nth(most).is_some() { short + "..." } else { short }
 }
 
-/// The mistakes found so far: reading goes on after each, so that all are told at once.
+/// The mistakes found so far. Reading continues after each, so that all are reported at once.
 #[derive(Debug, Default)]
 pub struct Mistakes(Vec<Mistake>);
 
 impl Mistakes {
-    /// Adds a mistake at `place`: what is wrong, and what would be right.
+    /// Adds a mistake at `place`.
     pub fn add(
         &mut self,
         (line, key): (usize, &str),
@@ -55,17 +56,17 @@ impl Mistakes {
         self.0.push(Mistake { line, key, what, remedy });
     }
 
-    /// Whether there is none.
+    /// Whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether there is one in a table of `section`.
+    /// Whether there is a mistake in a table of `section`.
     pub fn any_of(&self, section: &str) -> bool {
         self.0.iter().any(|mistake| mistake.key.starts_with(section))
     }
 
-    /// All of them, by line; the first of them, and how many more there are, where nobody would read all.
+    /// Returns the mistakes sorted by line. Beyond the maximum, a last entry reports how many are left out.
     pub fn sorted(mut self) -> Vec<Mistake> {
         self.0.sort_by_key(|mistake| mistake.line);
         let more = self.0.len().saturating_sub(MOST);

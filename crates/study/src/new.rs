@@ -1,4 +1,4 @@
-//! The file that `study new` makes: every key with what it means, the needed ones filled in.
+//! The file that `study new` writes: every key with its description, and the required ones filled in.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use super::sections::{HYPOTHESIS, MATRIX, SAMPLING, TOP};
 use crate::display_schema::{FIGURE, PICTURE, TABLE};
 use crate::hypothesis::TESTS;
 
-/// Columns of its lines.
+/// Width of the file, columns.
 const WIDTH: usize = 110;
-/// Where the words on a key begin, and what a key may take of the columns before them.
+/// Column at which descriptions begin. Longer keys get a line of their own.
 const WORDS_AT: usize = 46;
 
-/// A study that passes its check and can be run as it is, called `name`.
+/// Returns the text of a study called `name` that passes `study check` and runs as is.
 pub fn scaffold(name: &str) -> String {
     let named = format!("name = \"{name}\"");
     let top = section(&TOP, &[line(&named, TOP.keys[0].about)], &TOP.keys[1..]);
@@ -43,7 +43,7 @@ pub fn scaffold(name: &str) -> String {
     parts.join("\n")
 }
 
-/// A section: what it is, its heading, `first`, and `keys`.
+/// Formats a section: description, heading, the lines of `first`, then `keys`.
 fn section(section: &Section, first: &[String], keys: &[Key]) -> String {
     let heading =
         if section.name.is_empty() { String::new() } else { format!("{}\n", section.heading()) };
@@ -51,7 +51,7 @@ fn section(section: &Section, first: &[String], keys: &[Key]) -> String {
     format!("{}{heading}{keys}", comment(section.about))
 }
 
-/// `lines`, none of which counts.
+/// Comments out `lines`.
 fn left_out(lines: &str) -> String {
     let line = |line: &str| {
         if line.starts_with('#') { format!("{line}\n") } else { format!("# {line}\n") }
@@ -59,7 +59,7 @@ fn left_out(lines: &str) -> String {
     lines.lines().map(line).collect()
 }
 
-/// A key; one that may be left out is.
+/// Formats a key. Optional keys are commented out.
 fn key(key: &Key) -> String {
     let given = format!("{} = {}", key.name, key.example);
     match key.need {
@@ -70,7 +70,7 @@ fn key(key: &Key) -> String {
     }
 }
 
-/// `left`, and beside it what it is; below one another where `left` is long.
+/// Formats `left` followed by its description, which starts on the next line if `left` is too wide.
 fn line(left: &str, words: &str) -> String {
     let mut left = left.to_owned();
     let mut lines = String::new();
@@ -85,14 +85,14 @@ fn line(left: &str, words: &str) -> String {
     lines
 }
 
-/// The keys of the test that stands there.
+/// Formats the keys of the test that the scaffold uses.
 fn own_keys() -> String {
     let test = &TESTS[0];
     let keys: String = test.keys.iter().map(key).collect();
     format!("{}{keys}", comment(&format!("Keys of {} alone:", test.name)))
 }
 
-/// What tests there are.
+/// Lists the available tests.
 fn tests() -> String {
     let list = TESTS.iter().map(|test| line(&format!("#   {}", test.name), test.about));
     let about = comment(
@@ -106,7 +106,7 @@ fn comment(words: &str) -> String {
     wrapped(words, WIDTH - 2).iter().map(|line| format!("# {line}\n")).collect()
 }
 
-/// `words` in lines, never broken at a hyphen: commands and names have these.
+/// Wraps `words` without breaking at hyphens, which occur in commands and names.
 fn wrapped(words: &str, width: usize) -> Vec<String> {
     let options = Options::new(width)
         .word_separator(WordSeparator::AsciiSpace)

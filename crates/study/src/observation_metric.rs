@@ -1,8 +1,8 @@
-//! Numbers of a run that an instrument told.
+//! Metrics computed from the observations of an instrument.
 
 use std::collections::BTreeMap;
 
-use ipcperf_model::suggestion::nearest;
+use ipcperf_model::suggestion::suggestion;
 use ipcperf_results::{ObservationRecord, Sample};
 
 use super::better::{Better, float};
@@ -10,22 +10,22 @@ use super::document::Entry;
 use super::mistake::Mistakes;
 use super::unknown_key::unknown_key;
 
-/// Numbers that an instrument told of a run: the sum of a field over rows, over something.
+/// A metric of an instrument: the sum of a field over selected rows, divided by `per`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// The instrument.
+    /// Name of the instrument.
     pub instrument: String,
-    /// What the rows must have: `role`, and fields of the instrument's own.
+    /// Conditions on the rows: `role`, and fields of the instrument.
     rows: BTreeMap<String, String>,
     field: String,
     per: Per,
     pub(super) unit: String,
     pub(super) better: Better,
-    /// What it is called, where that is said.
+    /// Label given by the study.
     called: Option<String>,
 }
 
-/// What a sum is divided by.
+/// Divisor of a sum.
 #[derive(Clone, Debug, PartialEq)]
 enum Per {
     Run,
@@ -34,11 +34,11 @@ enum Per {
     Field(String),
 }
 
-/// Keys of the table that are not what rows must have.
+/// Keys of the table that are not conditions on the rows.
 const OWN_KEYS: [&str; 6] = ["instrument", "field", "per", "unit", "better", "called"];
 
 impl Seen {
-    /// Reads a table of an instrument's numbers.
+    /// Reads a table that selects numbers of an instrument.
     pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
         let given = entry.table()?;
         let mut plain = BTreeMap::new();
@@ -61,10 +61,7 @@ impl Seen {
         let (instrument, field) = (instrument?, field?);
         if ipcperf_model::instrument::find(&instrument).is_none() {
             let names = ipcperf_model::instrument::INSTRUMENTS.iter().map(|known| known.name);
-            let remedy = match nearest(&instrument, names.clone()) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
-            };
+            let remedy = suggestion(&instrument, names);
             mistakes.add(entry.place(), format!("there is no instrument `{instrument}`"), remedy);
             return None;
         }
@@ -90,14 +87,14 @@ impl Seen {
         Some(Self { instrument, rows: plain, field, per, unit, better, called })
     }
 
-    /// The same numbers of those rows alone that have `fields`.
+    /// Returns the same metric restricted to the rows that have `fields`.
     pub(super) fn of_rows(&self, fields: &BTreeMap<String, String>) -> Self {
         let mut narrowed = self.clone();
         narrowed.rows.extend(fields.clone());
         narrowed
     }
 
-    /// The value of a run; `None` where nothing of it was told.
+    /// Returns the value for a run, or `None` if no row matches or the divisor is not positive.
     pub(super) fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
         let rows = || seen.iter().filter(|row| self.means(row));
         let sum = |field: &str| {
@@ -132,7 +129,7 @@ impl Seen {
                 .all(|(key, word)| if key == "role" { is_role(word) } else { has(key, word) })
     }
 
-    /// In words.
+    /// Returns the label.
     pub(super) fn words(&self) -> String {
         if let Some(called) = &self.called {
             return called.clone();
@@ -147,7 +144,7 @@ impl Seen {
     }
 }
 
-/// The number at `path` in what was told: the names of fields within fields, parted by points.
+/// Returns the number at `path` in a row. Dots in the path separate the names of nested fields.
 fn number_at(row: &ObservationRecord, path: &str) -> Option<f64> {
     let mut names = path.split('.');
     let first = row.fields.get(names.next()?)?;

@@ -1,5 +1,5 @@
-//! The JSON Schema of a study's file, for editors, made from the keys. It is published in
-//! `docs/study.schema.json`; a test holds the two together.
+//! The JSON Schema of a study file, for editors, generated from the keys. It is published as `docs/study.schema.json`;
+//! a test keeps that file up to date.
 
 use ipcperf_model::instrument::INSTRUMENTS;
 use ipcperf_model::message_options::{FirstTouch, Reuse, Touch};
@@ -17,10 +17,10 @@ use super::sections::{BESIDE, HYPOTHESIS, MATRIX, SECTIONS, TOP};
 use super::selection::FACTORS;
 use crate::hypothesis::{TESTS, Test};
 
-/// What a size, or a range of sizes, looks like.
+/// Pattern of a size.
 const SIZE: &str = r"[0-9]+ ?(B|KiB|MiB|GiB|kB|KB|MB|GB)?";
 
-/// The schema.
+/// Returns the schema.
 pub fn schema() -> Value {
     let mut root = table(TOP.keys.iter());
     let sections = SECTIONS.into_iter().filter(|section| !section.name.is_empty());
@@ -46,7 +46,7 @@ fn of_section(section: &Section) -> Value {
     }
 }
 
-/// A hypothesis may have the keys of its test.
+/// Returns the schema of a hypothesis, which also has the keys of its test.
 fn hypothesis(section: &Section) -> Value {
     let mut one = table(section.keys.iter().chain(TESTS.iter().flat_map(|test| test.keys)));
     one["required"] = json!(["id", "claim", "test"]);
@@ -55,7 +55,7 @@ fn hypothesis(section: &Section) -> Value {
     one
 }
 
-/// A test with all that is said of it.
+/// Returns the schema of a test's name, with its description.
 fn explained(test: &Test) -> Value {
     let Test { name, about, formula, assumptions, source, .. } = test;
     json!({
@@ -64,7 +64,7 @@ fn explained(test: &Test) -> Value {
     })
 }
 
-/// Which keys there are where `test` is named.
+/// Returns the condition that restricts the keys of a hypothesis that names `test`.
 fn of_test(section: &Section, test: &Test) -> Value {
     let keys: Vec<&str> = section.keys.iter().chain(test.keys).map(|key| key.name).collect();
     json!({
@@ -77,7 +77,7 @@ fn required<'k>(keys: impl Iterator<Item = &'k Key>) -> Vec<&'k str> {
     keys.filter(|key| key.need == Need::Required).map(|key| key.name).collect()
 }
 
-/// A table of `keys`; of two of one name the first counts.
+/// Returns the schema of a table with `keys`. If two have the same name, the first is used.
 fn table<'k>(keys: impl Iterator<Item = &'k Key> + Clone) -> Value {
     let mut properties = Map::new();
     for key in keys.clone() {
@@ -89,7 +89,7 @@ fn table<'k>(keys: impl Iterator<Item = &'k Key> + Clone) -> Value {
     })
 }
 
-/// `table` with what is the mechanisms' own: a table of options for each that has some.
+/// Adds a table of options for each mechanism that has some.
 fn with_options(mut table: Value) -> Value {
     for mechanism in MECHANISMS.iter().filter(|known| !known.options.is_empty()) {
         let options: Map<String, Value> = mechanism
@@ -120,12 +120,12 @@ fn property(key: &Key) -> Value {
     property
 }
 
-/// One level, or a list of them.
+/// Returns the schema of one level or a list of them.
 fn levels(level: &Value) -> Value {
     json!({ "anyOf": [level, { "type": "array", "items": level, "minItems": 1 }] })
 }
 
-/// A level of `factor`: one of its words or several, parted by commas; numbers where it is a size.
+/// Returns the schema of a level of `factor`: a comma-separated list of its words, or numbers if it is a size.
 fn level(factor: &str) -> Value {
     let words: Vec<&str> = match factor {
         "mechanism" => MECHANISMS.iter().map(|known| known.name).chain(["all"]).collect(),
@@ -141,7 +141,7 @@ fn level(factor: &str) -> Value {
         "buffer" | "total" | "between" => return sizes_or(&[]),
         _ => return json!({ "type": ["string", "number"] }),
     };
-    // Pairs of CPUs, and mechanisms of one's own, are no words.
+    // Pairs of CPUs and custom mechanisms cannot be enumerated.
     let free = if factor == "placement" { "|[0-9]+:[0-9]+" } else { "" };
     let free = if factor == "mechanism" { "|(lib|exec):[^,]+" } else { free };
     let one = format!(" *({}{free}) *", words.join("|"));
@@ -149,7 +149,7 @@ fn level(factor: &str) -> Value {
     json!({ "anyOf": [{ "enum": words }, list] })
 }
 
-/// Sizes and ranges of them, or some words.
+/// Returns the schema of sizes and ranges of sizes, or one of `words`.
 fn sizes_or(words: &[&str]) -> Value {
     let range = format!(r" *({SIZE}(\.\.{SIZE}([:*][0-9]+)?)?) *");
     let one = std::iter::once(range).chain(words.iter().map(|word| format!(" *{word} *")));
@@ -208,7 +208,7 @@ fn metric() -> Value {
     let mut all: Vec<Value> = named.collect();
     all.push(json!({ "enum": keys_of_roles().collect::<Vec<_>>() }));
     let instruments: Vec<&str> = INSTRUMENTS.iter().map(|known| known.name).collect();
-    // Which rows are meant is told by keys that are the instrument's own.
+    // The conditions on rows are fields of the instrument, so any key is allowed.
     let seen = json!({
         "type": "object", "required": ["instrument", "field"],
         "properties": {

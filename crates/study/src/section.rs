@@ -1,4 +1,4 @@
-//! What a section of a study file is.
+//! Sections of a study file.
 
 use ipcperf_plan::Factor;
 
@@ -6,27 +6,27 @@ use super::key::{Key, Need, Takes};
 
 /// A table, or a list of tables, of the file.
 pub struct Section {
-    /// Its key; empty for the top of the file.
+    /// Key of the section. Empty for the top of the file.
     pub name: &'static str,
     /// How often it may occur.
     pub repeats: Repeats,
-    /// What it is for.
+    /// Purpose, for documentation.
     pub about: &'static str,
-    /// Its keys.
+    /// Keys that it may have.
     pub keys: &'static [Key],
 }
 
-/// How often a section may be there.
+/// How often a section may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// `[name]`.
+    /// At most once, as `[name]`.
     Once,
-    /// `[[name]]`.
+    /// Any number of times, as `[[name]]`.
     Often,
 }
 
 impl Section {
-    /// As it is written: `[name]` or `[[name]]`.
+    /// Returns the heading as written: `[name]` or `[[name]]`.
     pub fn heading(&self) -> String {
         match self.repeats {
             Repeats::Once => format!("[{}]", self.name),
@@ -54,7 +54,7 @@ pub(super) const fn optional(
     Key { name, takes, need: Need::Optional(usual), about, example }
 }
 
-/// A key that is a factor: its name and its default are the factor's.
+/// Returns a key for `factor`, with the factor's name and default.
 pub(super) const fn of_factor(
     factor: Factor,
     takes: Takes,

@@ -1,5 +1,4 @@
-//! The tables of a study's file and their keys, but for those that are a test's own: [`crate::hypothesis`]
-//! has these.
+//! The sections of a study file and their keys, except the keys of tests, which are in [`crate::hypothesis`].
 
 use super::key::{Key, Takes};
 use super::section::{Repeats, Section, of_factor, optional, required};
@@ -35,7 +34,7 @@ pub(crate) const TOP: Section = Section {
     ],
 };
 
-/// How often each case is measured.
+/// The `[sampling]` section: repetitions, limits and seed.
 pub(crate) const SAMPLING: Section = Section {
     name: "sampling",
     repeats: Repeats::Once,
@@ -88,7 +87,7 @@ pub(crate) const SAMPLING: Section = Section {
     ],
 };
 
-/// What is measured.
+/// The `[[matrix]]` section: the cases to measure.
 pub(crate) const MATRIX: Section = Section {
     name: "matrix",
     repeats: Repeats::Often,
@@ -173,7 +172,7 @@ const MATRIX_KEYS: &[Key] = &[
     ),
 ];
 
-/// What `--quick` and `--as-published` may have instead.
+/// Keys that `--quick` and `--as-published` can override.
 const OTHER_LENGTH: &[Key] = &[
     optional(
         Factor::Buffer.key(),
@@ -200,7 +199,7 @@ const OTHER_LENGTH: &[Key] = &[
     optional(Factor::Placement.key(), Takes::Levels, "\"same\"", "as in full", "on which CPUs"),
 ];
 
-/// Factor along which lines run.
+/// Factor along which a line of cases runs.
 pub(crate) const OVER: Key = optional(
     "over",
     Takes::Name,
@@ -208,10 +207,10 @@ pub(crate) const OVER: Key = optional(
     "buffer",
     "the factor along which a line of cases runs",
 );
-/// Level of the test.
+/// Significance level of the test.
 pub(crate) const LEVEL: Key =
     optional("level", Takes::Number(0.000_1, 0.5), "0.05", "0.05", "the level of the test");
-/// Correction of p-values.
+/// Correction of p-values for multiple comparisons.
 pub(crate) const CORRECTION: Key = optional(
     "correction",
     Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
@@ -220,7 +219,7 @@ pub(crate) const CORRECTION: Key = optional(
     "of p-values and intervals where the claim has several parts and one suffices to reject or, at a \
              `need` below 1, to support",
 );
-/// Share of parts that must hold.
+/// Minimum share of parts that must hold.
 pub(crate) const NEED: Key = optional(
     "need",
     Takes::Number(0.001, 1.0),
@@ -229,7 +228,7 @@ pub(crate) const NEED: Key = optional(
     "the share of its parts that must hold for the claim to be supported",
 );
 
-/// What is claimed; each test has keys of its own besides.
+/// The `[[hypothesis]]` section. Each test adds its own keys.
 pub(crate) const HYPOTHESIS: Section = Section {
     name: "hypothesis",
     repeats: Repeats::Often,
@@ -285,7 +284,7 @@ pub(crate) const HYPOTHESIS: Section = Section {
     ],
 };
 
-/// What a document's own judgement may have otherwise, beside the keys of the test.
+/// Keys with which the judgement of a publication may differ from ours, in addition to the keys of the test.
 pub const BESIDE: &[Key] = &[
     optional("level", Takes::Number(0.000_1, 0.5), "0.05", "as above", "the level of the test"),
     optional(
@@ -304,9 +303,10 @@ pub const BESIDE: &[Key] = &[
     ),
 ];
 
-/// What two sets of values can be compared by.
-pub const STATISTICS: &[&str] = &["wilcoxon", "paired-t", "mann-whitney", "student", "welch"];
+/// Statistics for comparing two samples.
+pub(crate) const STATISTICS: &[&str] =
+    &["wilcoxon", "paired-t", "mann-whitney", "student", "welch"];
 
-/// All, in the order in which they are explained.
+/// All sections, in the order of the documentation.
 pub(crate) const SECTIONS: [&Section; 7] =
     [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &PICTURE, &HYPOTHESIS];

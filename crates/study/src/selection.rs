@@ -1,4 +1,4 @@
-//! Which of the measured cases are meant: factors with the levels that they may have.
+//! Selections of cases by the levels of their factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,13 +10,13 @@ use super::mistake::Mistakes;
 use super::unknown_key::unknown_key;
 use ipcperf_plan::{Factor, custom_in, shortest_custom, takes_sizes};
 
-/// The factor that is the matrix of a case.
+/// The factor whose level is the name of a case's matrix.
 const MATRIX: &str = "matrix";
-/// The factor that may name files.
+/// The factor whose levels may be files.
 const MECHANISM: &str = Factor::Mechanism.key();
 
-/// The factors by which cases differ, but for options, whose names begin with their mechanism's. The keys of
-/// a matrix that are factors have the same names.
+/// The factors by which cases differ. Options are also factors; their names begin with the mechanism. Matrix keys that
+/// are factors have the same names.
 pub const FACTORS: [&str; 13] = [
     MATRIX,
     MECHANISM,
@@ -33,30 +33,33 @@ pub const FACTORS: [&str; 13] = [
     Factor::Instrument.key(),
 ];
 
-/// Whether levels of `factor` are numbers of bytes: sizes of messages and buffers, and options that set one.
+/// The factors other than options whose levels are byte counts.
+const SIZES: [&str; 3] = [Factor::Buffer.key(), Factor::KernelBuffer.key(), Factor::Reply.key()];
+
+/// Whether the levels of `factor` are byte counts: sizes of messages and buffers, and options that set a size.
 pub(super) fn is_size(factor: &str) -> bool {
     match factor.split_once('.') {
-        None => ["buffer", "kernel_buffer", "reply"].contains(&factor),
+        None => SIZES.contains(&factor),
         Some((mechanism, option)) => takes_sizes(mechanism, option),
     }
 }
 
-/// More levels of a factor than this are a slip.
+/// Maximum number of levels of a factor. More are taken for an error.
 pub(super) const MOST_LEVELS: usize = 4_096;
 
-/// Cases by their levels.
+/// A selection of cases by their levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     meant: BTreeMap<String, BTreeSet<String>>,
-    /// In which line each factor stands.
+    /// Line of each factor.
     lines: BTreeMap<String, usize>,
 }
 
-/// The factors of a case, each with its level, as [`canonical`] writes it.
+/// The factors of a case, each with its level in canonical form: sizes in bytes, paths in their shortest form.
 pub type Levels = BTreeMap<String, String>;
 
 impl Selection {
-    /// Reads a table of factors; one that is an option lies in a table of its mechanism's name.
+    /// Reads a table of factors. Options are in nested tables named after their mechanisms.
     pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
         let Some(table) = entry.table() else {
             let what = format!("it cannot be {}", entry.kind());
@@ -93,7 +96,7 @@ impl Selection {
         }
     }
 
-    /// The same with the whole paths of custom mechanisms, of which relative ones start from `folder`.
+    /// Returns the selection with absolute paths of custom mechanisms. Relative paths start from `folder`.
     pub fn found_in(&self, folder: &Path) -> Self {
         let mut found = self.clone();
         if let Some(levels) = found.meant.get_mut(MECHANISM) {
@@ -103,13 +106,13 @@ impl Selection {
         found
     }
 
-    /// The line in which `factor` stands, where it does.
+    /// Returns the line of `factor`, if the selection mentions it.
     pub fn line_of(&self, factor: &str) -> Option<usize> {
         self.lines.get(factor).copied()
     }
 
-    /// Whether a case with `levels`, of `matrices`, is meant: of a factor that it does not have, only
-    /// `default` is.
+    /// Whether the selection contains a case with `levels` in `matrices`. If the case does not have a selected factor,
+    /// only the level `default` matches.
     pub fn holds(&self, levels: &Levels, matrices: &[String]) -> bool {
         self.meant.iter().all(|(factor, meant)| match levels.get(factor) {
             _ if factor == MATRIX => matrices.iter().any(|matrix| meant.contains(matrix)),
@@ -118,8 +121,8 @@ impl Selection {
         })
     }
 
-    /// Whether a case with `levels` would be meant if it had been measured: what was refused is in no matrix,
-    /// and nobody watched it.
+    /// Whether the selection would contain a case with `levels` if it had been measured. A refused case belongs to no
+    /// matrix and has no instrument, so these factors are ignored.
     pub fn would_hold(&self, levels: &Levels) -> bool {
         let is_of_runs = |factor: &str| [MATRIX, "instrument", "events"].contains(&factor);
         self.meant.iter().filter(|(factor, _)| !is_of_runs(factor)).all(|(factor, meant)| {
@@ -127,27 +130,27 @@ impl Selection {
         })
     }
 
-    /// The levels of `factor` that are meant, where it says anything of it.
+    /// Returns the selected levels of `factor`, if the selection mentions it.
     pub fn of(&self, factor: &str) -> Option<&BTreeSet<String>> {
         self.meant.get(factor)
     }
 
-    /// Whether it says anything of `factor`.
+    /// Whether the selection mentions `factor`.
     pub fn has(&self, factor: &str) -> bool {
         self.meant.contains_key(factor)
     }
 
-    /// Whether it names `level` of `factor`.
+    /// Whether the selection names `level` of `factor`.
     pub fn names(&self, factor: &str, level: &str) -> bool {
         self.meant.get(factor).is_some_and(|meant| meant.contains(level))
     }
 
-    /// Whether cases with `level` of `factor` may be meant.
+    /// Whether the selection can contain cases with `level` of `factor`.
     pub fn allows(&self, factor: &str, level: &str) -> bool {
         !self.has(factor) || self.names(factor, level)
     }
 
-    /// What both mean.
+    /// Returns the intersection of both selections.
     pub fn and(&self, other: &Self) -> Self {
         let mut both = self.clone();
         for (factor, levels) in &other.meant {
@@ -157,12 +160,12 @@ impl Selection {
         both
     }
 
-    /// Each factor with the levels that are meant.
+    /// Returns each factor with its selected levels.
     pub fn factors(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
         self.meant.iter().map(|(factor, levels)| (factor.as_str(), levels))
     }
 
-    /// In words: `mechanism pipe, kernel_buffer match`.
+    /// Describes the selection: `mechanism pipe, kernel_buffer match`.
     pub fn words(&self) -> String {
         let words = self.meant.iter().map(|(factor, levels)| {
             let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
@@ -176,7 +179,7 @@ impl Selection {
     }
 }
 
-/// The levels that an entry names.
+/// Reads the levels of an entry.
 fn levels(
     factor: &str,
     entry: &Entry<'_, '_>,
@@ -199,16 +202,17 @@ fn levels(
     Some(levels.into_iter().collect())
 }
 
-/// The levels that `word` names, in the one way they are compared: sizes as plain bytes, ranges as what is in
-/// them, custom mechanisms with their paths in the shortest form.
-pub fn canonical(factor: &str, word: &str) -> Vec<String> {
+/// Returns the levels that `word` names in canonical form, in which they can be compared: sizes in bytes, ranges
+/// expanded, paths of custom mechanisms in their shortest form.
+pub(crate) fn canonical(factor: &str, word: &str) -> Vec<String> {
     let word = word.trim();
     if factor == MECHANISM {
         return vec![shortest_custom(word).unwrap_or_else(|| word.to_owned())];
     }
-    let is_size = matches!(factor, "buffer" | "kernel_buffer" | "reply") || factor.contains('.');
+    // Any option may take sizes: only a custom mechanism itself knows those of its own.
+    let may_be_size = SIZES.contains(&factor) || factor.contains('.');
     match parse_sizes(word) {
-        Ok(sizes) if is_size => sizes.iter().map(u64::to_string).collect(),
+        Ok(sizes) if may_be_size => sizes.iter().map(u64::to_string).collect(),
         _ => vec![word.to_owned()],
     }
 }

@@ -1,4 +1,4 @@
-//! What a claim says is held against itself and against the matrices: what could never be judged is told
+//! Checks claims against themselves and against the matrices, so that a claim that could never be judged is reported
 //! before anything is measured.
 
 use ipcperf_model::suggestion::nearest;
@@ -9,10 +9,10 @@ use super::selection::{FACTORS, Selection};
 use super::values::Values;
 use crate::hypothesis::Claim;
 
-/// Keys that mean a metric.
+/// Keys whose value is a metric.
 const METRICS: [&str; 3] = ["metric", "of", "height_of"];
 
-/// Tells what could never be judged of `claim`.
+/// Reports everything that would prevent `claim` from being judged.
 pub(super) fn check(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     check_sides(&claim.values, mistakes);
     check_bounds(claim, mistakes);
@@ -20,7 +20,7 @@ pub(super) fn check(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mista
     check_watched(&claim.values, known, mistakes);
 }
 
-/// Keys of `[sampling]` that say nothing beside one another, or without one another.
+/// Reports keys of `[sampling]` that exclude each other or that have no effect alone.
 pub(super) fn check_sampling(sampling: &Values, mistakes: &mut Mistakes) {
     let is_there = |key: &str| sampling.has(key);
     let mut tell = |key: &str, what: &str, remedy: &str| {
@@ -43,7 +43,7 @@ pub(super) fn check_sampling(sampling: &Values, mistakes: &mut Mistakes) {
     }
 }
 
-/// Cases held against themselves are alike.
+/// Reports a comparison of cases with themselves.
 fn check_sides(values: &Values, mistakes: &mut Mistakes) {
     let (Some(first), Some(second)) = (values.cases("first"), values.cases("second")) else {
         return;
@@ -54,7 +54,7 @@ fn check_sides(values: &Values, mistakes: &mut Mistakes) {
     }
 }
 
-/// A test of bounds needs one, and they must leave room.
+/// Reports a test of bounds that has no bound, or whose interval is empty.
 fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
     if !claim.test.has("above") {
         return;
@@ -74,7 +74,7 @@ fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
     }
 }
 
-/// Lines run along a factor that there is.
+/// Reports an `over` factor that no matrix has.
 fn check_over(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     let Some(over) = claim.values.text("over") else { return };
     if known.of_factor(over).is_some() {
@@ -88,7 +88,7 @@ fn check_over(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     mistakes.add((line, &path), format!("no matrix has the factor {over}"), remedy);
 }
 
-/// What an instrument shall have seen must be watched by it.
+/// Reports a metric whose instrument no matrix uses.
 fn check_watched(values: &Values, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     for key in METRICS {
         let Some(instrument) = values.metric(key).and_then(super::Metric::instrument) else {

@@ -1,4 +1,4 @@
-//! A table of a study's file, held against the keys that it may have.
+//! A table of a study file, checked against the keys that it may have.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use super::mistake::Mistakes;
 use super::selection::Selection;
 use super::unknown_key::unknown_key;
 
-/// What a key was given.
+/// Value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
-    /// As they were written, a range as one.
+    /// Levels as written; a range is one string.
     Levels(Vec<String>),
     Whole(u64),
     Number(f64),
@@ -32,12 +32,12 @@ pub(crate) enum Value {
     Tables(Vec<Values>),
 }
 
-/// What the keys of a table were given.
+/// Values of the keys of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
-    /// The line of the table.
+    /// Line of the table.
     pub line: usize,
-    /// The path of keys that leads to it.
+    /// Path of keys that leads to the table.
     pub path: String,
     given: BTreeMap<&'static str, Given>,
 }
@@ -49,8 +49,8 @@ struct Given {
 }
 
 impl Values {
-    /// Reads `table`, which may have `keys` and must have those that are required; `others` takes what is none
-    /// of them and says whether it knew it.
+    /// Reads `table`, which may have `keys` and must have the required ones. Calls `others` for any other key; it
+    /// returns whether it handled the key.
     pub fn read(
         (table, path): (Table<'_, '_>, &str),
         keys: &[&'static [Key]],
@@ -61,7 +61,7 @@ impl Values {
         let is_there = |key: &Key| table.entries("").any(|entry| entry.name == key.name);
         let all = keys.iter().copied().flatten();
         let names = || keys.iter().copied().flatten().map(|key| key.name);
-        // A slip in the key is told as that.
+        // A misspelled required key is reported as unknown, not as missing.
         let is_meant = |key: &Key| {
             let unknown = |entry: &Entry<'_, '_>| names().all(|name| name != entry.name);
             let mut near = table.entries("").filter(unknown);
@@ -76,7 +76,7 @@ impl Values {
         values
     }
 
-    /// As [`Self::read`], of a table that need not have any of them.
+    /// Reads a table as [`Self::read`] does, without requiring any key.
     pub fn read_some(
         (table, path): (Table<'_, '_>, &str),
         keys: &[&'static [Key]],
@@ -100,7 +100,7 @@ impl Values {
         values
     }
 
-    /// Where `key` is, or its table where it is not there.
+    /// Returns the location of `key`, or of its table if the key is absent.
     pub fn place_of(&self, key: &str) -> (usize, String) {
         let line = self.given.get(key).map_or(self.line, |given| given.line);
         let path =
@@ -112,12 +112,12 @@ impl Values {
         self.given.get(key).map(|given| &given.value)
     }
 
-    /// Whether `key` is there, and could be read.
+    /// Whether `key` is present and valid.
     pub fn has(&self, key: &str) -> bool {
         self.given.contains_key(key)
     }
 
-    /// The text given to `key`.
+    /// Returns the text of `key`.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
             Value::Text(text) => Some(text),
@@ -125,7 +125,7 @@ impl Values {
         }
     }
 
-    /// The levels given to `key`.
+    /// Returns the levels of `key`.
     pub fn levels(&self, key: &str) -> Option<&[String]> {
         match self.get(key)? {
             Value::Levels(levels) => Some(levels),
@@ -133,7 +133,7 @@ impl Values {
         }
     }
 
-    /// The whole number given to `key`.
+    /// Returns the integer or size of `key`.
     pub fn whole(&self, key: &str) -> Option<u64> {
         match self.get(key)? {
             Value::Whole(number) | Value::Bytes(number) => Some(*number),
@@ -141,7 +141,7 @@ impl Values {
         }
     }
 
-    /// The number given to `key`.
+    /// Returns the number of `key`.
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.get(key)? {
             Value::Number(number) => Some(*number),
@@ -149,7 +149,7 @@ impl Values {
         }
     }
 
-    /// The word given to `key`.
+    /// Returns the word of `key`.
     pub fn word(&self, key: &str) -> Option<&'static str> {
         match self.get(key)? {
             Value::Word(word) => Some(word),
@@ -157,7 +157,7 @@ impl Values {
         }
     }
 
-    /// The cases given to `key`.
+    /// Returns the selection of cases of `key`.
     pub fn cases(&self, key: &str) -> Option<&Selection> {
         match self.get(key)? {
             Value::Cases(selection) => Some(selection),
@@ -165,7 +165,7 @@ impl Values {
         }
     }
 
-    /// The metric given to `key`.
+    /// Returns the metric of `key`.
     pub fn metric(&self, key: &str) -> Option<&Metric> {
         match self.get(key)? {
             Value::Metric(metric) => Some(metric),
@@ -173,7 +173,7 @@ impl Values {
         }
     }
 
-    /// The metrics given to `key`.
+    /// Returns the metrics of `key`.
     pub fn metrics(&self, key: &str) -> Option<&[Metric]> {
         match self.get(key)? {
             Value::Metrics(metrics) => Some(metrics),
@@ -181,7 +181,7 @@ impl Values {
         }
     }
 
-    /// The words given to `key`.
+    /// Returns the words of `key`. Empty if absent.
     pub fn words(&self, key: &str) -> &[&'static str] {
         match self.get(key) {
             Some(Value::Words(words)) => words,
@@ -189,7 +189,7 @@ impl Values {
         }
     }
 
-    /// Fields with what they must be; none where it is not there.
+    /// Returns the required field values of `key`. Empty if absent.
     pub fn fields(&self, key: &str) -> BTreeMap<String, String> {
         match self.get(key) {
             Some(Value::Fields(fields)) => fields.clone(),
@@ -197,7 +197,7 @@ impl Values {
         }
     }
 
-    /// The tables of a list; none where it is not there.
+    /// Returns the tables of the list `key`. Empty if absent.
     pub fn tables(&self, key: &str) -> &[Self] {
         match self.get(key) {
             Some(Value::Tables(tables)) => tables,
@@ -205,7 +205,7 @@ impl Values {
         }
     }
 
-    /// The table given to `key`.
+    /// Returns the table of `key`.
     pub fn table(&self, key: &str) -> Option<&Self> {
         match self.get(key)? {
             Value::Table(values) => Some(values),
@@ -213,14 +213,14 @@ impl Values {
         }
     }
 
-    /// These, with what `over` has in place of what is here.
+    /// Returns these values, overridden by those of `over`.
     pub fn with(&self, over: &Self) -> Self {
         let mut both = self.clone();
         both.given.extend(over.given.clone());
         both
     }
 
-    /// These, with `number` in place of what `key` was given.
+    /// Returns these values with `key` set to `number`.
     pub fn with_number(&self, key: &'static str, number: f64) -> Self {
         let mut both = self.clone();
         let (line, value) = (both.place_of(key).0, Value::Number(number));
@@ -229,12 +229,12 @@ impl Values {
     }
 }
 
-/// Whether `entry` is the table of another judgement, which takes who knows the test to read.
+/// Whether `entry` is the table of the publication's judgement, which can only be read once the test is known.
 fn is_judgement(entry: &Entry<'_, '_>, key: &Key) -> bool {
     matches!(key.takes, Takes::Judgement) && entry.table().is_some()
 }
 
-/// What `entry` gives to `key`; a mistake where it may not.
+/// Reads the value of `key`, or reports a mistake.
 fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Value> {
     let value = match key.takes {
         Takes::Cases => return Selection::read(entry, mistakes).map(Value::Cases),
@@ -327,7 +327,7 @@ fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
     }
 }
 
-/// One or several plain values.
+/// Reads one plain value or a list of them.
 fn levels(entry: &Entry<'_, '_>) -> Option<Vec<String>> {
     let items = entry.items();
     let levels: Option<Vec<String>> = items.iter().map(Entry::text).collect();

@@ -1,11 +1,11 @@
-//! The functions and numbers of `zmq.h` (libzmq 4.3) that are used here.
+//! Functions and constants of `zmq.h` (libzmq 4.3) that are used here.
 
 use std::ffi::{c_char, c_int, c_void};
 
 /// `ZMQ_PAIR`.
 pub(crate) const PAIR: c_int = 0;
 
-/// Options of a socket, each an `int`.
+/// Socket options, each an `int`.
 pub(crate) const LINGER: c_int = 17;
 pub(crate) const SNDHWM: c_int = 23;
 pub(crate) const RCVHWM: c_int = 24;

@@ -1,8 +1,7 @@
-//! libzmq, compiled from source by the C++ compiler alone, and as much of it as ipcperf uses: sockets
-//! of type PAIR.
+//! Minimal binding to libzmq, which is compiled from source with only a C++ compiler: sockets of type PAIR.
 //!
-//! A crate of its own because the crates that wrap libzmq stay with a version of 2021, or want a newer
-//! compiler than we do; and so that libzmq is compiled again only when it changes.
+//! This is a separate crate because the existing wrappers of libzmq use a version of 2021 or need a newer compiler than
+//! this project's, and so that libzmq is recompiled only when it changes.
 
 mod calls;
 
@@ -11,25 +10,25 @@ use std::io;
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::ptr::{self, NonNull};
 
-/// A socket of type PAIR, which is connected to one other, in a context of its own: libzmq moves its
-/// messages on a thread that it starts.
+/// A socket of type PAIR, which is connected to one other, in a separate context. libzmq moves its messages on a thread
+/// that it starts.
 #[derive(Debug)]
 pub struct Pair {
     context: NonNull<c_void>,
     socket: NonNull<c_void>,
 }
 
-// SAFETY: libzmq lets a socket pass from one thread to another, if not be used by two at once; each
-// call that uses it but the last takes `&mut self`.
+// SAFETY: libzmq allows a socket to move between threads, but not to be used by two at once; each call that uses it,
+// except the last, takes `&mut self`.
 unsafe impl Send for Pair {}
 
 impl Pair {
-    /// A socket that is not connected yet.
+    /// Creates an unconnected socket.
     ///
     /// # Errors
-    /// libzmq's: no memory, no descriptors, no thread.
+    /// Returns libzmq's error: out of memory, descriptors or threads.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let context = NonNull::new(unsafe { calls::zmq_ctx_new() }).ok_or_else(last_error)?;
         // SAFETY: the context is alive.
         let socket = NonNull::new(unsafe { calls::zmq_socket(context.as_ptr(), calls::PAIR) });
@@ -41,100 +40,99 @@ impl Pair {
         Ok(Self { context, socket })
     }
 
-    /// Has a send wait while `messages` are queued on this side, and libzmq take in no more than that
-    /// for the receiver. To be said before the socket is connected.
+    /// Sets the high-water marks: a send waits while `messages` are queued on this side, and libzmq accepts no more
+    /// than that for the receiver. Call it before the socket is connected.
     ///
     /// # Errors
-    /// libzmq's.
+    /// Returns libzmq's error.
     pub fn set_high_water(&mut self, messages: u16) -> io::Result<()> {
         self.set(calls::SNDHWM, messages.into())?;
         self.set(calls::RCVHWM, messages.into())
     }
 
-    /// Has what was not sent yet be thrown away when the socket is closed; else closing waits for it,
-    /// and for ever where the peer is gone.
+    /// Makes closing the socket discard unsent messages. By default closing waits for them, forever if the peer is
+    /// gone.
     ///
     /// # Errors
-    /// libzmq's.
+    /// Returns libzmq's error.
     pub fn drop_unsent(&mut self) -> io::Result<()> {
         self.set(calls::LINGER, 0)
     }
 
-    /// Waits for its peer at `address`.
+    /// Listens for the peer at `address`.
     ///
     /// # Errors
-    /// libzmq's.
+    /// Returns libzmq's error.
     pub fn bind(&mut self, address: &CStr) -> io::Result<()> {
-        // SAFETY: the socket is alive, and the address ends with a 0.
+        // SAFETY: the socket is alive, and the address is NUL-terminated.
         outcome(unsafe { calls::zmq_bind(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
     }
 
-    /// Waits for its peer at `listener`, which listens already, at `address`.
+    /// Waits for the peer on `listener`, which already listens, at `address`.
     ///
     /// # Errors
-    /// libzmq's.
+    /// Returns libzmq's error.
     pub fn bind_to(&mut self, listener: OwnedFd, address: &CStr) -> io::Result<()> {
         self.set(calls::USE_FD, listener.into_raw_fd())?;
         self.bind(address)
     }
 
-    /// Connects to the peer that waits at `address`, or will. Returns at once.
+    /// Connects to the peer that listens at `address`, or will. Returns at once.
     ///
     /// # Errors
-    /// libzmq's.
+    /// Returns libzmq's error.
     pub fn connect(&mut self, address: &CStr) -> io::Result<()> {
-        // SAFETY: the socket is alive, and the address ends with a 0.
+        // SAFETY: the socket is alive, and the address is NUL-terminated.
         outcome(unsafe { calls::zmq_connect(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
     }
 
-    /// Sends a copy of `message`; waits while too many are queued.
+    /// Sends a copy of `message`; waits while too many messages are queued.
     ///
     /// # Errors
-    /// libzmq's; [`io::ErrorKind::Interrupted`] where a signal came.
+    /// Returns libzmq's error; [`io::ErrorKind::Interrupted`] after a signal.
     #[inline]
     pub fn send(&mut self, message: &[u8]) -> io::Result<()> {
         let (at, bytes) = (message.as_ptr().cast(), message.len());
-        // SAFETY: the socket is alive; the message is read while the call lasts.
+        // SAFETY: the socket is alive; the message is read only during the call.
         outcome(unsafe { calls::zmq_send(self.socket.as_ptr(), at, bytes, 0) }).map(drop)
     }
 
-    /// Waits for a message, fills `into` from the front with it, as far as that goes, and returns how
-    /// long it is.
+    /// Waits for a message, copies as much of it as fits to the front of `into`, and returns its full length.
     ///
     /// # Errors
     /// As for [`Pair::send`].
     #[inline]
     pub fn recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let (at, bytes) = (into.as_mut_ptr().cast(), into.len());
-        // SAFETY: the socket is alive; no more is written than `into` has room for.
+        // SAFETY: the socket is alive; no more is written than fits into `into`.
         outcome(unsafe { calls::zmq_recv(self.socket.as_ptr(), at, bytes, 0) })
     }
 
     fn set(&mut self, option: c_int, value: c_int) -> io::Result<()> {
         let at = ptr::from_ref(&value).cast();
         let socket = self.socket.as_ptr();
-        // SAFETY: the socket is alive; the options of `calls` are an `int`, which is read whole.
+        // SAFETY: the socket is alive; the options in `calls` are an `int`, which is read whole.
         outcome(unsafe { calls::zmq_setsockopt(socket, option, at, size_of::<c_int>()) }).map(drop)
     }
 }
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        // SAFETY: the socket is alive, and not used any more. It cannot be refused.
+        // SAFETY: the socket is alive, and not used any more. The call cannot fail.
         unsafe { calls::zmq_close(self.socket.as_ptr()) };
         end(self.context);
     }
 }
 
-/// Ends a context without sockets, and the threads of it.
+/// Terminates a context without sockets, and its threads.
 fn end(context: NonNull<c_void>) {
-    // SAFETY: the context is alive until the call succeeds; it is refused only where a signal came.
+    // SAFETY: the context is alive until the call succeeds; it fails only after a signal.
     while unsafe { calls::zmq_ctx_term(context.as_ptr()) } != 0
         && last_error().kind() == io::ErrorKind::Interrupted
     {}
 }
 
-/// What a call returned; -1 means that libzmq has an error number.
+/// Converts the result of a call; -1 means that libzmq has set an error number.
 #[inline]
 fn outcome(returned: c_int) -> io::Result<usize> {
     usize::try_from(returned).map_err(|_| last_error())
@@ -142,7 +140,7 @@ fn outcome(returned: c_int) -> io::Result<usize> {
 
 #[cold]
 fn last_error() -> io::Error {
-    // SAFETY: reads a number of the calling thread's.
+    // SAFETY: reads an error number of the calling thread.
     io::Error::from_raw_os_error(unsafe { calls::zmq_errno() })
 }
 

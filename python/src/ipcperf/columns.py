@@ -1,6 +1,6 @@
-"""The columns of samples and failures: which there are, in which order, and what each holds.
+"""Columns of samples and failures: names, order and types.
 
-A test holds them against docs/results.schema.json.
+A test compares them with docs/results.schema.json.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a column holds; the value is the type it has in pandas."""
+    """Type of a column; the value is its type in pandas."""
 
     INTEGER = "Int64"
     NUMBER = "float64"
@@ -20,11 +20,11 @@ class Kind(Enum):
     ANYTHING = "object"
 
     def fits(self, value: object) -> bool:
-        """Whether `value`, which is not null, is of this kind."""
+        """Returns whether `value`, which is not null, is of this kind."""
         return _FITS[self](value)
 
 
-# Whole numbers of pandas end here; those of the file may not, but none that is measured comes near.
+# Upper bound of integers in pandas. Numbers in a file may exceed it, but no measured value comes close.
 _MOST = 2**63
 
 
@@ -111,19 +111,19 @@ FAILURE: Columns = RUN | {
 
 OBSERVATION: Columns = {"run_id": Kind.TEXT, "instrument": Kind.TEXT, "role": Kind.TEXT}
 
-# What is kept of each role of a run: times, calls, faults, switches.
+# Keys for one role of a run: times, calls, faults, switches.
 _OF_A_ROLE = re.compile(r"(sender|receiver|both|broker)_")
 
 
 def of_a_run(name: str) -> Kind | None:
-    """The kind of a key that only some runs have: an option, or what a role used. None of any other."""
+    """Returns the kind of a key that only some runs have: an option, or a key of one role. Else None."""
     if name.startswith("option_"):
         return Kind.TEXT
     return Kind.INTEGER if _OF_A_ROLE.match(name) else None
 
 
 def inferred(values: Iterable[object]) -> Kind:
-    """The kind of a column that only a later ipcperf, or an instrument, knows."""
+    """Infers the kind of a column of a later ipcperf or of an instrument."""
     present = [value for value in values if value is not None]
     if not present:
         return Kind.NUMBER

@@ -1,4 +1,4 @@
-"""The command: where it is, how it is run, and what its exit codes become."""
+"""The command: finding it, running it, and turning its exit codes into exceptions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ REMEDY = (
     "build it with `cargo build --release` and put target/release on PATH, or name the program in the "
     f"environment variable {VARIABLE} or the argument `command`"
 )
-# Signals that ask the command to end: it keeps what was measured, and dies of them.
+# Signals that ask the command to end: it keeps its results and dies of the signal.
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)
-# What the command has to say that is no failure: of the machine, of what it lacks.
+# Messages that are not errors: about the machine, and about what it lacks.
 OF_THE_MACHINE = ("ipcperf: warning: ", "unavailable: ", "cannot watch: ")
 OF_A_FAILURE = ("ipcperf: ", "failed: ")
 
@@ -48,7 +48,7 @@ def find_command(command: StrPath | None = None) -> Path:
 
 def _usable(named: str, said_by: str) -> Path:
     if found := shutil.which(named):
-        # Not resolved: a program may look at the name it was called by.
+        # Not resolved: a program may look at the name that it was called by.
         return Path(found).absolute()
     if said_by:
         raise CommandNotFound(f"{said_by} names {named!r}, which is no program that can be run: {REMEDY}")
@@ -57,7 +57,7 @@ def _usable(named: str, said_by: str) -> Path:
 
 @dataclass(frozen=True)
 class Finished:
-    """How a command ended, and what it said."""
+    """Exit code and output of a command."""
 
     arguments: tuple[str, ...]
     exit_code: int
@@ -65,7 +65,7 @@ class Finished:
     stderr: str
 
     def failure(self, results: Results | None = None) -> CommandFailed:
-        """The exception that this exit code stands for, with `results` if any were kept."""
+        """Returns the exception for this exit code, with `results` if any were kept."""
         kind = CODES.get(self.exit_code, CommandFailed)
         return kind(
             self._words(),
@@ -76,7 +76,7 @@ class Finished:
         )
 
     def warn(self) -> None:
-        """Passes on as Python warnings what the command warned of."""
+        """Issues the warnings of the command as Python warnings."""
         for line in self.stderr.splitlines():
             if line.startswith(OF_THE_MACHINE):
                 warnings.warn(line.removeprefix(OF_THE_MACHINE[0]), MachineWarning, stacklevel=4)
@@ -94,8 +94,8 @@ class Finished:
 def invoke(command: Path, arguments: Sequence[str]) -> Finished:
     """Runs `command` with `arguments` until it ends; standard input is empty.
 
-    An interrupt (Ctrl-C) is passed on, and the command given the time to end in order: it keeps what it
-    has measured. What comes of that is exit code 130, as of any signal that asks the command to end.
+    An interrupt (Ctrl-C) is passed on, and the command gets time to end cleanly and keep its results.
+    The exit code is then 130, as for any signal that asks the command to end.
 
     Raises:
         CommandNotFound: the system cannot start it.
@@ -117,7 +117,7 @@ def invoke(command: Path, arguments: Sequence[str]) -> Finished:
 
 
 def _exit_code(returned: int) -> int:
-    """The exit code of a process that `returned` so: that of an interrupt where a signal asked it to end."""
+    """Returns the exit code for a return code: that of an interrupt if a signal asked the process to end."""
     return Interrupted.code if -returned in ASKING else returned
 
 
@@ -125,7 +125,8 @@ def _heard(process: subprocess.Popen[str]) -> tuple[str, str]:
     try:
         return process.communicate()
     except KeyboardInterrupt:
-        # In a terminal it has reached the command too, from elsewhere it has not; twice does no harm.
+        # From a terminal, the command has received the signal too; otherwise it has not. A second one does no
+        # harm.
         process.send_signal(signal.SIGINT)
         heard = process.communicate()
         if _exit_code(process.returncode) != Interrupted.code:

@@ -1,4 +1,4 @@
-"""Records of a results file as tables: a row for each, a column for each key, with proper types."""
+"""Conversion of records of a results file to tables: a row per record, a typed column per key."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from ipcperf.errors import BadResults
 from ipcperf.lines import Fields, Record
 from ipcperf.suffixes import units
 
-# What a file of an older ipcperf says nothing of was then always so.
+# Values that files of older versions do not state, because no others existed.
 _ONCE_ALWAYS = {"touch": "none", "payload": "constant", "buffers": "hot", "first_touch": "after-fork"}
 
 
 def of_runs(path: Path, records: Sequence[Record], columns: Columns) -> pd.DataFrame:
-    """A table of samples or failures: `columns`, whatever else is there, then one for each option.
+    """Returns a table of samples or failures: `columns`, then other keys, then a column per option.
 
-    Lists become text with commas between (``cpus``, ``instruments``), the options of mechanisms a column
-    ``option_NAME`` each, so that all of them can be grouped by.
+    Lists (``cpus``, ``instruments``) become comma-separated text, and each option of a mechanism a column
+    ``option_NAME``, so that tables can be grouped by them.
 
     Raises:
-        BadResults: a key that is known holds what it cannot.
+        BadResults: a known key has a value of the wrong type.
     """
     plain = [Record(line, _plain(fields)) for line, fields in records]
     return _table(path, plain, columns, of_a_run)
 
 
 def of_observations(path: Path, records: Sequence[Record]) -> dict[str, pd.DataFrame]:
-    """A table for each instrument, columns as the instrument calls them.
+    """Returns a table for each instrument, with its own columns.
 
-    A field within a field is named with a point, as in studies: ``percentiles_ns.p50``.
+    Nested fields are named with a dot, as in studies: ``percentiles_ns.p50``.
 
     Raises:
-        BadResults: ``run_id``, ``instrument`` or ``role`` is no text.
+        BadResults: ``run_id``, ``instrument`` or ``role`` is not a string.
     """
     by_instrument: dict[str, list[Record]] = {}
     for line, fields in records:

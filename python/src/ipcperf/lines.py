@@ -1,7 +1,7 @@
-"""The lines of a results file, as they stand in it.
+"""Lines of a results file, unchanged.
 
-What each kind of line holds is laid down in docs/results.schema.json; this looks only at what everything
-else rests on. Keys that are not known are from a later ipcperf, and are let be.
+docs/results.schema.json defines the contents of each kind of line; this module checks only the keys that
+everything else depends on. Unknown keys come from a later ipcperf and are kept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Fields = dict[str, Any]
 
 
 class Record(NamedTuple):
-    """A line: its number in the file, from 1, and what it holds."""
+    """A line: its number in the file, from 1, and its fields."""
 
     line: int
     fields: Fields
@@ -35,13 +35,14 @@ class Lines:
     observations: list[Record] = field(default_factory=list)
     failures: list[Record] = field(default_factory=list)
     footer: Fields | None = None
-    # Whether that footer is the end: else the command that wrote what follows did not end.
+    # Whether that footer is the last line; otherwise the command that wrote the lines after it did not
+    # finish.
     is_closed: bool = False
     is_torn: bool = False
 
 
 _RUN = ("run_id", "block", "attempt", "repetition", "case_id", "mechanism", "options", "buffer_bytes")
-# What a line must have for anything to be made of it.
+# Keys that a line must have to be usable.
 _NEEDED = {
     "sample": (*_RUN, "elapsed_ns", "messages"),
     "observation": ("run_id", "instrument"),
@@ -54,8 +55,8 @@ def read_lines(path: Path) -> Lines:
     """Reads the file at `path`.
 
     Raises:
-        OSError: it cannot be read.
-        BadResults: the header, or a line that is not the last, is not as it should be.
+        OSError: the file cannot be read.
+        BadResults: the header, or a line other than the last, is invalid.
     """
     with path.open("rb") as file:
         lines = Lines(_header(path, file.readline()))
@@ -94,7 +95,7 @@ def _parsed(path: Path, raw: bytes, number: int) -> Fields:
 
 
 def _refuse(constant: str) -> NoReturn:
-    """JSON has no NaN and no Infinity, though Python would read them."""
+    """Refuses NaN and Infinity, which Python accepts but JSON does not have."""
     raise ValueError(f"{constant} is no JSON")
 
 

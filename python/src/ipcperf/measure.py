@@ -1,4 +1,4 @@
-"""Measuring: ``ipcperf study run`` and ``ipcperf run``, with what they measured as their answer."""
+"""Measurements: ``ipcperf study run`` and ``ipcperf run``, returning their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ipcperf.command import Finished, StrPath, find_command, invoke
 from ipcperf.errors import BadResults, Interrupted, NotWritten, SomeFailed, TornResults
 from ipcperf.results import Results, read
 
-# Exit codes that leave a results file of this command behind. After others one may lie there that is older.
+# Exit codes after which this command has left a results file. After others, an existing file may be older.
 _KEEPING = (SomeFailed.code, NotWritten.code, Interrupted.code)
 
 
@@ -108,7 +108,7 @@ def _kept(finished: Finished, path: Path) -> Results | None:
     if finished.exit_code not in _KEEPING:
         return None
     with warnings.catch_warnings():
-        # That it ends early is what the exception says already.
+        # The exception already says that the file ends early.
         warnings.simplefilter("ignore", TornResults)
         try:
             return read(path)
@@ -138,7 +138,7 @@ def _flag(name: str, value: object) -> list[str]:
 
 
 def _new_path(stem: str) -> Path:
-    """A file that is not there yet, in the folder where the command puts what it is given no name for."""
+    """Returns a new path in the default folder of the command for results."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     folder = Path(data) / "ipcperf"
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A results file, read: ``read(path)`` and what comes of it."""
+"""Results files: ``read(path)`` and the type that it returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ipcperf.errors import NotObserved, TornResults
 from ipcperf.frame import of_observations, of_runs
 from ipcperf.lines import Lines, read_lines
 
-# What tells of an observation which run it is of.
+# Columns that identify the run of an observation.
 _IDENTITY = [
     "run_id",
     "case_id",
@@ -81,7 +81,7 @@ class Results:
         if seen is None:
             raise NotObserved(f"{instrument} watched no run in {self.path}{self._why_unwatched(instrument)}")
         options = [name for name in self.samples.columns if name.startswith("option_")]
-        # Both may have a column of one name: pipes have `mode`, and so may an instrument.
+        # Both may have a column of the same name: runs have `mode`, and so may an instrument.
         joined = self.kept[_IDENTITY + options].merge(seen, on="run_id", suffixes=("", "_seen"))
         joined.attrs["units"] = self.samples.attrs["units"] | seen.attrs["units"]
         return joined

@@ -1,11 +1,11 @@
-"""Units, which stand at the end of every name: ``elapsed_ns``, ``bandwidth_bytes_per_s``."""
+"""Units, which are the suffixes of names: ``elapsed_ns``, ``bandwidth_bytes_per_s``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-# The longer ending first: bytes per second are no seconds.
+# Longer endings first: bytes per second are not seconds.
 _ENDINGS = {
     "bytes_per_s": "bytes/s",
     "per_s": "1/s",

@@ -1,4 +1,4 @@
-"""Verdicts: what a study claimed beforehand, and what became of it, as ``ipcperf study judge`` has it."""
+"""Verdicts on the hypotheses of a study, from ``ipcperf study judge``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-//! A study without a mistake, and what a mistake in it is.
+//! A study without mistakes, and a type for a mistake in it.
 
-/// A study without a mistake, with some of everything in it.
+/// A study without mistakes that uses every kind of section.
 pub(crate) const GOOD: &str = r#"name = "base"
 title = "A base for mistakes"
 question = "Which mistakes are told?"
@@ -101,11 +101,11 @@ kind = "histogram"
 where = { matrix = "answers" }
 "#;
 
-/// One mistake: what is replaced by what, where it is told and in which words.
+/// A mistake: the text to replace, its replacement, and the line, key and words of the error message.
 pub(crate) struct Broken {
     pub(crate) from: &'static str,
     pub(crate) to: &'static str,
-    /// What first stands in the line that is told.
+    /// Start of the reported line.
     line_of: &'static str,
     pub(super) key: &'static str,
     pub(super) words: &'static [&'static str],
@@ -120,17 +120,17 @@ pub(super) const fn broken(
 }
 
 impl Broken {
-    /// The good study with this mistake in it.
+    /// Returns the good study with this mistake in it.
     pub(crate) fn text(&self) -> String {
         assert!(GOOD.contains(self.from), "{} is in the good study", self.from);
         GOOD.replacen(self.from, self.to, 1)
     }
 
-    /// The line that must be told.
+    /// Returns the number of the line that must be reported.
     pub(super) fn line(&self) -> usize {
         let text = self.text();
         let at = text.find(self.line_of).unwrap_or_else(|| panic!("no `{}`", self.line_of));
-        // A table begins with its heading.
+        // For a table, that is the line of its heading.
         text[..at].matches('\n').count() + 1
     }
 }

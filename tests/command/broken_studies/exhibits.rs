@@ -1,8 +1,8 @@
-//! Mistakes in what is shown, and in how much of it.
+//! Mistakes in sections for tables and figures.
 
 use super::base::{Broken, broken};
 
-/// Tables, their rows and columns, and pictures.
+/// Tables, their rows and columns, and figures.
 pub(super) const EXHIBITS: &[Broken] = &[
     broken(
         ("sum = [\"sendto\", \"recvfrom\"]", "sum = [\"sendto\", \"recfrom\"]"),

@@ -1,4 +1,4 @@
-//! Studies with a mistake in them: each is told with its line, its key and what would be right.
+//! Studies with a mistake: each is reported with its line, its key and the correction.
 
 mod base;
 mod exhibits;
@@ -22,14 +22,15 @@ fn all() -> impl Iterator<Item = &'static Broken> {
     WRITTEN_AMISS.iter().chain(KEYS).chain(MATRICES).chain(HYPOTHESES).chain(EXHIBITS)
 }
 
-/// `text` as a file in `laboratory`.
+/// Writes `text` to a file in `laboratory`.
 fn file(laboratory: &Laboratory, text: impl AsRef<[u8]>) -> PathBuf {
     let path = laboratory.path("broken.toml");
     fs::write(&path, text).expect("a file");
     path
 }
 
-/// The mistakes that `study check --json` tells of the file at `path`; in words it must tell as many lines.
+/// Returns the mistakes that `study check --json` reports for the file at `path`, and checks that the text output has
+/// one line for each.
 fn mistakes(laboratory: &Laboratory, path: &Path) -> Vec<Value> {
     let path = path.display();
     let json = laboratory.run(&format!("study check --json {path}")).expect(2);
@@ -110,7 +111,7 @@ fn every_command_that_takes_a_study_tells_the_same() {
     }
 }
 
-/// Of what there may be several, one pair of brackets makes one table.
+/// Sections that may occur several times need double brackets.
 #[test]
 fn a_heading_in_the_wrong_brackets_is_told_with_the_right_ones() {
     let laboratory = Laboratory::open();
@@ -159,7 +160,7 @@ fn a_file_that_cannot_be_read_is_named() {
     }
 }
 
-/// What takes long to look at is refused before it is.
+/// A study that would take long to process is refused at once.
 #[test]
 fn absurd_files_are_refused_soon() {
     let laboratory = Laboratory::open();
@@ -208,7 +209,7 @@ fn absurd_files_are_refused_soon() {
     }
 }
 
-/// Two hundred matrices of a size that one may have.
+/// Two hundred matrices, each of a size that is allowed.
 #[test]
 fn the_cells_of_all_matrices_are_counted_together() {
     let laboratory = Laboratory::open();
@@ -224,7 +225,7 @@ fn the_cells_of_all_matrices_are_counted_together() {
     assert_eq!(told[0]["what"], "all have 819200 cells; 100000 are the most");
 }
 
-/// Thousands of columns, each of which selects thousands of levels.
+/// Thousands of columns that each select thousands of levels.
 #[test]
 fn what_selects_over_and_over_is_refused_soon() {
     let laboratory = Laboratory::open();
@@ -248,7 +249,7 @@ fn json(text: &str) -> Value {
     serde_json::to_value(table).expect("JSON")
 }
 
-/// The files in `studies/`.
+/// Returns the files in `studies/`.
 pub(crate) fn studies() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
     let files = fs::read_dir(folder).expect("the studies").map(|file| file.expect("a file").path());
@@ -270,7 +271,7 @@ fn editors_are_told_that_the_studies_are_right() {
     }
 }
 
-/// A schema knows no machine and no other key: it cannot tell all, but much.
+/// A schema knows neither the machine nor the other keys, so it finds many mistakes, but not all.
 #[test]
 fn editors_are_told_of_many_mistakes() {
     let schema = schema();

@@ -1,8 +1,8 @@
-//! What is no TOML, and keys.
+//! Mistakes in TOML syntax and in keys.
 
 use super::base::{Broken, broken};
 
-/// What is no TOML.
+/// Invalid TOML.
 pub(super) const WRITTEN_AMISS: &[Broken] = &[
     broken(
         ("title = \"A base for mistakes\"", "title = \"A base for mistakes"),
@@ -40,7 +40,7 @@ pub(super) const WRITTEN_AMISS: &[Broken] = &[
     broken(("seed = 7", "seed = 007"), ("seed = 007", "TOML"), &["leading zero"]),
 ];
 
-/// Keys that are none, that are missing, and that are given what they cannot be.
+/// Keys that are unknown, missing, or have an invalid value.
 pub(super) const KEYS: &[Broken] = &[
     broken(("title =", "titel ="), ("titel", "titel"), &["no such key", "`title`"]),
     broken(

@@ -1,9 +1,9 @@
-//! How often a test says what is wrong: results files in which every claim lies on its bound, judged by the real
-//! command. The bars: where blocks are independent, a wrong verdict is as rare as its formula says; where they are
-//! not, `supported` is said at most twice as often as the level allows, from 30 repetitions on.
+//! Error rates of the hypothesis tests: results files in which every claim lies exactly on its bound, judged by the
+//! real command. The criteria: with independent blocks, a wrong verdict is as rare as its formula states; with
+//! dependent blocks, `supported` is at most twice as frequent as alpha allows, from 30 repetitions on.
 //!
-//! `IPCPERF_ERROR_RATES=1000 IPCPERF_WRITE_DOCS=1 cargo test --release -p ipcperf --test planted rates` judges so
-//! many claims of each kind under each condition, and writes `docs/error-rates.md`. Without the number a few claims
+//! `IPCPERF_ERROR_RATES=1000 IPCPERF_WRITE_DOCS=1 cargo test --release -p ipcperf --test planted rates` judges that
+//! many claims of each kind under each condition and writes `docs/error-rates.md`. Without the number, a few claims
 //! over six lines with 30 independent blocks are judged, and no page is written.
 
 mod noise;
@@ -23,25 +23,25 @@ use crate::laboratory::Laboratory;
 use noise::{Case, NOISES, Noise};
 use nulls::{LEVELS, NULLS, Null, Wrong};
 
-/// How often each kind of claim is judged under each condition.
+/// Variable with the number of claims of each kind per condition.
 const SETS: &str = "IPCPERF_ERROR_RATES";
-/// As often as a test of a few seconds allows.
+/// Default number, small enough for a test of a few seconds.
 const FEW_SETS: usize = 32;
-/// Claims of each kind in one file: a study has 200 claims at most.
+/// Claims of each kind in one file: a study has at most 200 claims.
 const SETS_IN_A_FILE: usize = 8;
 const LINES: [usize; 3] = [1, 3, 6];
 const BLOCKS: [u32; 3] = [7, 10, 30];
-/// Repetitions from which on dependence can be seen.
+/// Minimum number of repetitions for detecting dependence.
 const MANY_BLOCKS: u32 = 30;
-/// The standard deviation of the logarithm of one value, and of what the values of a block have in common.
+/// Standard deviation of the logarithm of a value, and of the effect that the values of a block share.
 const NOISE: f64 = 0.02;
 const BETWEEN_BLOCKS: f64 = 0.06;
-/// The level of all tests.
+/// Alpha of all tests.
 const LEVEL: f64 = 0.05;
-/// The probability with which any of all rates may lie above its bar by chance, if all are as high as it allows.
+/// Probability that any of the rates exceeds its criterion by chance, if all are as high as the criterion allows.
 const BY_CHANCE: f64 = 0.05;
 
-/// What claims are judged under.
+/// Condition under which claims are judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Condition {
     noise: Noise,
@@ -49,12 +49,12 @@ struct Condition {
     blocks: u32,
 }
 
-/// How often what is wrong was said of each null, of so many times each.
+/// Counts of wrong verdicts for each null, out of `sets` each.
 struct Rate {
     condition: Condition,
     sets: usize,
     wrong: [usize; NULLS.len()],
-    /// The probability below which a count is no chance.
+    /// Probability below which a count is not explained by chance.
     by_chance: f64,
 }
 
@@ -68,17 +68,17 @@ fn conditions(noises: &[Noise], lines: &[usize], blocks: &[u32]) -> Vec<Conditio
     all
 }
 
-/// The metric of a null in one of the sets of a file.
+/// Returns the metric of a null in one of the sets of a file.
 fn metric(set: usize, null: usize) -> String {
     format!("v{set}_{null}")
 }
 
-/// The metric that is the whole of a share.
+/// Returns the metric of the whole that a share refers to.
 fn whole(set: usize) -> String {
     format!("w{set}")
 }
 
-/// The study whose claims are all nulls, `SETS_IN_A_FILE` times.
+/// Returns a study whose claims are all nulls, `SETS_IN_A_FILE` times.
 fn study(blocks: u32) -> String {
     let mut text = format!(
         "name = \"planted\"\ntitle = \"Planted\"\nquestion = \"How often is it wrong?\"\n\n[sampling]\n\
@@ -104,10 +104,10 @@ fn study(blocks: u32) -> String {
     text
 }
 
-/// The cases of one set, which all nulls share: of either side, and of the whole.
+/// Cases of one set, shared by all nulls: those of both sides, and of the whole.
 struct Cases {
     cases: Vec<Case>,
-    /// How far off each is in this block, with what the block has in common.
+    /// Deviation of each in this block, including the block effect.
     off: Vec<f64>,
 }
 
@@ -128,7 +128,7 @@ impl Cases {
     }
 }
 
-/// The text of the `file`th results file of a condition.
+/// Returns a results file for a condition, generated from `seed`.
 fn file(condition: Condition, seed: u64) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let study = study(condition.blocks);
@@ -145,7 +145,7 @@ fn file(condition: Condition, seed: u64) -> String {
     })
 }
 
-/// What is made up of `run`.
+/// Returns the values of `run`.
 fn measured(sets: &[Cases], run: Run, lines: usize) -> Fields {
     let mut fields = Fields::default();
     for (set, cases) in sets.iter().enumerate() {
@@ -161,7 +161,7 @@ fn measured(sets: &[Cases], run: Run, lines: usize) -> Fields {
     fields
 }
 
-/// Adds what `verdicts` say of the nulls.
+/// Counts the wrong verdicts on the nulls.
 fn count(wrong: &mut [usize; NULLS.len()], verdicts: &[Value]) {
     assert_eq!(verdicts.len(), SETS_IN_A_FILE * NULLS.len());
     for (place, verdict) in verdicts.iter().enumerate() {
@@ -172,7 +172,7 @@ fn count(wrong: &mut [usize; NULLS.len()], verdicts: &[Value]) {
     }
 }
 
-/// Judges claims under each of `conditions`, `sets` of each kind or a few more.
+/// Judges at least `sets` claims of each kind under each of `conditions`.
 fn rates(conditions: &[Condition], sets: usize) -> Vec<Rate> {
     let files = sets.div_ceil(SETS_IN_A_FILE);
     let next = AtomicUsize::new(0);
@@ -200,7 +200,7 @@ fn rates(conditions: &[Condition], sets: usize) -> Vec<Rate> {
 }
 
 impl Rate {
-    /// The share of what is wrong that may be said of `null`; none where there is no bar.
+    /// Returns the maximum rate of wrong verdicts on `null`; `None` if there is no criterion.
     fn bar(&self, null: &Null) -> Option<f64> {
         match (self.condition, null.wrong) {
             (Condition { noise, .. }, _) if noise.is_independent() => Some(null.nominal),
@@ -211,13 +211,13 @@ impl Rate {
         }
     }
 
-    /// Whether so many are wrong as its bar and chance allow.
+    /// Whether the count is within its criterion, allowing for chance.
     fn is_well(&self, place: usize) -> bool {
         let wrong = self.wrong[place];
         self.bar(&NULLS[place]).is_none_or(|bar| at_least(wrong, self.sets, bar) >= self.by_chance)
     }
 
-    /// What is above its bar, in words.
+    /// Describes the rates that exceed their criterion.
     fn faults(&self) -> Vec<String> {
         let words = |place: usize| {
             let Null { test, wrong, .. } = &NULLS[place];
@@ -229,7 +229,8 @@ impl Rate {
     }
 }
 
-/// The probability of `count` or more of `all`, each of which comes with `chance`: the binomial distribution.
+/// Returns the probability of `count` or more out of `all` independent events of probability `chance` (binomial
+/// distribution).
 fn at_least(count: usize, all: usize, chance: f64) -> f64 {
     let mut log = float(all) * (1.0 - chance).ln();
     let odds = (chance / (1.0 - chance)).ln();
@@ -264,7 +265,7 @@ fn rates_of_wrong_verdicts_are_within_their_bars() {
     assert!(faults.is_empty(), "{} of the rates:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// By hand: of two, both with probability 0.01, either with 0.19.
+/// By hand: of two events of probability 0.1, both occur with 0.01, at least one with 0.19.
 #[test]
 fn a_count_has_its_binomial_probability() {
     for (count, probability) in [(0, 1.0), (1, 0.19), (2, 0.01)] {
@@ -272,7 +273,7 @@ fn a_count_has_its_binomial_probability() {
     }
 }
 
-/// A test of hypotheses that is new has no rates until it has nulls.
+/// A new hypothesis test must have nulls, and thereby error rates.
 #[test]
 fn every_test_of_hypotheses_has_rates() {
     let schema: Value =

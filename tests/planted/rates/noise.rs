@@ -1,24 +1,24 @@
-//! How repetitions of one case scatter: independently, with heavy tails, or as the one before did.
+//! Distributions of the repetitions of a case: independent, heavy-tailed, or dependent on the previous one.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::file::normal;
 
-/// How the logarithms of a case scatter around their median, with a standard deviation of 1.
+/// Distribution of the logarithms of a case around their median, with a standard deviation of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Noise {
     /// Independent and normal.
     Normal,
-    /// Independent, of Student's t with 3 degrees of freedom.
+    /// Independent; Student's t with 3 degrees of freedom.
     HeavyTailed,
-    /// Autoregressive of first order: the correlation with the repetition before.
+    /// Autoregressive of first order, with this correlation between successive repetitions.
     Autoregressive(f64),
-    /// In one of two modes, 1.9 standard deviations apart, left for the other at one repetition in ten.
+    /// Two modes, 1.9 standard deviations apart, with a change of mode in one of ten repetitions.
     Modes,
 }
 
-/// All of them: those that are independent first.
+/// All distributions, the independent ones first.
 pub(super) const NOISES: [Noise; 5] = [
     Noise::Normal,
     Noise::HeavyTailed,
@@ -27,9 +27,9 @@ pub(super) const NOISES: [Noise; 5] = [
     Noise::Modes,
 ];
 
-/// Half of the distance between modes; the rest of the variance is within them.
+/// Half the distance between modes; the remaining variance is within them.
 const MODE: f64 = 0.95;
-/// The probability that a case changes its mode from one repetition to the next.
+/// Probability that a case changes its mode between repetitions.
 const CHANGES: f64 = 0.1;
 
 impl Noise {
@@ -54,7 +54,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// A case that has been repeated for long.
+    /// Creates a case in the stationary state.
     pub(super) fn new(noise: Noise, random: &mut ChaCha8Rng) -> Self {
         let last = match noise {
             Noise::Modes if random.random::<f64>() < 0.5 => -MODE,
@@ -64,13 +64,13 @@ impl Case {
         Self { noise, last }
     }
 
-    /// How far off the next repetition is.
+    /// Returns the deviation of the next repetition.
     pub(super) fn next(&mut self, random: &mut ChaCha8Rng) -> f64 {
         match self.noise {
             Noise::Normal => normal(random),
             Noise::HeavyTailed => {
                 let square: f64 = (0..3).map(|_| normal(random).powi(2)).sum();
-                // Of variance 3: over its root.
+                // Student's t with 3 degrees of freedom has variance 3; this is divided by its root.
                 normal(random) / square.sqrt()
             }
             Noise::Autoregressive(share) => {

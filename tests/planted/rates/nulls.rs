@@ -1,23 +1,23 @@
-//! For each test what is just not so, where it is likeliest to be supported falsely, and what is just so, where it
-//! is likeliest to be rejected falsely.
+//! Null claims for each test: claims that are just false, where false support is most likely, and claims that are just
+//! true, where false rejection is most likely.
 //!
-//! A line that decides nothing lies clear of all bounds: a claim about several lines is supported falsely most
-//! often where one line alone is in doubt, and rejected falsely where all are.
+//! Lines that must not decide lie clear of all bounds: a claim about several lines is most often supported falsely if a
+//! single line is in doubt, and most often rejected falsely if all are.
 
 use std::f64::consts::LN_2;
 
-/// Levels of each line.
+/// Number of levels of each line.
 pub(super) const LEVELS: usize = 4;
-/// The logarithm of a ratio that no test misses.
+/// Logarithm of a ratio that every test detects.
 const CLEAR: f64 = 0.5;
-/// The logarithms of 1.2, 1.1 and 0.9, which are bounds of claims below.
+/// Logarithms of 1.2, 1.1 and 0.9, which are bounds of claims below.
 const FIFTH: f64 = 0.182_321_556_793_954_6;
 const TENTH_MORE: f64 = 0.095_310_179_804_324_87;
 const TENTH_LESS: f64 = -0.105_360_515_657_826_3;
-/// With 1.1 and the inverse of it, twice this has a mean of 1.
+/// Value such that two of it, 1.1 and the inverse of 1.1 have a mean of 1.
 const HALF_THE_REST: f64 = (4.0 - 1.1 - 1.0 / 1.1) / 2.0;
 
-/// What may not be said.
+/// Kind of wrong verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wrong {
     Support,
@@ -25,7 +25,7 @@ pub(super) enum Wrong {
 }
 
 impl Wrong {
-    /// The verdict that is wrong.
+    /// Returns the verdict that is wrong.
     pub(super) const fn verdict(self) -> &'static str {
         match self {
             Self::Support => "supported",
@@ -34,33 +34,33 @@ impl Wrong {
     }
 }
 
-/// A claim whose truth lies on its bound.
+/// A claim whose true value lies on its bound.
 pub(super) struct Null {
     pub(super) test: &'static str,
     pub(super) wrong: Wrong,
-    /// The probability with which its formula comes to what is wrong, at a level of 5 %, at most.
+    /// Maximum probability of the wrong verdict by the formula of the test, at an alpha of 5 %.
     pub(super) nominal: f64,
-    /// What is true, in words.
+    /// Description of the true values.
     pub(super) truth: &'static str,
-    /// The keys that are its own.
+    /// Keys of the claim that are specific to the test.
     keys: &'static str,
-    /// The logarithm of the first of two lines, or of the only one, at a line and a level; the second is 1.
+    /// Logarithm of the first of two lines, or of the only one, by line and level; the second line is constant at 1.
     first: fn(usize, usize) -> f64,
 }
 
 impl Null {
-    /// Whether it holds two lines against each other.
+    /// Whether it compares two lines.
     pub(super) fn is_of_two(&self) -> bool {
         !["rises", "rises-then-falls", "plateaus-at", "slope", "share-at-least"]
             .contains(&self.test)
     }
 
-    /// Whether its metric is a part of a whole.
+    /// Whether its metric is part of a whole.
     pub(super) fn is_of_a_whole(&self) -> bool {
         self.test == "share-at-least"
     }
 
-    /// The keys of its claim, but for those that name metrics.
+    /// Returns the keys of its claim, without those that name metrics.
     pub(super) fn keys(&self) -> String {
         let lines = if self.is_of_two() {
             "first = { mechanism = \"pipe\" }\nsecond = { mechanism = \"unix-stream\" }\n"
@@ -70,18 +70,18 @@ impl Null {
         format!("{lines}{}", self.keys)
     }
 
-    /// The logarithm of its median.
+    /// Returns the logarithm of its median.
     pub(super) fn log(&self, side: usize, (line, level): (usize, usize)) -> f64 {
         if side == 0 { (self.first)(line, level) } else { 0.0 }
     }
 }
 
-/// `one` on the first line, `other` on the rest.
+/// Returns `one` on the first line and `other` on the rest.
 const fn on_first(line: usize, one: f64, other: f64) -> f64 {
     if line == 0 { one } else { other }
 }
 
-/// A null, of what may not be said and how often at most, and of what is true and the keys that claim it.
+/// Creates a null from the wrong verdict and its probability, and the description and keys of the claim.
 const fn null(
     test: &'static str,
     (wrong, nominal): (Wrong, f64),
@@ -91,13 +91,13 @@ const fn null(
     Null { test, wrong, nominal, truth, keys, first }
 }
 
-/// Half of a test, or of an interval, at 5 %: what lies beyond one end of it.
+/// Error probabilities of one end or both ends of a test or interval at an alpha of 5 %.
 const ONE_END: (Wrong, f64) = (Wrong::Support, 0.025);
 const BOTH_ENDS: (Wrong, f64) = (Wrong::Support, 0.05);
 const ONE_END_REJECTS: (Wrong, f64) = (Wrong::Rejection, 0.025);
 const BOTH_ENDS_REJECT: (Wrong, f64) = (Wrong::Rejection, 0.05);
 
-/// All of them, by test.
+/// All nulls, by test.
 pub(super) const NULLS: [Null; 24] = [
     null(
         "faster-than",
@@ -226,7 +226,7 @@ pub(super) const NULLS: [Null; 24] = [
         "same-shape",
         ONE_END,
         ("one pair differs by the margin at one level, the others are alike", ""),
-        // Over the mean of all levels it is 1.1.
+        // Relative to the mean over all levels, it is 1.1.
         |line, level| if line == 0 && level == 0 { 0.129_211_731_480_006_25 } else { 0.0 },
     ),
     null(
@@ -261,7 +261,7 @@ pub(super) const NULLS: [Null; 24] = [
     ),
 ];
 
-/// The logarithms of the levels over the smallest.
+/// Logarithms of the levels divided by the smallest.
 const LEVEL_LOGS: [f64; LEVELS] = [0.0, LN_2, 2.0 * LN_2, 3.0 * LN_2];
 /// A line that clearly rises.
 const RISING: [f64; LEVELS] = [-3.0 * CLEAR, -2.0 * CLEAR, -CLEAR, 0.0];

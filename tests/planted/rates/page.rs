@@ -6,7 +6,7 @@ use super::noise::NOISES;
 use super::nulls::{NULLS, Wrong};
 use super::{BLOCKS, LEVEL, LINES, MANY_BLOCKS, NOISE, Rate, float};
 
-/// `docs/error-rates.md`.
+/// Returns `docs/error-rates.md`.
 pub(super) fn page(rates: &[Rate]) -> String {
     let sets = rates.first().map_or(0, |rate| rate.sets);
     let mut page = head(sets);
@@ -46,7 +46,7 @@ fn head(sets: usize) -> String {
     )
 }
 
-/// `1, 3 or 6`.
+/// Formats a list as `1, 3 or 6`.
 fn series(words: &[String]) -> String {
     let (last, others) = words.split_last().expect("some words");
     format!("{} or {last}", others.join(", "))
@@ -61,7 +61,7 @@ fn claims(page: &mut String) {
     }
 }
 
-/// The rates under the conditions of one kind of noise.
+/// Writes the rates under the conditions of one kind of noise.
 fn table(page: &mut String, rates: &[&Rate]) {
     let (mut heading, mut rule) = ("| test | wrong is |".to_owned(), "|---|---|".to_owned());
     for rate in rates {
@@ -80,7 +80,7 @@ fn table(page: &mut String, rates: &[&Rate]) {
     }
 }
 
-/// A rate, bold where it is above its bar.
+/// Formats a rate, in bold if it exceeds its criterion.
 fn cell(rate: &Rate, place: usize) -> String {
     let share = format!("{:.1} %", 100.0 * float(rate.wrong[place]) / float(rate.sets));
     if rate.is_well(place) { share } else { format!("**{share}**") }

@@ -1,4 +1,4 @@
-// Panels without the titles of two axes, or without labels at them.
+// Panels without titles for both axes, or without axis labels.
 const offenders = panels.length ? [] : ["no panels at all"];
 for (const panel of panels) {
   const texts = textsOf(panel).filter(text => text.textContent.trim());

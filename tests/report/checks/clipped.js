@@ -1,4 +1,4 @@
-// Words that are cut off because their element hides what does not fit.
+// Text that is cut off because its element hides overflow.
 const hides = style => ["hidden", "clip"].includes(style.overflowX);
 const isForEyes = element => element.clientWidth > 1;
 const offenders = [];

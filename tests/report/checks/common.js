@@ -1,8 +1,8 @@
-// What the checks share: which figures and panels there are, what can be seen, where points lie.
+// Common part of the checks: figures and panels, visibility, and positions of points.
 const panels = [...document.querySelectorAll("svg.panel")];
 const readout = document.getElementById("readout");
 
-// `checkVisibility` alone says of parts of an svg that they are seen, whatever their `display`.
+// `checkVisibility` alone reports parts of an svg as visible, whatever their `display`.
 const isDisplayed = element => {
   const holder = element instanceof SVGElement ? element.parentElement : null;
   return getComputedStyle(element).display !== "none" && (!holder || isDisplayed(holder));
@@ -32,7 +32,7 @@ const pointsOf = holder => [...holder.querySelectorAll("use.point")].filter(isSe
 
 const seriesOf = point => point.closest("g.series").dataset.series;
 
-// The readout's words where it is shown, else nothing.
+// Text of the readout if it is visible, else null.
 const said = () => (readout && isSeen(readout) ? readout.textContent : null);
 
 const textsOf = panel => [...panel.querySelectorAll("text")].filter(isSeen);

@@ -1,9 +1,9 @@
-// Texts and lines that stand out too little from what is behind them, by the formula of WCAG 2.
+// Text and lines with too little contrast to their background, by the formula of WCAG 2.
 const least = { text: 4.5, line: 3 };
 const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 const cache = new Map();
 
-// Any notation of a colour as [red, green, blue, opacity], each up to 1.
+// Converts any notation of a colour to [red, green, blue, opacity], each from 0 to 1.
 const parsed = colour => {
   if (!cache.has(colour)) {
     canvas.clearRect(0, 0, 1, 1);

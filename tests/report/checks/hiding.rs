@@ -1,12 +1,13 @@
-//! A box unticked takes its series out of its figure, for the eye and for the pointer, and out of no
-//! other figure; ticked again, it brings the series back.
+//! Legend check boxes: clearing one hides its series in that figure only, both visually and for the pointer; ticking it
+//! shows the series again.
 
 use serde_json::{Value, json};
 
 use super::{Spot, pointer};
 use crate::page::Page;
 
-/// The first box of each figure: the figure, the series, and a panel in which the series has points.
+/// Script that returns the first box of each figure: the figure, the series, and a panel in which the series has
+/// points.
 const BOXES: &str = "
     return [...document.querySelectorAll('figure.chart')].flatMap(figure => {
         const box = figure.querySelector('.legend input[data-series]');
@@ -15,7 +16,7 @@ const BOXES: &str = "
         return panel < 0 ? [] : [{ figure: figure.id, series: box.dataset.series, panel }];
     });
 ";
-/// Where to click on the box.
+/// Script that returns where to click on the box.
 const BOX: &str = "
     const figure = document.getElementById(arguments[0]);
     const box = [...figure.querySelectorAll('input')].find(box => box.dataset.series === arguments[1]);
@@ -23,8 +24,8 @@ const BOX: &str = "
     const { x, y } = centreOf(box);
     return [x, y];
 ";
-/// Parts of series that are seen but should not be, or the other way round, where arguments[2] says
-/// whether the series should be seen.
+/// Script that returns parts of series that are wrongly visible or hidden; `arguments[2]` says whether the series
+/// should be visible.
 const MISPLACED: &str = "
     const [figure, series, wanted] = arguments;
     const parts = [...document.querySelectorAll('g.series .point, g.series .line, g.series .band')];
@@ -36,14 +37,14 @@ const MISPLACED: &str = "
     }))];
 ";
 
-/// A box and where its series is drawn.
+/// A box, and the panel in which its series is drawn.
 struct Ticked {
     figure: String,
     series: String,
     panel: usize,
 }
 
-/// The first box of every figure.
+/// Tests the first box of every figure.
 pub(super) fn hiding(page: &Page) -> Vec<String> {
     let boxes = page.ask(BOXES, &[]);
     let boxes: Vec<Ticked> =
@@ -90,7 +91,7 @@ impl Ticked {
         found.into_iter().map(|one| format!("{box_of}: {one}")).collect()
     }
 
-    /// The words of a hidden point, which the pointer must not find.
+    /// Returns an offence if the pointer still finds a hidden point.
     fn still_told(&self, page: &Page, spot: &Spot) -> Option<String> {
         pointer::leave(page);
         scroll_to(page, spot);

@@ -1,4 +1,4 @@
-// Names given twice, and references to markers that are not there.
+// Duplicate ids, and references to missing markers.
 const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
 const twice = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
 const markers = [...new Set([...document.querySelectorAll("use")].map(use => use.getAttribute("href") ?? ""))];

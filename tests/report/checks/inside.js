@@ -1,4 +1,4 @@
-// Texts of a panel that reach out of it.
+// Text that extends beyond its panel.
 const tolerance = 1;
 const offenders = [];
 for (const panel of panels) {

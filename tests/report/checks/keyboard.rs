@@ -1,4 +1,4 @@
-//! Figures by keyboard alone: Tab reaches every panel, arrows walk from point to point, Escape ends.
+//! Keyboard operation of figures: Tab reaches every panel, arrow keys move from point to point, Escape ends.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{name_of, pointer, said};
 use crate::browser::Key;
 use crate::page::Page;
 
-/// Remembers which panels had the focus, and says how many elements might have it.
+/// Script that records which panels get the focus, and returns the number of elements that can have it.
 const WATCH: &str = "
     window.focused = new Set();
     document.addEventListener('focusin', event => window.focused.add(event.target));
@@ -15,12 +15,12 @@ const WATCH: &str = "
 ";
 const UNREACHED: &str = "return panels.filter(panel => !window.focused.has(panel)).map(nameOf)";
 const FOCUS: &str = "panels[arguments[0]].focus()";
-/// How many lines with points a panel shows: rows may be several to a series.
+/// Script that counts the lines with points in a panel; a series may have several rows.
 const LINES: &str = "
     const panel = panels[arguments[0]];
     return new Set(pointsOf(panel).map(point => point.closest('g.series'))).size;
 ";
-/// The point whose words are shown: the number of its line, its place there, and the last place.
+/// Script that returns the point whose text is shown: the number of its line, its index there, and the last index.
 const PLACE: &str = "
     const words = said();
     const upon = pointsOf(panels[arguments[0]]).filter(point => point.words && words?.includes(point.words));
@@ -32,7 +32,7 @@ const PLACE: &str = "
     return [lines.indexOf(line), beside.indexOf(best), beside.length - 1];
 ";
 
-/// Where the keys have led to.
+/// Point that the keys have led to.
 #[derive(Clone, Debug, PartialEq)]
 struct Place {
     line: u64,
@@ -42,7 +42,7 @@ struct Place {
 
 pub(super) fn tab(page: &Page) -> Vec<String> {
     let stops = page.ask(WATCH, &[]).as_u64().and_then(|stops| usize::try_from(stops).ok());
-    // Twice round: parts that scroll are stops too, and the first stop need not be the page's first.
+    // Twice round: scrollable parts are stops too, and the first stop need not be the first of the page.
     page.browser.press(Key::Tab, 2 * stops.unwrap_or(0) + 1);
     let unreached = page.find(UNREACHED, &[]);
     unreached.into_iter().map(|panel| format!("{panel}: not reached")).collect()
@@ -64,7 +64,7 @@ fn walk(page: &Page, panel: usize) -> Result<(), String> {
     said(page).map_or(Ok(()), |said| Err(format!("after Escape still says {said:?}")))
 }
 
-/// To the next point of the line and back; a line of one point has no next.
+/// Moves to the next point of the line and back, unless the line has a single point.
 fn along(page: &Page, panel: usize, begun: Place) -> Result<Place, String> {
     if begun.last == 0 {
         return Ok(begun);
@@ -82,7 +82,7 @@ fn along(page: &Page, panel: usize, begun: Place) -> Result<Place, String> {
     Ok(begun)
 }
 
-/// To another line, where there is one.
+/// Moves to another line, if there is one.
 fn across(page: &Page, panel: usize, begun: &Place) -> Result<(), String> {
     if page.ask(LINES, &[json!(panel)]).as_u64() < Some(2) {
         return Ok(());

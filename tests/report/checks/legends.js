@@ -1,4 +1,4 @@
-// Figures whose boxes do not stand for the series drawn in them.
+// Figures whose legend boxes do not match the series drawn in them.
 const figures = [...document.querySelectorAll("figure.chart")];
 const offenders = figures.length ? [] : ["no figures at all"];
 const distinct = elements => [...new Set([...elements].map(element => element.dataset.series))].sort();

@@ -1,4 +1,4 @@
-// Texts of a panel that are too small, as they are scaled on the screen.
+// Text in panels that is too small at its scale on the screen.
 const least = 8;
 const heightOf = text => {
   const { a, b, c, d } = text.getScreenCTM();

@@ -1,5 +1,5 @@
-//! The rules that every report keeps. A check finds all that breaks its rule: which figure, which
-//! panel, which words; one that finds nothing is passed. `mutations.rs` shows that each can fail.
+//! Rules for every report. A check returns every violation of its rule with figure, panel and text; an empty result is
+//! a pass. `mutations.rs` shows that each check can fail.
 
 mod hiding;
 mod keyboard;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::page::Page;
 
-/// A rule, and what breaks it in a page.
+/// A rule and the function that finds its violations.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
     offenders: fn(&Page) -> Vec<String>,
 }
 
-/// How figures answer a reader.
+/// Interaction with figures.
 pub(crate) const USE: &[Check] = &[
     Check { name: "words", offenders: |page| page.find(include_str!("words.js"), &[]) },
     Check { name: "hover", offenders: pointer::hover },
@@ -26,7 +26,7 @@ pub(crate) const USE: &[Check] = &[
     Check { name: "hiding", offenders: hiding::hiding },
 ];
 
-/// How the page looks, in every view.
+/// Appearance of the page, in every view.
 pub(crate) const LOOKS: &[Check] = &[
     Check { name: "overflow", offenders: |page| page.find_in_views(include_str!("overflow.js")) },
     Check { name: "inside", offenders: |page| page.find_in_views(include_str!("inside.js")) },
@@ -37,47 +37,46 @@ pub(crate) const LOOKS: &[Check] = &[
     Check { name: "contrast", offenders: |page| page.find_in_views(include_str!("contrast.js")) },
 ];
 
-/// How it is printed.
+/// Appearance in print.
 pub(crate) const PAPER: &[Check] = &[
     Check { name: "printed", offenders: paper::printed },
     Check { name: "pdf", offenders: paper::pdf },
 ];
 
-/// What the page is made of.
+/// Structure of the page.
 pub(crate) const STRUCTURE: &[Check] = &[
     Check { name: "outline", offenders: |page| page.find(include_str!("outline.js"), &[]) },
     Check { name: "legends", offenders: |page| page.find(include_str!("legends.js"), &[]) },
     Check { name: "ids", offenders: |page| page.find(include_str!("ids.js"), &[]) },
 ];
 
-/// What it says and asks behind the reader's back. These come last: what the other checks do to the
-/// page must be as quiet as opening it.
+/// Console messages and requests. These come last, because the other checks must not cause any either.
 pub(crate) const QUIET: &[Check] = &[
     Check { name: "console", offenders: quiet::console },
     Check { name: "requests", offenders: quiet::requests },
 ];
 
-/// All of them.
+/// All checks.
 pub(crate) const ALL: &[&[Check]] = &[USE, LOOKS, PAPER, STRUCTURE, QUIET];
 
 impl Check {
-    /// What breaks the rule, each with the name of the rule.
+    /// Returns the violations, each with the name of the rule.
     pub(crate) fn told(&self, page: &Page) -> Vec<String> {
         (self.offenders)(page).into_iter().map(|one| format!("{}: {one}", self.name)).collect()
     }
 }
 
-/// A place where a point is met by the pointer.
+/// A position at which the pointer finds a point.
 struct Spot {
     at: (f64, f64),
     scrolled: Value,
     panel: String,
-    /// The words of the points that lie there; more than one where they lie upon each other.
+    /// Text of the points there; several if points overlap.
     accepted: Vec<String>,
 }
 
 impl Spot {
-    /// Where to meet a point of panel number `panel`, of `series` where that matters, scrolled to.
+    /// Finds a position of a point in panel number `panel`, of `series` if given, and scrolls to it.
     fn find(page: &Page, panel: usize, series: Option<&str>) -> Option<Self> {
         let found = page.ask(include_str!("spot.js"), &[json!(panel), json!(series)]);
         let accepted = found["accepted"].as_array()?.iter().filter_map(Value::as_str);
@@ -89,13 +88,13 @@ impl Spot {
         })
     }
 
-    /// Whether `said` has the words of a point that lies here.
+    /// Whether `said` contains the text of a point at this position.
     fn is_told_by(&self, said: Option<&str>) -> bool {
         said.is_some_and(|said| self.accepted.iter().any(|words| said.contains(words.as_str())))
     }
 }
 
-/// What the readout says; nothing where it is not shown.
+/// Returns the text of the readout; `None` if it is hidden.
 fn said(page: &Page) -> Option<String> {
     page.ask("return said()", &[]).as_str().map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-// What a reader who does not see the page goes by: language, headings, names.
+// Accessibility for readers who cannot see the page: language, headings, labels.
 const offenders = [];
 if (!document.documentElement.lang) offenders.push("html has no lang");
 const headings = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")];

@@ -1,5 +1,5 @@
-// Whether the page fits a window of arguments[0] px, and what does not. Not `innerWidth`: on a phone
-// it grows with what does not fit.
+// Elements that do not fit a window of arguments[0] px. `innerWidth` cannot be used: on a phone it grows with
+// the content.
 const width = arguments[0];
 const root = document.documentElement;
 const offenders = [];

@@ -1,4 +1,4 @@
-// Texts of a panel that lie upon one another.
+// Texts of a panel that overlap.
 const tolerance = 1;
 const common = (a, b) => Math.min(
   Math.min(a.right, b.right) - Math.max(a.left, b.left),

@@ -1,4 +1,4 @@
-//! On paper: no controls, dark on white whatever the screen prefers, and nothing lost.
+//! Print: no controls, dark on white whatever the colour scheme, and no text lost.
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::chromedriver;
 use crate::page::{Page, VIEWS};
 use crate::skip::skip;
 
-/// Of 255; a page of dark words on white has about 240.
+/// Minimum mean brightness out of 255; a page of dark text on white has about 240.
 const LEAST_BRIGHTNESS: usize = 180;
 
 pub(super) fn printed(page: &Page) -> Vec<String> {
@@ -18,7 +18,7 @@ pub(super) fn printed(page: &Page) -> Vec<String> {
     offenders
 }
 
-/// The PDF that a reader makes who prefers dark.
+/// Checks the PDF made by a reader who prefers the dark scheme.
 pub(super) fn pdf(page: &Page) -> Vec<String> {
     if ["pdftotext", "pdftoppm"].into_iter().any(|tool| chromedriver::find(tool).is_none()) {
         skip("the printed report", "no pdftotext or pdftoppm here");
@@ -30,7 +30,7 @@ pub(super) fn pdf(page: &Page) -> Vec<String> {
     words_lost(page).into_iter().chain(too_dark(page)).collect()
 }
 
-/// The main heading, if the PDF lacks it.
+/// Returns the main heading if the PDF lacks it.
 fn words_lost(page: &Page) -> Option<String> {
     let heading = page.ask("return document.querySelector('h1')?.innerText ?? ''", &[]);
     let heading = plain(heading.as_str().unwrap_or_default());
@@ -38,17 +38,17 @@ fn words_lost(page: &Page) -> Option<String> {
     (heading.is_empty() || !text.contains(&heading)).then(|| format!("{heading:?} is not in it"))
 }
 
-/// The first sheet, if it is not white for the most part.
+/// Returns an offence if the first sheet is not mostly white.
 fn too_dark(page: &Page) -> Option<String> {
     let image = tool(page, "pdftoppm", &["-gray", "-r", "20", "-singlefile"]);
-    // Header of a PGM: P5, width, height and 255, each ended by one white space.
+    // Header of a PGM file: P5, width, height and 255, each followed by one white space.
     let pixels = image.splitn(4, u8::is_ascii_whitespace).last()?.strip_prefix(b"255\n")?;
     let sum: usize = pixels.iter().map(|&pixel| usize::from(pixel)).sum();
     let brightness = sum / pixels.len().max(1);
     (brightness < LEAST_BRIGHTNESS).then(|| format!("its brightness is {brightness} of 255"))
 }
 
-/// What `name` makes of the PDF.
+/// Returns the output of `name` for the PDF.
 fn tool(page: &Page, name: &str, arguments: &[&str]) -> Vec<u8> {
     let mut command = Command::new(name);
     let output = command.arg(page.path("report.pdf")).args(arguments).output();
@@ -57,7 +57,7 @@ fn tool(page: &Page, name: &str, arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Words as they were before fonts joined letters and sheets broke lines.
+/// Undoes ligatures and line breaks.
 fn plain(text: &str) -> String {
     let text = text.replace('\u{fb01}', "fi").replace('\u{fb02}', "fl");
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,16 +1,16 @@
-//! Pointing at a point shows its words, and no longer than it is pointed at.
+//! Pointing at a point shows its text, only while it is pointed at.
 
 use std::time::{Duration, Instant};
 
 use super::{Spot, name_of, said};
 use crate::page::Page;
 
-/// Where no figure reaches.
+/// Position outside all figures.
 const NOWHERE: (f64, f64) = (1.0, 1.0);
-/// The readout may appear and vanish with a delay.
+/// Time limit; the readout may appear and disappear with a delay.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// One point of every panel.
+/// Tests one point of every panel.
 pub(super) fn hover(page: &Page) -> Vec<String> {
     (0..page.panels()).flat_map(|panel| hover_in(page, panel)).collect()
 }
@@ -27,7 +27,7 @@ fn hover_in(page: &Page, panel: usize) -> Vec<String> {
     offenders
 }
 
-/// Points at `spot`; what is said there instead of its words is an offence.
+/// Points at `spot`; any other text than that of its points is an offence.
 pub(super) fn shows(page: &Page, spot: &Spot) -> Result<(), String> {
     page.browser.point_at(spot.at);
     let answer = becomes(page, |said| spot.is_told_by(said));
@@ -39,7 +39,7 @@ pub(super) fn leave(page: &Page) {
     page.browser.point_at(NOWHERE);
 }
 
-/// Waits until what is said is as `wanted`; else gives what is said.
+/// Waits until `wanted` accepts the readout; otherwise returns the readout.
 pub(super) fn becomes(
     page: &Page,
     wanted: impl Fn(Option<&str>) -> bool,

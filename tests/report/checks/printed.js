@@ -1,9 +1,9 @@
-// What is wrong on paper, asked while the styles are those of print.
+// Offences in print; runs while the print styles apply.
 const offenders = [];
 for (const control of document.querySelectorAll("input, button, select")) {
   if (isSeen(control)) offenders.push(`${control.tagName} of ${control.closest("figure")?.id} is printed`);
 }
-// As if the reader had printed while it was shown.
+// Simulates printing while the readout is shown.
 const wasHidden = readout.hidden;
 readout.hidden = false;
 if (isSeen(readout)) offenders.push("the readout is printed");

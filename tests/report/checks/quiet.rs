@@ -1,4 +1,4 @@
-//! What a page says to the console and asks of the network: nothing.
+//! Console messages and network requests: there must be none.
 
 use crate::page::Page;
 
@@ -6,7 +6,7 @@ pub(super) fn console(page: &Page) -> Vec<String> {
     page.browser.console()
 }
 
-/// Requests beside that for the page itself; what is written in the page is no request.
+/// Returns requests other than that for the page itself; data URLs are not requests.
 pub(super) fn requests(page: &Page) -> Vec<String> {
     let address = page.browser.address();
     let foreign = |asked: &String| *asked != address && !asked.starts_with("data:");

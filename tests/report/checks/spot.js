@@ -1,5 +1,5 @@
-// Where to point at to meet one point of panel number arguments[0], of series arguments[1] where it
-// is given: the one farthest from its neighbours, with the words of all that lie upon it.
+// Position of a point in panel number arguments[0], of series arguments[1] if given: the point farthest from its
+// neighbours, with the texts of all points at that position.
 const panel = panels[arguments[0]];
 const wanted = arguments[1];
 const place = point => ({ point, ...centreOf(point) });

@@ -1,5 +1,5 @@
-// Points that have no words, or words without a number and its unit. A size in bytes is where a point
-// lies, not what was found there. What has no unit says what it is: a p-value, or a middle half of ratios.
+// Points without text, or whose text has no number with a unit. A size in bytes does not count: it is the position
+// of a point, not a result. Figures without a unit are named: a p-value, or the middle half of ratios.
 const unit = "(?:[kMGT]?i?B/s|[fpnum\u00b5]?s|[kMG]?Hz|%|times|messages|calls)";
 const figure = new RegExp(`\\d[\\d.,]*\\s?${unit}(?![A-Za-z])`);
 const plain = /\bp = \d|: [\d.]+ \(middle half [\d.]+ to [\d.]+, n = \d+\)/;

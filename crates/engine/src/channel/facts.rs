@@ -1,4 +1,4 @@
-//! What is known of a mechanism before it is used.
+//! Properties of a mechanism that are known before it is used.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,107 +9,107 @@ use ipcperf_model::mechanism::{
 };
 use ipcperf_model::{Failure, FailureKind, Mode, Report, RunSpec, Unavailable};
 
-use crate::channel::Setup;
+use super::Setup;
 
-/// One mechanism: its facts, its limits, and how to run it.
+/// One mechanism: its properties, its limits, and how to run it.
 ///
-/// Those of the list live as long as the program (`Mechanism<'static>`). What is known of a custom one belongs to
-/// whoever asked its file, and is lent from there.
+/// Listed mechanisms live as long as the program (`Mechanism<'static>`). The properties of a custom mechanism are owned
+/// by the caller that queried its file, and are borrowed from there.
 #[derive(Clone, Copy, Debug)]
 pub struct Mechanism<'a> {
     /// Canonical name.
     pub name: &'a str,
-    /// Description in one line.
+    /// One-line description.
     pub about: &'a str,
     /// Whether messages keep their boundaries.
     pub boundaries: Boundaries,
-    /// What happens to the payload.
+    /// Delivery guarantee of messages.
     pub delivery: Delivery,
-    /// Which way the payload takes, and so what bounds it.
+    /// Path of the payload, which determines its hardware limit.
     pub way: PayloadWay,
     /// How a peer waits for the other.
     pub waits: PeerWait,
-    /// What the receiver gets of the payload.
+    /// Form in which the receiver gets the payload.
     pub payload: PayloadFate,
-    /// What a party learns of the other's death.
+    /// How a peer detects the other's death.
     pub peer_death: PeerDeath,
-    /// Whether processes of different users, neither started by the other, can meet.
+    /// Whether it works between processes of different users, neither of which started the other.
     pub unrelated: Unrelated,
-    /// Who else does part of the work.
+    /// Participant other than the peers that does part of the work.
     pub helper: Helper,
-    /// Its options.
+    /// Options of the mechanism.
     pub options: &'static [OptionSpec],
-    /// The modes it can run in.
+    /// Modes that it can run in.
     pub modes: &'static [Mode],
-    /// The longer text of its documentation page.
+    /// Longer text of its documentation page.
     pub documentation: Documentation,
     /// Whether it can be used on this machine.
     pub availability: fn() -> Result<(), Unavailable>,
-    /// The largest message it carries when set up so; `None` where there is no limit.
+    /// Largest message it carries with this setup; `None` if there is no limit.
     pub limit: fn(&Setup<'_>) -> Option<Limit>,
-    /// How many messages of the largest size it has memory for, besides those that the parties send from
-    /// and receive into.
+    /// Number of messages of the largest size that fit into its memory, not counting the buffers that the peers send
+    /// from and receive into.
     pub holds: fn(&Setup<'_>) -> u64,
-    /// The library that does the work, where one does.
+    /// Library that does the work, if any.
     pub library: Option<Library>,
-    /// Why it cannot be used here, where that is known beforehand, as of a file that cannot be loaded.
+    /// Reason why it cannot be used here, if known beforehand: for example, a file that cannot be loaded.
     pub missing: Option<&'a Unavailable>,
-    /// Runs one case of it in this process, which must be a fresh worker.
+    /// Runs one case in this process, which must be a fresh worker.
     pub execute: fn(&RunSpec, &Mechanism<'_>) -> Report,
 }
 
 /// One option of a mechanism, set with `--set MECHANISM.NAME=VALUE`.
 #[derive(Debug)]
 pub struct OptionSpec {
-    /// Its name, without the mechanism's.
+    /// Name, without that of the mechanism.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// One-line description.
     pub about: &'static str,
-    /// What it takes.
+    /// Values it accepts.
     pub values: OptionValues,
-    /// The value when it is not set.
+    /// Default value.
     pub default: &'static str,
 }
 
-/// The values an option takes.
+/// Values that an option accepts.
 #[derive(Debug)]
 pub enum OptionValues {
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// One of these words, which need what may not be everywhere.
+    /// One of these words, some of which may be unavailable on this machine.
     Choices(&'static [Choice]),
-    /// A number of bytes, or the word that is the default.
+    /// A number of bytes, or the default, which is a word.
     Bytes,
     /// A number of bytes, or one of these words.
     BytesOr(&'static [&'static str]),
-    /// A whole number in this range, or the word that is the default.
+    /// A whole number in this range, or the default, which is a word.
     Number(RangeInclusive<u64>),
-    /// The absolute path of a folder, or the word that is the default.
+    /// Absolute path of a folder, or the default, which is a word.
     Folder,
 }
 
-/// A value of an option that may not be had here.
+/// A value of an option that may be unavailable on this machine.
 #[derive(Debug)]
 pub struct Choice {
-    /// The word for it.
+    /// Spelling of the value.
     pub word: &'static str,
     /// Whether it can be used on this machine.
     pub availability: fn() -> Result<(), Unavailable>,
 }
 
-/// A value of an option that cannot be had here.
+/// A value of an option that is unavailable on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
-    /// The option.
+    /// Name of the option.
     pub option: &'static str,
-    /// Its value.
+    /// Unavailable value.
     pub value: &'static str,
-    /// What is missing.
+    /// Resource that is missing on this machine.
     pub missing: Unavailable,
 }
 
 impl OptionSpec {
-    /// Whether `value`, in its canonical form, is one of its values.
+    /// Whether the option accepts `value`, given in its canonical form.
     #[must_use]
     pub fn takes(&self, value: &str) -> bool {
         let number = value.parse::<u64>();
@@ -126,7 +126,7 @@ impl OptionSpec {
             }
     }
 
-    /// Its values that cannot be had here.
+    /// Values that are unavailable on this machine.
     #[must_use]
     pub fn lacks(&self) -> Vec<Lack> {
         let OptionValues::Choices(choices) = &self.values else { return Vec::new() };
@@ -138,14 +138,14 @@ impl OptionSpec {
     }
 }
 
-/// A fact of a mechanism in words, as lists, their JSON and the documentation have it.
+/// Text of one property of a mechanism, as in lists, their JSON and the documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactInWords {
     /// Key in JSON.
     pub key: &'static str,
     /// Heading of the column in the documentation.
     pub heading: &'static str,
-    /// What it is of this mechanism.
+    /// Value for this mechanism.
     pub words: String,
 }
 
@@ -155,15 +155,15 @@ impl FactInWords {
     }
 }
 
-/// What a mechanism that says nothing of itself does: it fails.
+/// Fallback of a mechanism without a way to run: fails.
 fn cannot_run(_: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let place = format!("{} has no way to run", mechanism.name);
     Report::Failed(Failure::new(FailureKind::Worker, place))
 }
 
 impl Mechanism<'_> {
-    /// What most mechanisms have in common: no library, no limit, nothing held, nothing missing. All else is for each
-    /// to say.
+    /// Values that most mechanisms share: no options, no library, no limit, no messages held, nothing missing. Every
+    /// mechanism states its other facts itself, even those that are equal to the ones here: a reader looks for them.
     pub const BASE: Mechanism<'static> = Mechanism {
         name: "",
         about: "",
@@ -192,7 +192,7 @@ impl Mechanism<'_> {
         execute: cannot_run,
     };
 
-    /// Facts that a reader of lists may want to know, the same of every mechanism and in the same order.
+    /// Properties for lists of mechanisms: the same ones for every mechanism, in the same order.
     #[must_use]
     pub fn facts_in_words(&self) -> Vec<FactInWords> {
         vec![
@@ -206,15 +206,15 @@ impl Mechanism<'_> {
         ]
     }
 
-    /// Whether it can be used on this machine: of an own one, what was learnt of its file.
+    /// Whether it can be used on this machine. For a custom mechanism, the result of querying its file.
     ///
     /// # Errors
-    /// What is missing.
+    /// Returns what is missing.
     pub fn available(&self) -> Result<(), Unavailable> {
         self.missing.map_or_else(self.availability, |missing| Err(missing.clone()))
     }
 
-    /// What the receiver gets of the payload with these options.
+    /// Form in which the receiver gets the payload with these options.
     #[must_use]
     pub fn fate(&self, options: &BTreeMap<String, String>) -> PayloadFate {
         let PayloadFate::Chosen { option, handed_over } = self.payload else { return self.payload };
@@ -224,7 +224,7 @@ impl Mechanism<'_> {
         }
     }
 
-    /// Whether a peer sleeps at once when it waits, with these options.
+    /// Whether a waiting peer sleeps at once with these options.
     #[must_use]
     pub fn sleeps(&self, options: &BTreeMap<String, String>) -> bool {
         match self.waits {
@@ -236,7 +236,7 @@ impl Mechanism<'_> {
         }
     }
 
-    /// What readers of results must know of a case with these options.
+    /// Properties of a case with these options that a reader of results needs.
     #[must_use]
     pub fn case_facts(&self, options: &BTreeMap<String, String>) -> CaseFacts {
         CaseFacts {
@@ -248,13 +248,13 @@ impl Mechanism<'_> {
         }
     }
 
-    /// The value of `option`: the one that was set, or its default.
+    /// Value of `option`: the one that was set, or its default.
     fn value<'a>(&self, options: &'a BTreeMap<String, String>, option: &str) -> Option<&'a str> {
         let default = self.options.iter().find(|known| known.name == option).map(|it| it.default);
         options.get(option).map(String::as_str).or(default)
     }
 
-    /// The first of `options` that cannot be had here; those left out have their defaults.
+    /// First of `options` that is unavailable on this machine; unset options have their defaults.
     #[must_use]
     pub fn lack(&self, options: &BTreeMap<String, String>) -> Option<Lack> {
         let is_chosen = |option: &OptionSpec, value: &str| {
@@ -266,16 +266,16 @@ impl Mechanism<'_> {
     }
 }
 
-/// The largest message a mechanism carries, and why.
+/// Largest message of a mechanism, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Bytes of the largest message.
+    /// Size of the largest message, bytes.
     pub bytes: u64,
-    /// What sets the limit, in a few words.
+    /// Reason for the limit, in a few words.
     pub because: String,
 }
 
-/// The longer text of a mechanism's page; every mechanism has the same headings.
+/// Longer text of a mechanism's page; every mechanism has the same headings.
 #[derive(Clone, Copy, Debug)]
 pub struct Documentation {
     /// *How it works*.
@@ -288,4 +288,37 @@ pub struct Documentation {
     pub defaults_that_matter: &'static str,
     /// *References*: manual pages and papers.
     pub references: &'static [&'static str],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::MECHANISMS;
+
+    /// The compiler does not ask for what `BASE` has, so that a mechanism could forget it.
+    #[test]
+    fn every_mechanism_has_what_the_base_leaves_empty() {
+        for mechanism in MECHANISMS {
+            let name = mechanism.name;
+            let Documentation {
+                how_it_works,
+                message_boundaries,
+                minimum_kernel,
+                defaults_that_matter,
+                references,
+            } = mechanism.documentation;
+            let texts = [
+                name,
+                mechanism.about,
+                how_it_works,
+                message_boundaries,
+                minimum_kernel,
+                defaults_that_matter,
+            ];
+            assert!(texts.iter().all(|text| !text.is_empty()), "{name}");
+            assert!(!references.is_empty() || name == "null", "{name}");
+            let is_base = std::ptr::fn_addr_eq(mechanism.execute, Mechanism::BASE.execute);
+            assert!(!is_base, "{name} cannot run");
+        }
+    }
 }

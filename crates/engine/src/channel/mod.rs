@@ -1,4 +1,4 @@
-//! What a mechanism must provide: two ends that send and receive.
+//! Interface of a mechanism: two ends that send and receive.
 
 mod facts;
 
@@ -14,18 +14,18 @@ pub use facts::{
     Choice, Documentation, FactInWords, Lack, Limit, Mechanism, OptionSpec, OptionValues,
 };
 
-/// Where the parties run in relation to each other.
+/// Where the peers run relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearness {
     /// Both on one CPU: while one runs, the other cannot.
     OneCpu,
-    /// Each on a CPU of its own.
+    /// Each on a separate CPU.
     Apart,
-    /// Wherever the scheduler puts them.
+    /// Placed by the scheduler.
     Unpinned,
 }
 
-/// Where the parties of `spec` are in relation to each other.
+/// Where the peers of `spec` run relative to each other.
 #[must_use]
 pub fn nearness(spec: &RunSpec) -> Nearness {
     match spec.cpus {
@@ -36,40 +36,40 @@ pub fn nearness(spec: &RunSpec) -> Nearness {
     }
 }
 
-/// Whether a call waits.
+/// Whether calls block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocking {
-    /// It waits until something moved.
+    /// Waits until data can move.
     Wait,
-    /// It returns [`Errno::AGAIN`] when nothing can move.
+    /// Returns [`Errno::AGAIN`] if no data can move.
     Try,
 }
 
-/// What a mechanism is told when it is opened.
+/// Parameters for opening a mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// The mechanism's options by name.
+    /// Options of the mechanism by name.
     pub options: &'a BTreeMap<String, String>,
-    /// Bytes of one message, or handed to one call: of the largest, where a reply has another size.
+    /// Bytes per message, or per call; those of the larger one if request and reply differ.
     pub buffer_bytes: u64,
-    /// What the kernel shall hold between the parties, bytes; `None` for its default.
+    /// Requested size of the kernel buffers between the peers, bytes; `None` for the default.
     pub kernel_buffer_asked_bytes: Option<u64>,
-    /// Whether more than the system's maximum is tried for it.
+    /// Whether to try more than the system's maximum for it.
     pub privilege: Privilege,
-    /// Where the parties will run.
+    /// Where the peers will run.
     pub nearness: Nearness,
-    /// The CPUs of sender and receiver; `None` leaves both to the scheduler.
+    /// CPUs of sender and receiver; `None` leaves both to the scheduler.
     pub cpus: Option<[u32; 2]>,
-    /// Whether calls wait.
+    /// Whether calls block.
     pub blocking: Blocking,
-    /// What the parties will do.
+    /// Workload that the peers will run.
     pub workload: Kind,
-    /// Which buffers they do it with.
+    /// Buffers that the workload uses.
     pub buffers: Reuse,
 }
 
 impl<'a> Setup<'a> {
-    /// What the mechanism of `spec` is told.
+    /// Parameters for the mechanism of `spec`.
     #[must_use]
     pub fn new(spec: &'a RunSpec) -> Self {
         Self {
@@ -90,13 +90,13 @@ impl<'a> Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// The value of option `name`, or `default` where it was not set.
+    /// Value of option `name`, or `default` if unset.
     #[must_use]
     pub fn option<'b>(&'b self, name: &str, default: &'b str) -> &'b str {
         self.options.get(name).map_or(default, String::as_str)
     }
 
-    /// A set-up for tests, with everything but `options` as usual.
+    /// A setup for tests, with defaults for everything but `options`.
     #[cfg(test)]
     pub(crate) fn plain(options: &BTreeMap<String, String>) -> Setup<'_> {
         Setup {
@@ -112,91 +112,88 @@ impl Setup<'_> {
         }
     }
 
-    /// The value of option `name` where it was set and is a number.
+    /// Value of option `name` if it is set and is a number.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.options.get(name)?.parse().ok()
     }
 }
 
-/// The kernel's answer to what was asked of it.
+/// Kernel's reply to the requested sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
-    /// What the kernel says it may hold, bytes; `None` where it holds nothing.
+    /// Size the kernel reports for its buffers, bytes; `None` if it has no buffer.
     pub kernel_buffer_bytes: Option<u64>,
 }
 
-/// The two ends of an open mechanism, made before the parties part.
+/// The two ends of an open mechanism, created before the fork.
 #[derive(Debug)]
 pub struct Opened<E> {
-    /// For the party that sends, or starts each round trip.
+    /// End of the peer that sends, or that starts each round trip.
     pub sender: E,
-    /// For the party that receives, or answers.
+    /// End of the peer that receives, or that replies.
     pub receiver: E,
-    /// What the kernel granted.
+    /// Sizes that the kernel granted.
     pub granted: Granted,
 }
 
-/// A mechanism as the loops see it: something that can be opened.
+/// A mechanism that can be opened.
 pub trait Channel {
-    /// The type of both ends.
+    /// Type of both ends.
     type End: Endpoint;
 
     /// Opens both ends, connected to each other, in the worker and before any fork.
     ///
     /// # Errors
-    /// [`ipcperf_model::FailureKind::SetUp`] with the call that failed.
+    /// Returns [`ipcperf_model::FailureKind::SetUp`] with the call that failed.
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure>;
 }
 
 /// One end of a mechanism: sends to and receives from the other end.
 pub trait Endpoint: Send + 'static {
-    /// Whether one receive returns one message, whole.
+    /// Whether one receive returns exactly one message.
     const KEEPS_BOUNDARIES: bool;
     /// Whether messages may be lost.
     const LOSES: bool = false;
-    /// Whether what was sent may still be read from the buffer it was sent from: see
-    /// [`Endpoint::turns`].
+    /// Whether a sent message may still be read from the send buffer: see [`Endpoint::turns`].
     const LENDS: bool = false;
 
-    /// Whether system calls can be counted: not where a library makes them.
+    /// Whether system calls can be counted; they cannot if a library makes them.
     const COUNTS_CALLS: bool = true;
 
-    /// Whether messages are composed in memory of the mechanism's: see [`Endpoint::loan`].
+    /// Whether messages are composed in memory of the mechanism: see [`Endpoint::loan`].
     const SENDS_IN_PLACE: bool = false;
-    /// Whether messages are left in memory of the mechanism's on arrival: see [`Endpoint::take`].
+    /// Whether messages stay in memory of the mechanism on arrival: see [`Endpoint::take`].
     const RECEIVES_IN_PLACE: bool = false;
 
-    /// How many buffers the party must send from in turn, so that none is written to while the other
-    /// side may still read from it. More than one only where [`Endpoint::LENDS`].
+    /// Number of buffers to send from in rotation, so that none is written to while the other side may still read it.
+    /// More than one only with [`Endpoint::LENDS`].
     fn turns(&self) -> usize {
         1
     }
 
-    /// Called by the party that will use this end, after it parted from the other: the place to
-    /// map and touch memory.
+    /// Maps and touches memory. Called by the peer that will use this end, after the fork.
     ///
     /// # Errors
-    /// The system's refusal.
+    /// Returns the system's error.
     fn prepare(&mut self) -> Result<(), Errno> {
         Ok(())
     }
 
-    /// Called after [`Endpoint::prepare`] with the memory that the party will send from and receive
-    /// into, which does not go away while it plays: the place to tell the kernel of it.
+    /// Registers the memory that the peer will send from and receive into, which stays mapped while it runs. Called
+    /// after [`Endpoint::prepare`].
     ///
     /// # Errors
-    /// The system's refusal.
+    /// Returns the system's error.
     fn adopt(&mut self, _buffers: &[&[u8]]) -> Result<(), Errno> {
         Ok(())
     }
 
-    /// Hands `bytes` over and returns how many were taken. An end that sends in place copies them
-    /// there.
+    /// Sends `bytes` and returns how many were accepted. An end that sends in place copies them there.
     ///
     /// # Errors
-    /// `EAGAIN` where nothing can move and calls do not wait; `EPIPE` and its like where the peer
-    /// is gone; else the system's refusal.
+    /// Returns `EAGAIN` if no data can move and calls do not block, `EPIPE` or a similar error if the peer is gone,
+    /// else the system's error.
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.loan(bytes.len())?;
         self.loaned().copy_from_slice(bytes);
@@ -204,8 +201,8 @@ pub trait Endpoint: Send + 'static {
         Ok(bytes.len())
     }
 
-    /// Fills `bytes` from the front with what has arrived and returns how many; 0 when the peer is
-    /// gone. An end that receives in place copies it from there.
+    /// Fills `bytes` from the front with received data and returns its length; 0 if the peer is gone. An end that
+    /// receives in place copies the data from there.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].
@@ -216,23 +213,22 @@ pub trait Endpoint: Send + 'static {
         Ok(length)
     }
 
-    /// Finds a place for the next message, of `bytes`, in memory of the mechanism's; waits where all
-    /// are taken.
+    /// Reserves space for the next message, of `bytes`, in memory of the mechanism; waits if all space is in use.
     ///
     /// # Errors
-    /// As for [`Endpoint::send`]; `EOPNOTSUPP` for an end that does not send in place. Of these calls and
-    /// those below none is made again: an end that is interrupted goes on by itself.
+    /// As for [`Endpoint::send`]; `EOPNOTSUPP` for an end that does not send in place. The caller retries neither this
+    /// call nor those below: an end that is interrupted continues by itself.
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
         let _ = bytes;
         Err(Errno::OPNOTSUPP)
     }
 
-    /// The place that was found; empty where none was.
+    /// The reserved space; empty if none is reserved.
     fn loaned(&mut self) -> &mut [u8] {
         &mut []
     }
 
-    /// Sends what lies in the place that was found.
+    /// Sends the message in the reserved space.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].
@@ -240,7 +236,7 @@ pub trait Endpoint: Send + 'static {
         Err(Errno::OPNOTSUPP)
     }
 
-    /// Waits for a message, leaves it where it lies, and returns its length; 0 when the peer is gone.
+    /// Waits for a message, leaves it in place, and returns its length; 0 if the peer is gone.
     ///
     /// # Errors
     /// As for [`Endpoint::send`]; `EOPNOTSUPP` for an end that does not receive in place.
@@ -248,12 +244,12 @@ pub trait Endpoint: Send + 'static {
         Err(Errno::OPNOTSUPP)
     }
 
-    /// The message that was taken; empty where none was.
+    /// The message that was taken; empty if none was.
     fn taken(&self) -> &[u8] {
         &[]
     }
 
-    /// Gives the place of the message that was taken back.
+    /// Releases the message that was taken.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].
@@ -261,7 +257,7 @@ pub trait Endpoint: Send + 'static {
         Ok(())
     }
 
-    /// Sends the message that was taken back as it is, and releases it.
+    /// Sends the message that was taken back unchanged, and releases it.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].
@@ -269,9 +265,8 @@ pub trait Endpoint: Send + 'static {
         Err(Errno::OPNOTSUPP)
     }
 
-    /// Sends what was taken but held back; called when a party has done its part of a phase, which may
-    /// end with a send. Anything may be where [`Endpoint::LENDS`], or where a library sends only while
-    /// it is called.
+    /// Sends messages that were accepted but held back. Called after a peer has done its part of a phase, which may end
+    /// with a send. Messages may be held back with [`Endpoint::LENDS`], or if a library sends only while it is called.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].
@@ -279,27 +274,26 @@ pub trait Endpoint: Send + 'static {
         Ok(())
     }
 
-    /// System calls made since this was last asked; `None` where each send and each receive is
-    /// exactly one.
+    /// Number of system calls since the last query; `None` if each send and each receive is exactly one.
     fn take_calls(&mut self) -> Option<u64> {
         None
     }
 
-    /// The process between the parties, where there is one: the role broker.
+    /// Process ID of the broker between the peers, if there is one.
     fn broker(&self) -> Option<u32> {
         None
     }
 
-    /// Throws away what has arrived unread: the end marks of a lossy stream.
+    /// Discards unread data: the end marks of a lossy stream.
     fn drain(&mut self) {}
 
-    /// The descriptors to poll for room and for data, where there are such.
+    /// Descriptors to poll for room and for data, if any.
     fn descriptors(&self) -> Option<Descriptors<'_>> {
         None
     }
 
-    /// Lets go of an end that belongs to the other process after a fork: descriptors are closed,
-    /// so that end of file and `EPIPE` arrive, and the peer is told nothing.
+    /// Closes an end that belongs to the other process after a fork. Descriptors are closed, so that end of file and
+    /// `EPIPE` can arrive; the peer is sent nothing.
     fn disown(self)
     where
         Self: Sized,
@@ -308,7 +302,7 @@ pub trait Endpoint: Send + 'static {
     }
 }
 
-/// What to poll before an end can move again.
+/// Descriptors to poll before an end can move data again.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptors<'a> {
     /// Readable when data has arrived.

@@ -1,4 +1,4 @@
-//! Folders that belong to one run, or to this user: made new, known by their owner.
+//! Private folders of a run or of this user: newly created, and recognized by their owner.
 
 use std::ffi::{CStr, CString};
 use std::fs::DirBuilder;
@@ -14,34 +14,36 @@ use rustix::process::geteuid;
 
 use super::sweep::{FOLDER, remove_everything};
 
-/// Makes the folder `path`, which only its owner may enter, whatever the umask. One that is there already is
-/// an error: who made it is not known.
+/// Creates the folder `path` with access for its owner only, whatever the umask. Fails if the path exists, since
+/// another user may have created it.
 ///
 /// # Errors
-/// Why it cannot be made.
+/// Returns the system's error.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(CWD, path, flags, Mode::empty())?;
     let status = fstat(&folder)?;
     if status.st_uid != geteuid().as_raw() {
-        // A file system that gives what root makes to another user: it could not be told from a stranger's.
+        // The file system maps files created by root to another user. The folder is then indistinguishable from another
+        // user's.
         rmdir(path)?;
         return Err(Errno::PERM.into());
     }
-    // The umask may have taken bits of the owner's. By descriptor: what has the path now need not be ours.
+    // The umask may have cleared bits of the owner's. Use the descriptor: the path may by now name another user's
+    // folder.
     if status.st_mode & 0o777 != 0o700 {
         chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), Mode::RWXU)?;
     }
     Ok(())
 }
 
-/// `path` as the system takes it; `None` where it holds a zero.
+/// Converts `path` to a C string; `None` if it contains a NUL byte.
 pub(crate) fn as_c(path: &Path) -> Option<CString> {
     CString::new(path.as_os_str().as_bytes()).ok()
 }
 
-/// Whether `path` is a folder, not a link to one, of this user's.
+/// Whether `path` is a folder, not a link to one, that belongs to this user.
 pub(super) fn is_own(path: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
@@ -49,11 +51,11 @@ pub(super) fn is_own(path: &Path) -> bool {
         .is_ok_and(|status| status.st_uid == geteuid().as_raw())
 }
 
-/// Removes the folder `path` with all it holds where it is this user's, and no link. Makes system calls
-/// alone, so that a signal handler may call it.
+/// Removes the folder `path` and its contents if it is no link and belongs to this user. Makes only system calls, so
+/// that a signal handler may call it.
 ///
 /// # Errors
-/// Why it is still there.
+/// Returns the reason why it still exists.
 pub(crate) fn remove_own(path: &CStr) -> Result<(), Errno> {
     let folder = match openat(CWD, path, FOLDER, Mode::empty()) {
         Err(Errno::NOENT) => return Ok(()),

@@ -1,4 +1,4 @@
-//! One object that a run made and that is still there.
+//! An object that a run created and that still exists.
 
 use std::ffi::CString;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::message_queue;
 use super::shared_memory::SHARED_MEMORY;
 use super::system_v::SystemV;
 
-/// An object that a run left. It was found by the run's token and belongs to this user.
+/// An object that a run left behind. It was found by the run's token and belongs to this user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leftover {
     /// A folder.
@@ -23,15 +23,15 @@ pub enum Leftover {
     SharedMemory(String),
     /// A System V object.
     SystemV {
-        /// Which kind.
+        /// Kind of the object.
         kind: SystemV,
-        /// Its number.
+        /// Its identifier.
         id: i32,
     },
 }
 
 impl Leftover {
-    /// Name of the kind of object.
+    /// Name of the object's kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -44,10 +44,10 @@ impl Leftover {
         }
     }
 
-    /// Removes it.
+    /// Removes the object.
     ///
     /// # Errors
-    /// Why it is still there.
+    /// Returns the reason why it still exists.
     pub(super) fn remove(&self) -> Result<(), Errno> {
         let removed = match self {
             Self::Folder(path) => remove_own(&as_c(path).ok_or(Errno::INVAL)?),
@@ -58,7 +58,7 @@ impl Leftover {
             Self::SystemV { kind, id } => kind.remove(*id),
         };
         match removed {
-            // Gone meanwhile.
+            // Removed in the meantime.
             Err(Errno::NOENT | Errno::IDRM) => Ok(()),
             removed => removed,
         }

@@ -10,7 +10,7 @@ use rustix::process::geteuid;
 use super::RunNames;
 use super::system_v::outcome;
 
-/// A queue for each direction.
+/// Direction of a queue. There is one queue for each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// From the sender to the receiver.
@@ -19,17 +19,17 @@ pub(crate) enum Direction {
     Back,
 }
 
-/// The name of a queue while it is opened.
+/// Name under which a queue is opened.
 pub(crate) fn name(names: &RunNames, direction: Direction) -> CString {
     let direction = match direction {
         Direction::There => "there",
         Direction::Back => "back",
     };
-    // A token holds no zero.
+    // A token contains no NUL byte.
     CString::new(format!("/{}-{direction}", names.base())).unwrap_or_default()
 }
 
-/// The queues of the run that are there and this user's.
+/// Existing queues of the run that belong to this user.
 pub(super) fn present(names: &RunNames) -> Vec<CString> {
     let all = [Direction::There, Direction::Back].map(|direction| name(names, direction));
     all.into_iter().filter(is_own).collect()
@@ -37,7 +37,7 @@ pub(super) fn present(names: &RunNames) -> Vec<CString> {
 
 fn is_own(name: &CString) -> bool {
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
-    // SAFETY: the name is a string that ends; without O_CREAT nothing is made.
+    // SAFETY: the name is NUL-terminated; without O_CREAT nothing is created.
     let Ok(queue) = outcome(unsafe { libc::mq_open(name.as_ptr(), flags) }) else { return false };
     // SAFETY: the descriptor was just opened and is closed once.
     let queue = unsafe { OwnedFd::from_raw_fd(queue) };
@@ -45,6 +45,6 @@ fn is_own(name: &CString) -> bool {
 }
 
 pub(super) fn remove(name: &CString) -> Result<(), Errno> {
-    // SAFETY: the name is a string that ends.
+    // SAFETY: the name is NUL-terminated.
     outcome(unsafe { libc::mq_unlink(name.as_ptr()) }).map(drop)
 }

@@ -1,13 +1,12 @@
-//! The names that one run makes where others can see them: folders, message queues, shared memory, System V
-//! objects.
+//! Names that a run creates in system-wide namespaces: folders, message queues, shared memory, System V objects.
 //!
 //! ```text
-//! command: RunNames::draw -> journal -> worker: mechanisms make what they need -> command: remove
+//! command: RunNames::draw -> journal -> worker: mechanisms create objects -> command: remove
 //! ```
 //!
-//! Every name is derived from a [`RunToken`], which nobody can guess. So nobody can make one of them first,
-//! and two runs never meet, not even where two PID namespaces share `/tmp`. What is removed is known by the
-//! token and by its owner, never by a pattern.
+//! Every name is derived from a [`RunToken`], which cannot be guessed. So no other user can create one of them first,
+//! and two runs never collide, not even if two PID namespaces share `/tmp`. Objects to remove are recognized by the
+//! token and by their owner, never by a pattern.
 
 mod folder;
 mod leftover;
@@ -34,18 +33,18 @@ pub use token::RunToken;
 
 use ipcperf_model::{Failure, FailureKind};
 
-/// Prefix of every name of a run; the token follows.
+/// Prefix of all names of a run; the token follows.
 pub const PREFIX: &str = "ipcperf-run-";
 
-/// The names that a run may make. They are drawn and written down before the run, so that whatever a killed
-/// run leaves can be found.
+/// Names that a run may create. They are drawn and recorded before the run, so that the leftovers of a killed run can
+/// be found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunNames {
     token: RunToken,
-    /// The folders in which the run may make one of its own. The first is that for temporary files.
+    /// Folders in which the run may create its own. The first is the folder for temporary files.
     #[serde(with = "path_text::list")]
     places: Vec<PathBuf>,
-    /// When the names were drawn, s since the epoch, by the clock that stamps System V objects.
+    /// Time when the names were drawn, s since the epoch, on the clock that stamps System V objects.
     began_s: i64,
 }
 
@@ -53,7 +52,7 @@ impl RunNames {
     /// Draws names for a run that keeps files in the folder for temporary files, or in one of `places`.
     ///
     /// # Errors
-    /// Returns an error where there are no random numbers, or no current folder for a relative path.
+    /// Returns an error if no random numbers are available, or if a relative path has no current folder.
     pub fn draw<'a>(places: impl IntoIterator<Item = &'a Path>) -> io::Result<Self> {
         let all =
             std::iter::once(std::env::temp_dir()).chain(places.into_iter().map(Path::to_owned));
@@ -64,39 +63,39 @@ impl RunNames {
         })
     }
 
-    /// The random part of the names.
+    /// Random part of the names.
     #[must_use]
     pub fn token(&self) -> RunToken {
         self.token
     }
 
-    /// When the names were drawn, s since the epoch.
+    /// Time when the names were drawn, s since the epoch.
     #[must_use]
     pub fn began_s(&self) -> i64 {
         self.began_s
     }
 
-    /// Prefix of every name of this run, token included.
+    /// Prefix of all names of this run, including the token.
     #[must_use]
     pub fn base(&self) -> String {
         format!("{PREFIX}{}", self.token)
     }
 
-    /// The run's own folder among temporary files.
+    /// Folder of the run among temporary files.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
         self.folder_in(self.places.first().map_or(Path::new("/tmp"), PathBuf::as_path))
     }
 
-    /// The run's own folder in `place`.
+    /// Folder of the run in `place`.
     pub(crate) fn folder_in(&self, place: &Path) -> PathBuf {
         place.join(self.base())
     }
 
-    /// Objects of this user that exist under the run's names.
+    /// Existing objects of this user under the run's names.
     #[must_use]
     pub fn present(&self) -> Vec<Leftover> {
-        // A relative path depends on the current folder, which was another one then.
+        // A relative path depends on the current folder, which has changed since.
         let places = self.places.iter().filter(|place| place.is_absolute());
         let folders = places.map(|place| self.folder_in(place)).filter(|path| folder::is_own(path));
         let mut found: Vec<Leftover> = folders.map(Leftover::Folder).collect();
@@ -107,30 +106,30 @@ impl RunNames {
         found
     }
 
-    /// Removes the objects of this user under the run's names; returns those that cannot be removed.
+    /// Removes the objects of this user under the run's names; returns those that could not be removed.
     pub fn remove(&self) -> Vec<Leftover> {
         self.present().into_iter().filter(|one| one.remove().is_err()).collect()
     }
 }
 
-/// There is one run in a worker, and so one set of names.
+/// Names of this worker's run. A worker carries out one run.
 static OF_RUN: OnceLock<RunNames> = OnceLock::new();
 
-/// From now on the mechanism of this process makes `names`, and no others.
+/// Sets the names that the mechanism of this process may create.
 pub(crate) fn install(names: RunNames) {
-    // Only a second run in one process could be refused; a worker carries out one.
+    // Fails only for a second run in one process; a worker carries out one.
     let _ = OF_RUN.set(names);
 }
 
-/// The names that were installed, if any were.
+/// Names that were installed, if any.
 pub(crate) fn installed() -> Option<&'static RunNames> {
     OF_RUN.get()
 }
 
-/// The names of this run. Outside a worker each call draws others.
+/// Names of this run. Outside a worker each call draws new ones.
 ///
 /// # Errors
-/// Returns [`FailureKind::SetUp`] where none can be drawn.
+/// Returns [`FailureKind::SetUp`] if none can be drawn.
 pub(crate) fn of_run() -> Result<RunNames, Failure> {
     match installed() {
         Some(names) => Ok(names.clone()),
@@ -138,7 +137,7 @@ pub(crate) fn of_run() -> Result<RunNames, Failure> {
     }
 }
 
-/// The failure of a run for which no names can be drawn.
+/// Failure of a run for which no names can be drawn.
 pub(crate) fn not_drawn(error: &io::Error) -> Failure {
     Failure {
         errno: error.raw_os_error(),
@@ -174,7 +173,7 @@ mod tests {
         assert!(!names.folder().exists());
     }
 
-    /// A folder in /dev/shm is also seen where shared memory is looked for.
+    /// A folder in /dev/shm also appears in the search for shared memory.
     #[test]
     fn a_folder_in_shared_memory_is_one_leftover() {
         let place = Path::new("/dev/shm");
@@ -187,7 +186,7 @@ mod tests {
         assert_eq!(names.remove(), []);
     }
 
-    /// A list of names from elsewhere reaches nothing but what its token names.
+    /// A forged list of names reaches only folders that its token names.
     #[test]
     fn a_place_that_leads_elsewhere_is_not_touched() {
         let own = RunNames::draw([]).unwrap().folder();

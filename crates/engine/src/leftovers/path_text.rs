@@ -1,4 +1,4 @@
-//! Paths in JSON: text where they are text, else their bytes.
+//! Paths in JSON: a string if valid UTF-8, else an array of bytes.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A path, as it is written.
+/// Serialized form of a path.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -49,7 +49,7 @@ pub(super) mod list {
     }
 }
 
-/// For `#[serde(with)]` on a path that may be missing.
+/// For `#[serde(with)]` on an optional path.
 pub(crate) mod optional {
     use super::{Deserialize, Deserializer, PathBuf, Serialize, Serializer, Written};
 

@@ -1,4 +1,4 @@
-//! Removal of names that no list has, also in a signal handler: with system calls alone, and memory on
+//! Removal of files by prefix, without a list of names. Safe in a signal handler: uses only system calls, and memory on
 //! the stack.
 
 use std::ffi::CStr;
@@ -11,12 +11,12 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-/// Bytes of names that are read at once.
+/// Size of the buffer for directory entries, bytes.
 const LISTING: usize = 2048;
 
-/// Removes what lies in `folder` under names that begin with `prefix`, and is this user's.
+/// Removes the entries of `folder` that begin with `prefix` and belong to this user.
 pub(super) fn remove_beginning_with(folder: &CStr, prefix: &str) {
-    // What cannot be opened holds nothing that could be removed.
+    // A folder that cannot be opened holds nothing that could be removed.
     if let Ok(folder) = openat(CWD, folder, FOLDER, Mode::empty()) {
         remove_those(&folder, |name| {
             name.to_bytes().starts_with(prefix.as_bytes()) && is_own(&folder, name)
@@ -24,7 +24,7 @@ pub(super) fn remove_beginning_with(folder: &CStr, prefix: &str) {
     }
 }
 
-/// The files in `folder` whose names begin with `prefix`, and that are this user's.
+/// Files in `folder` whose names begin with `prefix` and that belong to this user.
 pub(super) fn own_names(folder: &CStr, prefix: &str) -> Vec<String> {
     let Ok(folder) = openat(CWD, folder, FOLDER, Mode::empty()) else { return Vec::new() };
     let mut listing = [MaybeUninit::uninit(); LISTING];
@@ -44,7 +44,7 @@ fn is_own(folder: &impl AsFd, name: &CStr) -> bool {
         .is_ok_and(|status| status.st_uid == geteuid().as_raw())
 }
 
-/// Removes all that lies in `folder`.
+/// Removes everything in `folder`.
 pub(super) fn remove_everything(folder: &impl AsFd) {
     remove_those(folder, |name| name != c"." && name != c"..");
 }
@@ -52,7 +52,8 @@ pub(super) fn remove_everything(folder: &impl AsFd) {
 pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Again from the start until nothing more goes: a listing may skip names where others are removed.
+/// Removes matching entries. Restarts the listing until nothing more is removed: a listing may skip entries while
+/// others are removed.
 fn remove_those(folder: &impl AsFd, is_meant: impl Fn(&CStr) -> bool) {
     while seek(folder, SeekFrom::Start(0)).is_ok() {
         let mut listing = [MaybeUninit::uninit(); LISTING];
@@ -68,7 +69,7 @@ fn remove_those(folder: &impl AsFd, is_meant: impl Fn(&CStr) -> bool) {
     }
 }
 
-/// Whether `name`, and what it may hold, is gone.
+/// Removes `name` and its contents; returns whether it is gone.
 fn remove(folder: &impl AsFd, name: &CStr) -> bool {
     match unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::ISDIR | Errno::PERM) => {}
@@ -93,7 +94,7 @@ mod tests {
         let place = std::env::temp_dir().join(format!("ipcperf-test-sweep-{}", std::process::id()));
         create_dir_all(place.join("ours-deep/er/still")).unwrap();
         write(place.join("ours-deep/er/still/file"), "").unwrap();
-        // More names than one listing has.
+        // More names than fit into one listing.
         for number in 0..200 {
             write(place.join(format!("ours-{number}-with-a-rather-long-name")), "").unwrap();
         }

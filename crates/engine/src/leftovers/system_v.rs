@@ -1,7 +1,7 @@
-//! System V objects of a run: made under keys drawn for it, and removed by identity.
+//! System V objects of a run: created under keys drawn for it, and removed by identity.
 //!
-//! A key alone says nothing of whose an object is. So an object is only taken for the run's where its key is
-//! one of the run's, this user created it, and it came into being after the run's names were drawn.
+//! A key alone does not identify an object's owner. An object counts as the run's only if its key is one of the run's,
+//! this user created it, and it was created after the run's names were drawn.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -24,18 +24,18 @@ pub enum SystemV {
     Memory,
 }
 
-/// Every kind.
+/// All kinds.
 const KINDS: [SystemV; 3] = [SystemV::Queue, SystemV::Semaphores, SystemV::Memory];
 
-/// Facts by which an object is known.
+/// Properties that identify an object.
 struct Facts {
     key: i32,
     creator: u32,
-    /// When it was created or last changed, s since the epoch.
+    /// Time of creation or last change, s since the epoch.
     changed_s: i64,
 }
 
-/// Makes an object through `get`, which takes a key and flags, under the first key of `names` that is free.
+/// Creates an object under the first free key of `names`, through `get`, which takes a key and flags.
 pub(crate) fn make(
     names: &RunNames,
     get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
@@ -51,8 +51,8 @@ pub(crate) fn make(
     made
 }
 
-/// The objects that the run of `names` has made and that are still there. Makes system calls alone, so that
-/// a signal handler may go through them.
+/// Existing objects that the run of `names` created. Makes only system calls, so that a signal handler may iterate over
+/// them.
 pub(super) fn present(names: &RunNames) -> impl Iterator<Item = (SystemV, i32)> {
     let (token, began_s) = (names.token(), names.began_s());
     KINDS.into_iter().flat_map(move |kind| {
@@ -64,13 +64,13 @@ pub(super) fn present(names: &RunNames) -> impl Iterator<Item = (SystemV, i32)> 
 /// Removes the objects of the run of `names`; may be called in a signal handler.
 pub(crate) fn remove_all(names: &RunNames) {
     for (kind, id) in present(names) {
-        // An object that is already gone needs no removal.
+        // The object may already be gone; the error does not matter.
         let _ = kind.remove(id);
     }
 }
 
 impl SystemV {
-    /// The kernel's word: the table below `/proc/sysvipc`, and `ipcs`.
+    /// Kernel's name for the kind, as in the files of `/proc/sysvipc` and in `ipcs`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,9 +80,9 @@ impl SystemV {
         }
     }
 
-    /// The key, and the object that has it.
+    /// Finds the object under `key`; returns the key and the object's id.
     fn find(self, key: i32) -> Option<(i32, i32)> {
-        // SAFETY: the calls take numbers alone, and make nothing without IPC_CREAT.
+        // SAFETY: the calls take only numbers, and create nothing without IPC_CREAT.
         let id = unsafe {
             match self {
                 Self::Queue => libc::msgget(key, 0),
@@ -93,7 +93,7 @@ impl SystemV {
         (id >= 0).then_some((key, id))
     }
 
-    /// Whether object `id` has `key`, is this user's, and is no older than `began_s`.
+    /// Whether object `id` has `key`, belongs to this user, and is no older than `began_s`.
     fn is_own(self, id: i32, key: i32, began_s: i64) -> bool {
         self.facts(id).is_some_and(|facts| {
             facts.key == key && facts.creator == geteuid().as_raw() && facts.changed_s >= began_s
@@ -132,9 +132,9 @@ impl SystemV {
         }
     }
 
-    /// Removes object `id`. An id is never given to another object soon: it counts the uses of its place.
+    /// Removes object `id`. The kernel does not reuse an id soon: it includes a sequence number of its slot.
     pub(super) fn remove(self, id: i32) -> Result<(), Errno> {
-        // SAFETY: removing takes numbers alone; the pointers for facts may be null.
+        // SAFETY: removal takes only numbers; the pointers for the object's data may be null.
         let removed = unsafe {
             match self {
                 Self::Queue => libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()),
@@ -157,7 +157,7 @@ impl Facts {
     }
 }
 
-/// The result of a call of the C library that returns -1 on error.
+/// Converts the result of a C library call that returns -1 on error.
 #[inline]
 pub(crate) fn outcome(answer: libc::c_int) -> Result<libc::c_int, Errno> {
     if answer != -1 {
@@ -171,11 +171,11 @@ mod tests {
     use super::*;
 
     fn queue(key: i32, flags: i32) -> i32 {
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         unsafe { libc::msgget(key, flags) }
     }
 
-    /// System V IPC is not in every kernel, nor allowed everywhere.
+    /// Some kernels lack System V IPC, and some environments forbid it.
     fn made(names: &RunNames) -> Option<i32> {
         make(names, queue).ok()
     }
@@ -205,7 +205,7 @@ mod tests {
         SystemV::Queue.remove(id).unwrap();
     }
 
-    /// An object older than the names belongs to another program, even if its key is one of the run.
+    /// An object older than the names belongs to another program, even under a key of the run.
     #[test]
     fn an_older_object_under_a_key_of_the_run_is_not_the_runs() {
         let names = RunNames::draw([]).unwrap();

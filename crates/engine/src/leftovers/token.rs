@@ -1,27 +1,27 @@
-//! The random part of a run's names.
+//! Random part of a run's names.
 
 use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 
-/// Characters of a token's text: 26 times 5 bits hold 128.
+/// Length of a token's text: 26 characters of 5 bits hold 128 bits.
 const CHARACTERS: u32 = 26;
-/// RFC 4648's alphabet of 32, in lower case: safe in a name on every file system.
+/// Alphabet of RFC 4648 (base 32) in lower case: safe in a file name on every file system.
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// Number of System V keys that a run tries: an object under one of them may belong to another user.
+/// Number of System V keys that a run tries: a key may be in use by another user.
 const KEYS: u64 = 4;
 
-/// 128 random bits from which every name of one run is derived. No other user can guess a name, and so none
-/// can create it first. The text has 26 characters: a socket's path has 107 bytes at most.
+/// 128 random bits from which all names of one run are derived. No other user can guess a name and create it first. The
+/// text has 26 characters, because the path of a socket has at most 107 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunToken(u128);
 
 impl RunToken {
-    /// Draws a token from the kernel's random numbers.
+    /// Draws a token from the kernel's random number generator.
     ///
     /// # Errors
-    /// Returns an error where the kernel or a seccomp filter refuses getrandom.
+    /// Returns an error if the kernel or a seccomp filter refuses getrandom.
     pub fn draw() -> io::Result<Self> {
         let mut bytes = [0_u8; 16];
         loop {
@@ -38,7 +38,7 @@ impl RunToken {
         }
     }
 
-    /// Parses the text form; `None` for any other text.
+    /// Parses the text form; returns `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() != CHARACTERS as usize {
@@ -47,28 +47,28 @@ impl RunToken {
         text.bytes()
             .try_fold(0_u128, |value, byte| {
                 let digit = ALPHABET.iter().position(|&one| one == byte)?;
-                // The first character has 3 bits only.
+                // The first character has only 3 bits.
                 value.checked_mul(32)?.checked_add(digit as u128)
             })
             .map(Self)
     }
 
-    /// The System V keys of the run, in the order in which they are tried.
+    /// System V keys of the run, in the order in which they are tried.
     pub fn system_v_keys(self) -> impl Iterator<Item = i32> {
         (0..KEYS).map(move |index| self.key(index))
     }
 
-    /// The truncations are wanted: halves of the token, and a key of 32 bits.
+    /// The truncations are intended: they take halves of the token, and a key of 32 bits.
     #[allow(clippy::cast_possible_truncation)]
     fn key(self, index: u64) -> i32 {
         let (high, low) = ((self.0 >> 64) as u64, self.0 as u64);
         let key = (mixed(high ^ mixed(low.wrapping_add(index))) as u32).cast_signed();
-        // 0 is IPC_PRIVATE, which finds nothing.
+        // 0 is IPC_PRIVATE, under which no object can be found.
         if key == 0 { 1 } else { key }
     }
 }
 
-/// The finalizer of splitmix64: every bit of the result depends on every bit of `value`.
+/// Finalizer of splitmix64: every bit of the result depends on every bit of `value`.
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -132,7 +132,7 @@ mod tests {
         let texts: BTreeSet<String> = tokens.iter().map(RunToken::to_string).collect();
         let keys: BTreeSet<i32> = tokens.iter().flat_map(|token| token.system_v_keys()).collect();
         assert_eq!(texts.len(), 100);
-        // Of 400 keys of 32 bits, two are alike once in 50,000 times.
+        // Among 400 keys of 32 bits, two are equal once in 50,000 draws.
         assert!(keys.len() >= 398 && !keys.contains(&0), "{}", keys.len());
     }
 }

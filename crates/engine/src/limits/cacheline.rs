@@ -1,11 +1,10 @@
-//! A cache line there and back between two CPUs: the floor under every round trip.
+//! Round trip of a cache line between two CPUs: the lower bound of every message round trip.
 //!
-//! Two parties bounce a counter between two lines, looking without pause. How long that takes
-//! depends on where the lines lie: each has its home in some slice of the last-level cache, nearer
-//! to one CPU or the other, and the slices differ by half as much again. One pair of lines would
-//! measure its own luck, so the bouncing moves on to the next of [`PAIRS`] after each batch. The
-//! figure is the mean over the pairs of the median over each pair's batches, and batches in which
-//! either side was interrupted do not count.
+//! Two threads bounce a counter between two cache lines, polling without pause. The duration depends on the addresses
+//! of the lines: each line has its home in some slice of the last-level cache, nearer to one CPU or the other, and the
+//! slices differ by half as much again. A single pair of lines would measure chance, so the bouncing moves on to the
+//! next of [`PAIRS`] after each batch. The figure is the mean over the pairs of the median over each pair's batches.
+//! Batches in which either side was interrupted do not count.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,20 +16,20 @@ use super::threads::{Duet, together};
 use super::unmeasured::Unmeasured;
 use crate::clock::now_ns;
 
-/// Pairs of lines that take turns. Pages lie where they happen to, so chance moves the mean by a
-/// pair's own scatter over the root of this.
+/// Number of pairs of lines, used in turn. Physical addresses are random, so the standard error of the mean is the
+/// scatter between pairs divided by the square root of this number.
 const PAIRS: usize = 64;
 /// Round trips on one pair between two readings of the clock.
 const BATCH: u64 = 50;
-/// The counter's value that ends the bouncing.
+/// Value of the counter that ends the bouncing.
 const STOP: u64 = 1 << 63;
-/// Looks before giving way: some tens of microseconds, a hundred times what a far line takes.
+/// Polls before yielding: some tens of microseconds, a hundred times the latency of a distant line.
 const LOOKS: u32 = 1 << 15;
-/// Batches recorded at most.
+/// Maximum number of recorded batches.
 const MOST_BATCHES: usize = 8192;
 
-/// Two CPUs whose cache line goes there and back faster than this share a cache, ns. Measured were 46 ns
-/// within one and 375 ns across; this is about their geometric mean.
+/// Round trip below which two CPUs count as sharing a cache, ns. About the geometric mean of two measured values: 46 ns
+/// within a cache and 375 ns across caches.
 pub const CLOSE_BELOW_NS: f64 = 120.0;
 
 #[derive(Debug, Default)]
@@ -44,7 +43,7 @@ struct Pair {
     pong: Line,
 }
 
-/// The lines, in memory both parties share. All zero is their initial state.
+/// Cache lines in memory that both peers share. All zero is the initial state.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lines {
@@ -58,7 +57,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Makes ready; called by the party that will lead, before the two meet.
+    /// Resets the lines; called by the leader before the two meet.
     pub fn reset(&self) {
         for pair in &self.pairs {
             pair.ping.0.store(0, Ordering::Relaxed);
@@ -66,14 +65,14 @@ impl Lines {
         }
     }
 
-    /// The pair whose turn it is in the round trip `count`, which starts from 1.
+    /// Pair of lines for round trip `count`, which starts from 1.
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "a remainder below PAIRS")]
     fn pair(&self, count: u64) -> &Pair {
         &self.pairs[((count - 1) / BATCH) as usize % PAIRS]
     }
 
-    /// Ends the bouncing on whichever line the other party is looking at.
+    /// Ends the bouncing, whichever line the other side is polling.
     fn stop(&self) {
         for pair in &self.pairs {
             pair.ping.0.store(STOP, Ordering::Release);
@@ -81,9 +80,9 @@ impl Lines {
     }
 }
 
-/// Bounces for `duration` against a party in [`follow`], and returns the round trip in ns: the mean
-/// over the pairs of lines of each one's median. On a busy machine the two may hardly ever run at
-/// the same time: `None` where not even one batch came to an end within ten times `duration`.
+/// Bounces for `duration` against a thread in [`follow`]. Returns the round trip in ns: the mean over the pairs of
+/// lines of each pair's median. On a busy machine the two may hardly ever run at the same time: returns `None` if not
+/// even one batch ended within ten times `duration`.
 #[must_use]
 pub fn lead(lines: &Lines, duration: Duration) -> Option<f64> {
     let duration_ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 10);
@@ -102,7 +101,7 @@ pub fn lead(lines: &Lines, duration: Duration) -> Option<f64> {
     round_trip_ns(&batches_ns)
 }
 
-/// One batch of bounces; false once it is later than `end_ns`.
+/// Runs one batch of bounces; returns false after `end_ns`.
 #[inline]
 fn batch(lines: &Lines, count: &mut u64, end_ns: u64) -> bool {
     let pair = lines.pair(*count + 1);
@@ -118,8 +117,8 @@ fn batch(lines: &Lines, count: &mut u64, end_ns: u64) -> bool {
     true
 }
 
-/// Looks at `line` without pause for what it waits for, and gives way if that is long in coming:
-/// the other party may be waiting for this CPU.
+/// Polls `line` for the awaited value. Yields after [`LOOKS`] polls, since the other side may be waiting for this CPU,
+/// and returns false.
 #[inline]
 fn comes(line: &AtomicU64, awaited: impl Fn(u64) -> bool) -> bool {
     for _ in 0..LOOKS {
@@ -131,9 +130,9 @@ fn comes(line: &AtomicU64, awaited: impl Fn(u64) -> bool) -> bool {
     false
 }
 
-/// The mean over the pairs of the median of each one's batches, which took turns. A batch that took
-/// more than twice the median of all was interrupted, for lines differ by less: a single one of
-/// milliseconds would drown the mean where each pair had but one turn.
+/// Mean over the pairs of the median of each pair's batches. Pairs were used in turn. Lines differ by less than a
+/// factor of two, so a batch longer than twice the overall median was interrupted. A single one of milliseconds would
+/// dominate the mean if each pair had only one turn.
 #[allow(clippy::cast_precision_loss, reason = "milliseconds in ns")]
 fn round_trip_ns(batches_ns: &[u64]) -> Option<f64> {
     let longest_ns = 2 * median(batches_ns.to_vec())?;
@@ -144,12 +143,12 @@ fn round_trip_ns(batches_ns: &[u64]) -> Option<f64> {
     Some(total_ns as f64 / (medians_ns.len() as u64 * BATCH) as f64)
 }
 
-/// Answers a party in [`lead`] until it stops.
+/// Answers a thread in [`lead`] until it stops.
 pub fn follow(lines: &Lines) {
     let mut next = 1;
     loop {
         let pair = lines.pair(next);
-        // What lies there from an earlier turn is less than `next`.
+        // Values from an earlier turn are less than `next`.
         if !comes(&pair.ping.0, |value| value >= next) {
             continue;
         }
@@ -182,15 +181,14 @@ impl Duet for Bouncing {
     }
 }
 
-/// A cache line there and back between `cpus`, ns, as [`lead`] has it from two threads of this
-/// process.
+/// Round trip of a cache line between `cpus`, ns, measured with [`lead`] by two threads of this process.
 ///
 /// # Errors
-/// Threads on `cpus` cannot be had, or not one batch came to an end within ten times `duration`.
+/// Returns an error if threads on `cpus` are not available, or if not one batch ended within ten times `duration`.
 pub fn round_trip_between_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, Unmeasured> {
     let bouncing = Bouncing { lines: Lines::default(), duration };
     let after = 10 * duration;
-    // The leader gives up by itself; only a leader that does not even run is stopped.
+    // The leader gives up by itself; it is stopped only if it does not even get to run.
     together(cpus, 2 * after, &bouncing)?.ok_or(Unmeasured::TooBusy { after })
 }
 

@@ -1,8 +1,8 @@
-//! Copy bandwidth: what memcpy does on one CPU.
+//! Copy bandwidth: memcpy on one CPU.
 //!
-//! *Hot* reuses source and target, as a mechanism does whose parties reuse their buffers; what it
-//! reaches depends on the size, as caches do. *Cold* walks over [`COLD_BYTES`] of source and as
-//! many of target, so that hardly a byte comes from a cache.
+//! *Hot* reuses source and target, like a mechanism whose peers reuse their buffers; the bandwidth depends on the size,
+//! because of the caches. *Cold* walks over [`COLD_BYTES`] of source and of target, so that hardly a byte comes from a
+//! cache.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -15,22 +15,21 @@ use super::unmeasured::Unmeasured;
 use crate::buffer::Buffer;
 use crate::clock::now_ns;
 
-/// Bytes copied at least between two readings of the clock.
+/// Minimum number of bytes copied between two readings of the clock.
 const BATCH_BYTES: usize = 1 << 20;
-/// Batches that a median needs to stand above an interruption or two, unless ten times the duration
-/// is over before: long copies on a busy machine.
+/// Minimum number of batches, so that one or two interruptions do not move the median. Long copies on a busy machine
+/// get fewer if ten times the duration passes first.
 const LEAST_BATCHES: usize = 5;
-/// Source and, again, target of the cold copy.
+/// Size of the source and of the target of the cold copy, bytes.
 pub const COLD_BYTES: usize = 256 << 20;
-/// Memory that must be available for each byte of source: itself, its target, and as much again
-/// for the rest of the machine.
+/// Available memory required per byte of source: source, target, and as much again for the rest of the machine.
 const MEMORY_FACTOR: u64 = 3;
 
-/// Bytes per second that copying `bytes` (at least 1) again and again reaches, over `duration`, on
-/// the CPU this thread runs on: the median over batches. Hot: the same source and target each time.
+/// Bandwidth in bytes per second of copying `bytes` (at least 1) repeatedly for `duration` on the calling thread's CPU:
+/// the median over batches. Hot: the source and target are the same each time.
 ///
 /// # Errors
-/// `ENOMEM` where the buffers cannot be had.
+/// Returns `ENOMEM` if the buffers cannot be allocated.
 pub fn hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, Errno> {
     let (source, mut target) = (Buffer::touched(bytes, 1)?, Buffer::touched(bytes, 2)?);
     let copies = BATCH_BYTES.div_ceil(source.len());
@@ -53,28 +52,28 @@ fn wants_more(batches: usize, elapsed: Duration, duration: Duration) -> bool {
     batches == 0 || elapsed < limit
 }
 
-/// As [`hot_bytes_per_s`], where memory for it is available.
+/// Like [`hot_bytes_per_s`], but first checks that enough memory is available.
 ///
 /// # Errors
-/// Memory is short or refused.
+/// Returns an error if memory is short or refused.
 pub fn careful_hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, Unmeasured> {
     check_memory(bytes, available_bytes())?;
     hot_bytes_per_s(bytes, duration).map_err(Unmeasured::refused("mmap"))
 }
 
-/// Bytes per second that copying reaches over [`COLD_BYTES`] of source, `passes` times (at least
-/// once), on the CPU this thread runs on: the median over pieces of 1 MiB.
+/// Bandwidth in bytes per second of copying over [`COLD_BYTES`] of source, `passes` times (at least once), on the
+/// calling thread's CPU: the median over pieces of 1 MiB.
 ///
 /// # Errors
-/// Memory is short or refused.
+/// Returns an error if memory is short or refused.
 pub fn cold_bytes_per_s(passes: usize) -> Result<f64, Unmeasured> {
     check_memory(COLD_BYTES, available_bytes())?;
     let mut both = Buffer::populated(2 * COLD_BYTES).map_err(Unmeasured::refused("mmap"))?;
     Ok(walk(&mut both, passes.max(1)))
 }
 
-/// Copies every other piece of `both` into the piece after it. So making it, just before, from its
-/// start to its end, leaves as little of the source as of the target in a cache.
+/// Copies every other piece of `both` into the piece after it. The buffer was just initialized from start to end, so
+/// the caches hold as little of the source as of the target.
 fn walk(both: &mut Buffer, passes: usize) -> f64 {
     let mut pieces_ns = Vec::with_capacity(passes * both.len() / (2 * BATCH_BYTES));
     for _ in 0..passes {

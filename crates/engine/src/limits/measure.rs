@@ -1,4 +1,4 @@
-//! All limits of a machine, one after another.
+//! Measures all limits of a machine in turn.
 
 use std::time::Duration;
 
@@ -9,12 +9,11 @@ use super::unmeasured::Unmeasured;
 use super::{Effort, cacheline, copy, switch, system_call, threads, wake};
 use crate::placement::{PlacementError, Topology};
 
-/// Measures this machine on the CPUs of `topology`, hot copies at each of `copy_sizes` (bytes).
+/// Measures this machine on the CPUs of `topology`, with hot copies of each of `copy_sizes` (bytes).
 ///
-/// Never fails: what is refused, short or too busy is missing, with its reason. It takes what
-/// `effort` says on a quiet machine, and at most some ten times that. The calling thread's affinity
-/// stays as it is; no thread, process or mapping stays behind, but for stacks that the C library may
-/// keep for the next threads.
+/// Never fails: a limit that is refused, short of memory or disturbed too much is missing, with its reason. On a quiet
+/// machine it takes the time that `effort` says, and on a busy one at most some ten times that. The calling thread's
+/// affinity is unchanged. No thread, process or mapping remains, except for thread stacks that the C library may cache.
 #[must_use]
 pub fn measure(topology: &Topology, copy_sizes: &[usize], effort: Effort) -> Limits {
     let durations = Durations::of(effort);
@@ -31,10 +30,10 @@ pub fn measure(topology: &Topology, copy_sizes: &[usize], effort: Effort) -> Lim
     Limits { missing: measuring.missing, ..limits }
 }
 
-/// How long each figure is measured.
+/// Measuring time of each figure.
 struct Durations {
     copy: Duration,
-    /// None where mapping half a GiB is too much of a wait.
+    /// Number of cold passes; `None` if mapping 512 MiB would take too long.
     cold_passes: Option<usize>,
     system_call: Duration,
     switch: Duration,
@@ -65,7 +64,7 @@ impl Durations {
     }
 }
 
-/// Measuring, under way.
+/// State of a measurement.
 struct Measuring<'a> {
     topology: &'a Topology,
     durations: Durations,
@@ -108,8 +107,8 @@ impl Measuring<'_> {
         self.or_missing("futex_wake_ns", figure)
     }
 
-    /// Each kind of pair that is there; only where there is none at all is something missing. Two
-    /// kinds with the same CPUs share one measurement.
+    /// Measures each kind of pair that exists; reports a missing limit only if no pair of CPUs exists. Two kinds with
+    /// the same CPUs share one measurement.
     fn cachelines(&mut self) -> Vec<CachelineLimit> {
         let mut limits: Vec<CachelineLimit> = Vec::new();
         for kind in PairKind::ALL {
@@ -134,7 +133,7 @@ impl Measuring<'_> {
         self.or_missing(&format!("cacheline {}:{}", cpus[0], cpus[1]), figure)
     }
 
-    /// What `work` measures on a thread of its own, on the first CPU.
+    /// Runs `work` on a new thread on the first CPU, and returns its figure.
     fn alone(
         &mut self,
         name: &str,
@@ -145,13 +144,13 @@ impl Measuring<'_> {
         self.or_missing(name, figure)
     }
 
-    /// The figure, or else its reason among the missing.
+    /// Returns the figure, or records the reason why it is missing.
     fn or_missing(&mut self, name: &str, figure: Result<f64, Unmeasured>) -> Option<f64> {
         figure.map_err(|reason| self.missing.push(format!("{name}: {reason}"))).ok()
     }
 }
 
-/// The CPUs of a placement that names some.
+/// Resolves a placement that names CPUs.
 fn pair(topology: &Topology, placement: Placement) -> Result<[u32; 2], Unmeasured> {
     let needs = "CPUs of its own";
     let none = || PlacementError::NoSuchPair { placement, needs, allowed: topology.allowed() };

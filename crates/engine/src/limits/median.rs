@@ -1,7 +1,7 @@
-//! The middle of a few hundred batches, as every figure here is made.
+//! Median of a few hundred batches, the statistic of all figures here.
 
-/// The upper median: a batch that was interrupted moves it by one place, however long it took.
-/// `None` of nothing.
+/// Returns the upper median; `None` if there are no values. An interrupted batch moves it by one position, however long
+/// it took.
 pub(super) fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
     values.get(values.len() / 2).copied()

@@ -1,10 +1,10 @@
-//! How much memory can be taken without pushing others out.
+//! Amount of memory that can be allocated without evicting other data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes that the machine, and each cgroup around this process, has left; `None` where neither
-/// says. What a cgroup holds as page cache counts as taken, though it could be dropped.
+/// Available memory in bytes: the minimum over the machine and the cgroups around this process; `None` if none reports
+/// it. Page cache of a cgroup counts as used, although it could be dropped.
 pub(super) fn available_bytes() -> Option<u64> {
     let machine = read("/proc/meminfo").and_then(|text| meminfo_available_bytes(&text));
     let own = read("/proc/self/cgroup").and_then(|text| cgroup(&text));
@@ -21,13 +21,13 @@ fn meminfo_available_bytes(text: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The folder of the process's cgroup, of version 2.
+/// Folder of the process's cgroup (version 2).
 fn cgroup(text: &str) -> Option<PathBuf> {
     let path = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     Some(Path::new("/sys/fs/cgroup").join(path))
 }
 
-/// The least that this cgroup and those above it have left.
+/// Minimum remaining memory over this cgroup and its ancestors, bytes.
 fn left_bytes(folder: &Path) -> Option<u64> {
     let number = |path: PathBuf| read(path)?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {

@@ -1,11 +1,12 @@
-//! What this machine cannot beat: the figures that mechanisms are held against.
+//! Hardware limits of this machine, which mechanisms are compared with.
 //!
 //! ```text
 //! Topology, sizes, Effort -> measure -> Limits -> header of a results file, `ipcperf machine`
 //! ```
 //!
-//! Everything is measured on threads of its own, since it runs within the command, which may have
-//! others and so cannot fork. What cannot be measured is `None`, and [`Limits::missing`] says why.
+//! All measurements run on new threads: they run within the command, which may have other threads and so cannot fork. A
+//! limit that cannot be measured is `None`, with the reason in
+//! [`Limits::missing`](ipcperf_model::hardware_limits::Limits::missing).
 
 pub mod cacheline;
 pub mod copy;
@@ -22,10 +23,10 @@ pub mod wake;
 pub use measure::measure;
 pub use unmeasured::Unmeasured;
 
-/// How much time may be spent.
+/// Amount of time to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// About 0.1 s with ten sizes of copy, without the cold one: for the header of a results file.
+    /// About 0.1 s with ten sizes of copy and no cold copy: for the header of a results file.
     Brief,
     /// Two to three seconds: for a survey, or a page about the machine.
     Thorough,

@@ -1,4 +1,4 @@
-//! A token that two threads hand to each other, asleep while the other has it.
+//! A token that two threads pass to each other; each sleeps while the other has it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,7 +7,7 @@ use rustix::thread::futex::{self, Flags};
 
 use super::unmeasured::Unmeasured;
 
-/// Who has the token.
+/// Thread that holds the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Holder {
@@ -15,21 +15,21 @@ pub(super) enum Holder {
     Follower,
 }
 
-/// No one has the token any more.
+/// Value of the token after the end: no thread holds it.
 const OVER: u32 = 2;
 
-/// How a thread came by the token.
+/// How a thread got the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// It slept until it was woken.
+    /// The thread slept until it was woken.
     Asleep,
-    /// The token came before the thread had fallen asleep.
+    /// The token arrived before the thread had fallen asleep.
     Awake,
-    /// It did not: all is over.
+    /// It did not get the token: the exchange is over.
     Over,
 }
 
-/// The token; the leader has it first.
+/// The token; the leader holds it first.
 #[derive(Debug)]
 pub(super) struct Token(AtomicU32);
 
@@ -38,10 +38,10 @@ impl Token {
         Self(AtomicU32::new(Holder::Leader as u32))
     }
 
-    /// Hands the token from `holder` to `next` and wakes it. What is over stays over.
+    /// Passes the token from `holder` to `next` and wakes that thread. Does nothing after the end.
     ///
     /// # Errors
-    /// The system refused the wake.
+    /// Returns an error if the system refused the wake.
     #[inline]
     pub(super) fn pass(&self, holder: Holder, next: Holder) -> Result<(), Unmeasured> {
         let (holder, next) = (holder as u32, next as u32);
@@ -54,7 +54,7 @@ impl Token {
     /// Sleeps until `me` has the token.
     ///
     /// # Errors
-    /// The system refused the wait.
+    /// Returns an error if the system refused the wait.
     #[inline]
     pub(super) fn take(&self, me: Holder) -> Result<Taken, Unmeasured> {
         let mut taken = Taken::Awake;
@@ -74,10 +74,10 @@ impl Token {
         }
     }
 
-    /// Takes the token from both.
+    /// Ends the exchange for both threads.
     pub(super) fn end(&self) {
         self.0.store(OVER, Ordering::Release);
-        // Refused here, it was refused where it matters.
+        // If the wake is refused here, it was also refused where it is reported.
         let _ = futex::wake(&self.0, Flags::PRIVATE, 2);
     }
 }

@@ -1,20 +1,19 @@
-//! A switch on one CPU: the floor under every exchange of two parties that share one.
+//! Context switch on one CPU: the lower bound of every exchange between two peers that share a CPU.
 //!
-//! Two threads on one CPU hand a token back and forth, asleep while the other has it, through a
-//! private futex: of the hand-overs that block, the one that goes through the fewest layers of the
-//! kernel. One switch is half a round trip. Inside it are a `FUTEX_WAKE` that finds a sleeper, a
-//! `FUTEX_WAIT` that goes to sleep, and the scheduler's change from one thread to another in the
-//! same address space; parties in two processes pay for the change of address space on top.
+//! Two threads on one CPU pass a token back and forth through a private futex, each asleep while the other has it. Of
+//! the blocking primitives, a futex passes through the fewest layers of the kernel. One switch is half a round trip. It
+//! includes a `FUTEX_WAKE` that finds a sleeper, a `FUTEX_WAIT` that goes to sleep, and the scheduler's switch between
+//! two threads of the same address space. Peers in two processes pay for the change of address space as well.
 //!
 //! References: [futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html).
 
 use std::time::Duration;
 
 use super::median::median;
+use super::ping_pong::{Holder, Taken, Token};
 use super::threads::{Duet, together};
 use super::unmeasured::Unmeasured;
 use crate::clock::now_ns;
-use crate::limits::ping_pong::{Holder, Taken, Token};
 
 /// Round trips between two readings of the clock.
 const BATCH: u64 = 20;
@@ -45,7 +44,7 @@ impl Duet for Switching {
     }
 
     fn follow(&self) {
-        // A refusal is told by the leader, who makes the same calls.
+        // The leader makes the same calls and reports a refusal.
         while let Ok(Taken::Asleep | Taken::Awake) = self.token.take(Holder::Follower) {
             if self.token.pass(Holder::Follower, Holder::Leader).is_err() {
                 break;
@@ -58,10 +57,10 @@ impl Duet for Switching {
     }
 }
 
-/// One switch between two threads on `cpu`, ns: half of the median round trip over `duration`.
+/// Duration of one switch between two threads on `cpu`, ns: half of the median round trip over `duration`.
 ///
 /// # Errors
-/// Two threads on `cpu` cannot be had, futexes are refused, or not one batch came to an end within
+/// Returns an error if two threads on `cpu` are not available, if futexes are refused, or if not one batch ended within
 /// ten times `duration`.
 #[allow(clippy::cast_precision_loss, reason = "microseconds in ns")]
 pub fn switch_ns(cpu: u32, duration: Duration) -> Result<f64, Unmeasured> {

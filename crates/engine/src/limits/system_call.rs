@@ -1,7 +1,7 @@
-//! One system call: what a crossing into the kernel and back costs at least.
+//! Cost of one system call: the minimum cost of entering the kernel and returning.
 //!
-//! `getppid` does next to nothing in the kernel, and neither the C library nor the vDSO answers it
-//! without going there. Called through the C library, as mechanisms are.
+//! `getppid` does next to nothing in the kernel, and neither the C library nor the vDSO answers it in user space. It is
+//! called through the C library, as mechanisms call theirs.
 //!
 //! References: [getppid(2)](https://man7.org/linux/man-pages/man2/getppid.2.html).
 
@@ -17,10 +17,10 @@ use crate::clock::now_ns;
 /// Calls between two readings of the clock.
 const BATCH: u64 = 200;
 
-/// One system call on the CPU this thread runs on, ns: the median over batches, for `duration`.
+/// Cost of one system call on the calling thread's CPU, ns: the median over batches, for `duration`.
 ///
 /// # Errors
-/// Not one batch came to an end: `duration` is zero.
+/// Returns an error if not one batch ended: `duration` is zero.
 #[allow(clippy::cast_precision_loss, reason = "microseconds in ns")]
 pub fn system_call_ns(duration: Duration) -> Result<f64, Unmeasured> {
     let (start, mut batches_ns) = (now_ns(), Vec::new());

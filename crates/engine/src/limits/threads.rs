@@ -1,5 +1,4 @@
-//! Threads of their own for what must run on certain CPUs: the caller keeps its affinity, and no
-//! thread outlives the call.
+//! Threads for work that must run on certain CPUs: the caller keeps its affinity, and no thread outlives the call.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -12,29 +11,29 @@ use rustix::io::Errno;
 use super::unmeasured::Unmeasured;
 use crate::placement::pin;
 
-/// What a leader and a follower do together, each on its own CPU.
+/// A measurement by a leader and a follower, each on its CPU.
 pub(super) trait Duet: Sync {
-    /// What the leader comes back with.
+    /// Result of the leader.
     type Measured: Send;
 
     /// Measures, against a follower that answers.
     ///
     /// # Errors
-    /// A call that the system refused.
+    /// Returns the error of a call that the system refused.
     fn lead(&self) -> Result<Self::Measured, Unmeasured>;
 
-    /// Answers until it is over.
+    /// Answers until the measurement ends.
     fn follow(&self);
 
-    /// Ends it for both, wherever they stand; may be called at any time, also twice.
+    /// Ends the measurement for both threads, whatever they are doing; may be called at any time, and more than once.
     fn stop(&self);
 }
 
-/// Runs `work` on a thread of its own, on `cpu` where the system lets it: alone it measures the
-/// same on whichever CPU it finds itself.
+/// Runs `work` on a new thread, pinned to `cpu` if the system allows it: without a partner, the result does not depend
+/// on the CPU.
 ///
 /// # Errors
-/// No thread could be had, or what `work` says.
+/// Returns an error if no thread could be started, or the error of `work`.
 pub(super) fn alone<T: Send>(
     cpu: u32,
     work: impl FnOnce() -> Result<T, Unmeasured> + Send,
@@ -48,11 +47,11 @@ pub(super) fn alone<T: Send>(
     })
 }
 
-/// Plays `duet` on `cpus`, the leader's and the follower's, and returns what the leader measured.
-/// Stopped from here after `bound`, so that the two can wait for each other without a limit.
+/// Runs `duet` on `cpus`, the leader's and the follower's, and returns the leader's result. The calling thread stops
+/// the duet after `bound`, so that its two threads can wait for each other without a limit.
 ///
 /// # Errors
-/// A thread or a CPU that was refused, or what the leader says.
+/// Returns an error if a thread or CPU was refused, or the leader's error.
 pub(super) fn together<D: Duet>(
     cpus: [u32; 2],
     bound: Duration,
@@ -61,17 +60,17 @@ pub(super) fn together<D: Duet>(
     scope(|scope| {
         let ((ready, is_ready), (go, begins), (done, is_done)) = (channel(), channel(), channel());
         let follower = spawn(scope, move || follow(cpus[1], duet, &ready, &begins))?;
-        // Whether it ends or is never started, the leader drops `go` and `done`.
+        // The leader drops `go` and `done` when it ends, and also if it is never started.
         let leader = spawn(scope, move || {
             let measured = lead(cpus[0], duet, &is_ready, &go);
             duet.stop();
             drop(done);
             measured
         })?;
-        // Nothing is ever sent: this returns when the leader drops its side, or is late.
+        // No value is ever sent: this returns when the leader drops its side, or at the time limit.
         let _: Result<(), _> = is_done.recv_timeout(bound);
         duet.stop();
-        // The scope would wait for the follower's last line, not for the thread's end.
+        // Join explicitly: the scope waits only for the follower's closure to return, not for the thread to end.
         join(follower);
         join(leader)
     })
@@ -86,7 +85,7 @@ fn lead<D: Duet>(
     go: &Sender<()>,
 ) -> Result<D::Measured, Unmeasured> {
     pinned(cpu)?;
-    // A follower always says whether it is ready, and then waits for the word.
+    // A follower always reports whether it is ready, and then waits for the start.
     if let Ok(follower) = is_ready.recv() {
         follower?;
     }
@@ -98,7 +97,7 @@ fn follow(cpu: u32, duet: &impl Duet, ready: &Sender<Pinned>, begins: &Receiver<
     let is_pinned = pinned(cpu);
     let follows = is_pinned.is_ok();
     let has_heard = ready.send(is_pinned).is_ok();
-    // Without a leader there is no word, and nothing to follow.
+    // Without a leader no start is sent, and there is nothing to follow.
     if follows && has_heard && begins.recv().is_ok() {
         duet.follow();
     }
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
     use crate::placement::Topology;
 
-    /// Two that wait until they are stopped.
+    /// A duet that waits until it is stopped.
     #[derive(Default)]
     struct Waiting(AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Why a limit could not be measured.
+//! Reasons why a limit could not be measured.
 
 use std::time::Duration;
 
@@ -6,41 +6,41 @@ use rustix::io::Errno;
 
 use crate::placement::PlacementError;
 
-/// Why there is no figure.
+/// Reason why there is no figure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unmeasured {
-    /// The CPUs it needs are not there.
+    /// The CPUs it needs are not available.
     #[error(transparent)]
     NoCpus(#[from] PlacementError),
     /// The system refused a call it needs.
     #[error("{call} was refused: {errno}")]
     Refused {
-        /// What was called.
+        /// Name of the call.
         call: &'static str,
-        /// What the system said.
+        /// Error of the system.
         errno: Errno,
     },
-    /// Not enough memory is free to take so much without pushing others out.
+    /// Not enough memory is available to allocate this much without evicting other data.
     #[error("needs {needed_bytes} bytes of available memory, there are {available_bytes}")]
     ShortOfMemory {
-        /// What must be available.
+        /// Available memory required, bytes.
         needed_bytes: u64,
-        /// What is.
+        /// Available memory, bytes.
         available_bytes: u64,
     },
-    /// It takes longer than a brief look may.
+    /// The measurement takes longer than [`Brief`](super::Effort::Brief) allows.
     #[error("takes too long for a brief look: see ipcperf machine")]
     TooLong,
-    /// Not one batch came to an end in time.
+    /// Not one batch ended in time.
     #[error("given up after {} ms: the machine is too busy", .after.as_millis())]
     TooBusy {
-        /// How long was tried.
+        /// Time spent trying.
         after: Duration,
     },
 }
 
 impl Unmeasured {
-    /// The closure that turns the refusal of `call` into the reason.
+    /// Returns a closure that converts the error of `call` into the reason.
     pub(super) fn refused(call: &'static str) -> impl Fn(Errno) -> Self {
         move |errno| Self::Refused { call, errno }
     }

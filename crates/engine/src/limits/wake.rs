@@ -1,12 +1,12 @@
-//! A futex wake across CPUs: the floor under every exchange in which the other party sleeps.
+//! Futex wake across CPUs: the lower bound of every exchange in which the other peer sleeps.
 //!
-//! Two threads on two CPUs wake each other in turn through a private futex. Each takes its time
-//! before it wakes the other, so that the other really sleeps and its CPU has gone idle. A wake
-//! lasts from a reading of the clock just before the `FUTEX_WAKE` to one in the woken thread just
-//! after its `FUTEX_WAIT` has returned. There and back are averaged, which cancels a difference
-//! between the clocks of two CPUs; the figure is the median over such pairs. In it are the wake
-//! call, the interrupt to the other CPU, that CPU's way out of idleness, and the switch to the
-//! woken thread. How deep a CPU falls in [`SETTLE_NS`] is up to the machine: deeper sleep is dearer.
+//! Two threads on two CPUs wake each other in turn through a private futex. Each pauses before it wakes the other, so
+//! that the other really sleeps and its CPU has gone idle. A wake lasts from a reading of the clock just before the
+//! `FUTEX_WAKE` to one in the woken thread just after its `FUTEX_WAIT` has returned. The figure averages both
+//! directions, which cancels a difference between the clocks of two CPUs; it is the median over such pairs. It includes
+//! the wake call, the interrupt to the other CPU, that CPU's exit from idle, and the switch to the woken thread. The
+//! depth of the idle state that a CPU reaches in [`SETTLE_NS`] depends on the machine; deeper states take longer to
+//! leave.
 //!
 //! References: [futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html).
 
@@ -15,22 +15,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::median::median;
+use super::ping_pong::{Holder, Taken, Token};
 use super::threads::{Duet, together};
 use super::unmeasured::Unmeasured;
 use crate::clock::now_ns;
-use crate::limits::ping_pong::{Holder, Taken, Token};
 
-/// How long the other is given to fall asleep: many times what a wait call takes.
+/// Time for the other thread to fall asleep, ns: many times the duration of a wait call.
 const SETTLE_NS: u64 = 50_000;
-/// What the follower says of a wake that found it awake.
+/// Value that the follower stores for a wake that found it awake.
 const AWAKE: u64 = 0;
 
 struct Waking {
     token: Token,
     duration: Duration,
-    /// When the follower had been woken, ns on the clock, or [`AWAKE`].
+    /// Time when the follower had been woken, ns on the clock, or [`AWAKE`].
     follower_woken: AtomicU64,
-    /// When the follower was about to wake the leader, ns on the clock.
+    /// Time when the follower was about to wake the leader, ns on the clock.
     follower_wakes: AtomicU64,
 }
 
@@ -41,8 +41,8 @@ impl Waking {
         Self { token: Token::new(), duration, follower_woken, follower_wakes }
     }
 
-    /// Wakes the follower and is woken by it: how long the two wakes took, ns. `None` where either
-    /// found the other awake.
+    /// Wakes the follower and waits for its wake. Returns the duration of the two wakes, ns; `None` if either found the
+    /// other awake.
     fn there_and_back(&self) -> Result<(Taken, Option<u64>), Unmeasured> {
         let wakes = settle();
         self.token.pass(Holder::Leader, Holder::Follower)?;
@@ -66,14 +66,14 @@ impl Waking {
     }
 }
 
-/// What two wakes took, there and back, ns: the time the leader saw pass, without what the follower
-/// took between them. So it does not matter how far apart the clocks of the two CPUs are.
+/// Duration of two wakes, there and back, ns: the time that passed for the leader minus the follower's time between
+/// them. The offset between the clocks of the two CPUs cancels.
 fn two_wakes_ns(leader: [u64; 2], follower: [u64; 2]) -> u64 {
     let pause_ns = follower[1].saturating_sub(follower[0]);
     leader[1].saturating_sub(leader[0]).saturating_sub(pause_ns)
 }
 
-/// Looks at the clock until the other has had time to fall asleep; the last reading, ns.
+/// Spins until the other thread has had time to fall asleep; returns the last reading of the clock, ns.
 fn settle() -> u64 {
     let start = now_ns();
     loop {
@@ -101,7 +101,7 @@ impl Duet for Waking {
     }
 
     fn follow(&self) {
-        // A refusal is told by the leader, who makes the same calls.
+        // The leader makes the same calls and reports a refusal.
         while let Ok(Taken::Asleep | Taken::Awake) = self.answer() {}
     }
 
@@ -110,12 +110,12 @@ impl Duet for Waking {
     }
 }
 
-/// One wake of a thread that sleeps on the other of `cpus`, one way, ns: half the median of there
-/// and back, over `duration`.
+/// Duration of one wake of a thread that sleeps on the other of `cpus`, ns: half the median of both directions, over
+/// `duration`.
 ///
 /// # Errors
-/// Threads on `cpus` cannot be had, futexes are refused, or no wake found the other asleep within
-/// ten times `duration`.
+/// Returns an error if threads on `cpus` are not available, if futexes are refused, or if no wake found the other
+/// thread asleep within ten times `duration`.
 #[allow(clippy::cast_precision_loss, reason = "microseconds in ns")]
 pub fn futex_wake_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, Unmeasured> {
     let bound = 10 * duration;
@@ -136,8 +136,7 @@ mod tests {
         }
     }
 
-    /// On whichever CPUs the scheduler chooses: what is counted as wakes, and the rests of both
-    /// before them, fit into the time that has passed.
+    /// The scheduler chooses the CPUs. The counted wakes and the pauses before them fit into the elapsed time.
     #[test]
     fn a_wake_is_without_the_time_both_take_to_settle() {
         let waking = Waking::new(Duration::from_millis(20));

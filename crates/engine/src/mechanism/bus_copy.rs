@@ -1,4 +1,4 @@
-//! `bus-copy`: the sender copies into a pool of the receiver's and tells of it through a socket.
+//! `bus-copy`: the sender copies each message into the receiver's pool and announces it through a socket.
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
@@ -8,14 +8,13 @@ use rustix::io::Errno;
 
 use super::mapping::{Access, Mapping};
 use super::memfd;
-use super::pool_socket;
-use super::pool_socket::{Line, METADATA, News, PLACES, Places, lines, place_bytes};
+use super::pool_socket::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
 use super::refusal::refused;
 use super::shm_ring::available;
 use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `bus-copy` is.
+/// Facts about `bus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-copy",
     about: "as kdbus copied: the sender copies into the receiver's pool; a socket tells of it",
@@ -69,7 +68,7 @@ impl Channel for BusCopy {
             refused("making a pool", errno).with_remedy("free memory, or use smaller messages")
         };
         let [there_write, there_read] = pool(place_bytes).map_err(no_pool)?;
-        // In a stream nothing goes back.
+        // A stream sends nothing back, so one byte per slot is enough.
         let back_bytes = if setup.workload.is_answered() { place_bytes } else { 1 };
         let [back_write, back_read] = pool(back_bytes).map_err(no_pool)?;
         Ok(Opened {
@@ -80,7 +79,7 @@ impl Channel for BusCopy {
     }
 }
 
-/// A pool, mapped for writing and for reading.
+/// Returns two mappings of a new pool: one for writing, one for reading.
 fn pool(place_bytes: usize) -> Result<[Mapping; 2], Errno> {
     let bytes = place_bytes.checked_mul(PLACES).ok_or(Errno::NOMEM)?;
     let file = memfd::of_fixed_size(bytes)?;
@@ -90,13 +89,13 @@ fn pool(place_bytes: usize) -> Result<[Mapping; 2], Errno> {
 #[derive(Debug)]
 struct CopyEnd {
     line: Line,
-    /// The peer's pool.
+    /// Mapping of the peer's pool.
     theirs: Mapping,
-    /// Which places of it are free.
+    /// Free slots of the peer's pool.
     places: Places,
     own: Mapping,
     place_bytes: usize,
-    /// Offset and length of the message that was taken.
+    /// Offset and length of the message taken last.
     taken: (usize, usize),
 }
 
@@ -106,12 +105,12 @@ impl CopyEnd {
         Self { line, theirs, places, own, place_bytes, taken }
     }
 
-    /// The message that was taken; empty once its place is given back.
+    /// Returns the message taken last, or an empty slice once its slot has been given back.
     #[inline]
     fn message(&self) -> &[u8] {
         let (at, bytes) = self.taken;
-        // SAFETY: by the protocol the peer, which alone writes to our pool, leaves the place alone until
-        // it is told that it is free; from then on `bytes` is 0.
+        // SAFETY: only the peer writes to our pool, and the protocol keeps it from reusing a slot before we
+        // report it free; from then on `bytes` is 0.
         unsafe { self.own.borrow(at, bytes) }
     }
 }

@@ -1,4 +1,4 @@
-//! `bus-memfd`: a sealed memfd is passed through a socket, and read where it is mapped.
+//! `bus-memfd`: passes a sealed memfd through a socket; the receiver maps it and reads it in place.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -10,8 +10,7 @@ use rustix::io::Errno;
 
 use super::mapping::{Access, Mapping};
 use super::memfd::{self, Filled};
-use super::pool_socket;
-use super::pool_socket::{Line, METADATA, News, PLACES, Places, lines, place_bytes};
+use super::pool_socket::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
 use super::scm_rights::close;
 use super::shm_ring::available;
 use crate::channel::{
@@ -19,7 +18,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `bus-memfd` is.
+/// Facts about `bus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-memfd",
     about: "as kdbus passed memfds: a sealed memfd is handed over and read where it is mapped",
@@ -99,37 +98,37 @@ impl Channel for BusMemfd {
     }
 }
 
-/// System calls of a message in a fresh memfd before it is sent: memfd_create, ftruncate, F_ADD_SEALS,
-/// mmap, then munmap and F_ADD_SEALS.
+/// System calls that a message in a fresh memfd costs before it is sent: `memfd_create`, `ftruncate`,
+/// `F_ADD_SEALS`, `mmap`, then `munmap` and `F_ADD_SEALS`.
 const FRESH_CALLS: u64 = 6;
 
 /// A message that was taken.
 #[derive(Debug)]
 struct Taken {
     file: OwnedFd,
-    /// What its sender calls the memfd.
+    /// Number that the sender gave the memfd.
     number: usize,
     bytes: usize,
     lies: Lies,
     sender: Sender,
 }
 
-/// Where it lies.
+/// Memory in which a taken message lies.
 #[derive(Debug)]
 enum Lies {
-    /// In a mapping made for it.
+    /// A mapping made for this message.
     Anew(Mapping),
-    /// In a mapping of the peer's memfd that is kept.
+    /// A cached mapping of the peer's memfd.
     Kept,
-    /// In our own memfd.
+    /// Our own memfd, which the peer sent back.
     Own,
 }
 
-/// Who composed it.
+/// Side that composed a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sender {
     Peer,
-    /// It has come back.
+    /// This side: the peer has sent the message back.
     Ourselves,
 }
 
@@ -137,13 +136,13 @@ enum Sender {
 struct MemfdEnd {
     line: Line,
     places: Places,
-    /// Our memfds, where they are used again.
+    /// Our memfds; empty with `memfd=fresh`.
     own: Vec<Filled>,
-    /// The memfd that is being filled, where there is a new one for each message.
+    /// The memfd being filled, with `memfd=fresh`.
     fresh: Option<Filled>,
-    /// The place and the length of what is being composed.
+    /// Slot and length of the message being composed.
     loan: (usize, usize),
-    /// Mappings of the peer's memfds, by their number, where they are kept.
+    /// Cached mappings of the peer's memfds, indexed by number.
     theirs: [Option<Mapping>; PLACES],
     is_kept: bool,
     is_reused: bool,
@@ -176,7 +175,7 @@ impl MemfdEnd {
         told
     }
 
-    /// Maps the `bytes` of a message in `file`, which its sender calls `number`.
+    /// Maps `bytes` bytes of `file`, the memfd that the sender numbers `number`.
     fn map(&mut self, file: &OwnedFd, number: usize, bytes: usize) -> Result<Lies, Errno> {
         if !self.is_kept {
             self.line.calls += 1;
@@ -189,7 +188,7 @@ impl MemfdEnd {
         Ok(Lies::Kept)
     }
 
-    /// Lets go of where the message lies that was taken.
+    /// Unmaps the message taken last and returns what remains of it.
     fn let_go(&mut self) -> Result<Taken, Errno> {
         let mut taken = self.taken.take().ok_or(Errno::INVAL)?;
         if let Lies::Anew(mapping) = std::mem::replace(&mut taken.lies, Lies::Kept) {
@@ -222,13 +221,13 @@ impl Endpoint for MemfdEnd {
     fn loaned(&mut self) -> &mut [u8] {
         let (place, bytes) = self.loan;
         let memfd = self.fresh.as_mut().or_else(|| self.own.get_mut(place));
-        // SAFETY: the peer has no descriptor of a fresh memfd yet, and has given a reused one back, or
-        // never had it; once it is told of the message, `bytes` is 0.
+        // SAFETY: the peer has no descriptor of a fresh memfd yet, and has given a reused one back or never
+        // had it. Once the message is announced, `bytes` is 0.
         memfd.map_or(&mut [], |memfd| unsafe { memfd.mapping.borrow_mut(0, bytes) })
     }
 
     fn send_loan(&mut self) -> Result<(), Errno> {
-        // From here on the peer reads there: nothing is lent any more.
+        // From here on the peer may read the memfd, so the loan ends.
         let (place, bytes) = std::mem::take(&mut self.loan);
         match self.fresh.take() {
             Some(fresh) => self.send_fresh(fresh, place, bytes)?,
@@ -250,7 +249,7 @@ impl Endpoint for MemfdEnd {
         let (number, lies, sender) = match heard.notice.news {
             News::Message(number) => (number, self.map(&file, number, bytes)?, Sender::Peer),
             News::Returned(number) if self.is_reused => (number, Lies::Own, Sender::Ourselves),
-            // Our mapping of a fresh one went when it was sealed.
+            // A fresh memfd was unmapped when it was sealed.
             News::Returned(number) => (number, self.map(&file, number, bytes)?, Sender::Ourselves),
             News::Freed => return Err(Errno::BADMSG),
         };
@@ -266,8 +265,8 @@ impl Endpoint for MemfdEnd {
             Lies::Kept => self.theirs[*number].as_ref(),
             Lies::Own => self.own.get(*number).map(|memfd| &memfd.mapping),
         };
-        // SAFETY: the memfd is ours to read until `release` or `send_taken` tells its sender of it; both
-        // let go of what was taken first. One of our own that came back is not lent again before.
+        // SAFETY: we may read the memfd until `release` or `send_taken` reports it to its sender, and both
+        // give up the message first. A memfd of ours that came back is not lent again before that.
         mapping.map_or(&[], |mapping| unsafe { mapping.borrow(0, *bytes) })
     }
 

@@ -1,10 +1,10 @@
-//! Mechanisms of one's own: `exec:PROGRAM`, two processes of a program that speaks a small protocol,
-//! and `lib:FILE`, a shared library made with `include/ipcperf.h`.
+//! Custom mechanisms: `exec:PROGRAM`, two processes of a program that speaks a small protocol, and
+//! `lib:FILE`, a shared library built with `include/ipcperf.h`.
 //!
-//! They are on no list: a name says what it is and where its file lies. The file is asked when a request is parsed,
-//! and the answer ([`CustomMechanism`]) is a value that the request holds. Results name custom mechanisms too, where
-//! the file may be gone or another's: whoever only reads results gets what is true of all of a kind ([`find`]), and
-//! nothing is loaded or started.
+//! They are on no list: the name gives the kind and the path of the file. The file is queried when a request
+//! is parsed, and the answer ([`CustomMechanism`]) is a value that the request holds. Results name custom
+//! mechanisms too, but there the file may be missing or have been replaced. Code that only reads results
+//! therefore gets what holds for every mechanism of the kind ([`find`]), and nothing is loaded or started.
 
 mod abi;
 mod end;
@@ -24,20 +24,21 @@ use ipcperf_model::{Mode, Unavailable};
 
 use crate::channel::{Documentation, Mechanism};
 
-/// The two kinds.
+/// Kind of a custom mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnKind {
-    /// A program that plays both parties' loops itself.
+    /// A program that runs both peers' loops itself.
     Program,
-    /// A library whose ends the loops of ipcperf use.
+    /// A library whose endpoints ipcperf's loops call.
     Library,
 }
 
 impl OwnKind {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Program, Self::Library];
 
-    /// The word before the colon; also what options of all of a kind are set by.
+    /// Returns the word before the colon, which is also the prefix of options that apply to every mechanism
+    /// of the kind.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -46,7 +47,7 @@ impl OwnKind {
         }
     }
 
-    /// What is true of all of a kind.
+    /// Returns the facts that hold for every mechanism of this kind.
     const fn any(self) -> &'static Mechanism<'static> {
         match self {
             Self::Program => &PROGRAM,
@@ -55,7 +56,7 @@ impl OwnKind {
     }
 }
 
-/// What a name says: the kind, and the file. `None` where it is no name of an own mechanism.
+/// Splits the name of a custom mechanism into its kind and its file; `None` if `name` is not such a name.
 #[must_use]
 pub fn own_mechanism(name: &str) -> Option<(OwnKind, &Path)> {
     let (word, path) = name.split_once(':')?;
@@ -63,8 +64,8 @@ pub fn own_mechanism(name: &str) -> Option<(OwnKind, &Path)> {
     (!path.is_empty()).then(|| (kind, Path::new(path)))
 }
 
-/// What each has in common with pipes and sockets is not known: the least is claimed, that payload is
-/// copied, that no call is needed for it, and that nobody has to be woken.
+/// Facts assumed of every program. Nothing is known about how it works, so these are the weakest claims: it
+/// copies the payload, needs no system call for that, and wakes no peer.
 const PROGRAM: Mechanism = Mechanism {
     name: "exec:PROGRAM",
     about: "a program of one's own",
@@ -76,7 +77,6 @@ const PROGRAM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
     helper: Helper::Nobody,
-    options: &[],
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "docs/your-own-mechanism.md",
@@ -102,9 +102,10 @@ const TWO_PROCESSES: [Mode; 1] = [Mode::TwoProcesses];
 const AND_THREADS: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 const AND_ONE_THREAD: [Mode; 2] = [Mode::OneThread, Mode::TwoProcesses];
 
-/// A custom mechanism: its name, and what its file said of itself, if it was asked.
+/// A custom mechanism: its name, and what its file reported if it was queried.
 ///
-/// Whoever asks the file owns the answer: another request of this process may find another file there.
+/// The caller that queries the file owns the answer: another request of the same process may find a different
+/// file at the path.
 #[derive(Clone, Debug)]
 pub struct CustomMechanism {
     kind: OwnKind,
@@ -114,19 +115,19 @@ pub struct CustomMechanism {
 }
 
 impl CustomMechanism {
-    /// The custom mechanism `name`, of whose file nothing is asked: what is true of all of its kind.
+    /// Creates the custom mechanism `name` without querying its file: it has the facts of its kind.
     #[must_use]
     pub fn unasked(kind: OwnKind, name: &str) -> Self {
         Self { kind, name: name.to_owned(), facts: None, missing: None }
     }
 
-    /// The program `name`, which can be started, or cannot for the reason `found`.
+    /// Creates the program `name`, which can be started or is unavailable for the reason in `found`.
     #[must_use]
     pub fn program(name: &str, found: Result<(), Unavailable>) -> Self {
         Self { missing: found.err(), ..Self::unasked(OwnKind::Program, name) }
     }
 
-    /// The library `name` with what it says of itself, or the reason why it cannot be loaded.
+    /// Creates the library `name` with the facts it reports, or with the reason why it cannot be loaded.
     #[must_use]
     pub fn library(name: &str, found: Result<LibraryFacts, Unavailable>) -> Self {
         let (facts, missing) = match found {
@@ -136,7 +137,7 @@ impl CustomMechanism {
         Self { facts, missing, ..Self::unasked(OwnKind::Library, name) }
     }
 
-    /// Returns its facts.
+    /// Returns the mechanism's facts.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism<'_> {
         let (name, missing) = (self.name.as_str(), self.missing.as_ref());
@@ -145,13 +146,13 @@ impl CustomMechanism {
     }
 }
 
-/// Returns what is true of all custom mechanisms of the kind that `name` names.
+/// Returns the facts that hold for every custom mechanism of the kind that `name` gives.
 pub(super) fn find(name: &str) -> Option<&'static Mechanism<'static>> {
     own_mechanism(name).map(|(kind, _)| kind.any())
 }
 
 impl LibraryFacts {
-    /// Replaces in `mechanism` what the library says of itself.
+    /// Returns `mechanism` with the facts that the library reports replaced.
     fn added_to<'a>(&'a self, mechanism: Mechanism<'a>) -> Mechanism<'a> {
         Mechanism {
             about: &self.about,

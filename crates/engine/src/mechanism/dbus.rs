@@ -1,8 +1,8 @@
-//! D-Bus, spoken by the crate `zbus`: method calls from the sender to the receiver, by way of a daemon or
-//! directly. What goes into the body of a message is the [`Carrier`]'s.
+//! D-Bus through the crate `zbus`: method calls from the sender to the receiver, through a daemon or
+//! directly. A [`Carrier`] decides what the body of a message holds.
 //!
-//! The parties' sockets are connected before the fork; zbus, which would start tasks, comes after it.
-//! Each party drives it on its own thread (a tokio runtime of one thread).
+//! The peers' sockets are connected before the fork. zbus starts tasks, so it is started after the fork. Each
+//! peer drives zbus on its own thread (a single-threaded tokio runtime).
 
 mod broker;
 mod daemon;
@@ -30,11 +30,11 @@ use crate::worker;
 pub(super) use party::errno;
 use window::Window;
 
-/// The client.
+/// The client library.
 pub(super) const ZBUS: Library =
     Library { name: "zbus", version: env!("VERSION_OF_ZBUS"), licence: "MIT" };
 
-/// The option of both mechanisms.
+/// Option of both mechanisms that selects the broker.
 pub(super) const VIA: OptionSpec = OptionSpec {
     name: "via",
     about: "who stands between: a private dbus-daemon, a private dbus-broker, or nobody",
@@ -50,34 +50,35 @@ fn anywhere() -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// Two parties: zbus has no call that only tries.
+/// Modes with two peers: zbus has no nonblocking call.
 pub(super) const MODES: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 
-/// Bytes of the longest array in a message: the D-Bus specification, "Marshaling (Wire Format)".
+/// Maximum length of an array in a message, bytes. Source: the D-Bus specification, "Marshaling (Wire
+/// Format)".
 pub(super) const LONGEST_ARRAY_BYTES: u64 = 64 << 20;
 
-/// What a bus calls the receiver.
+/// Bus name of the receiver.
 const RECEIVER: &str = "org.ipcperf.Receiver";
 const OBJECT: &str = "/org/ipcperf";
 const METHOD: &str = "Take";
 
-/// How a payload travels in the body of a message.
+/// Encoding of a payload in the body of a message.
 pub(super) trait Carrier: Sized + Send + 'static {
-    /// For an end whose messages are acknowledged when `sends` are out at the latest, opposite one
-    /// whose messages are when `receives` are.
+    /// Creates the carrier of an endpoint that has at most `sends` unacknowledged messages, and whose peer
+    /// has at most `receives`.
     fn of(setup: &Setup<'_>, sends: usize, receives: usize) -> Result<Self, Failure>;
 
-    /// Maps and touches memory, in the party that uses it.
+    /// Maps and touches memory, in the process of the peer that uses it.
     fn prepare(&mut self) -> Result<(), Errno>;
 
-    /// The message that `envelope` becomes with `bytes` in it.
+    /// Builds the message of `envelope` with `bytes` as payload.
     fn load(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno>;
 
-    /// Fills `into` from the front with what came in `body`, and returns how many bytes that is.
+    /// Copies the payload of `body` to the front of `into` and returns its length.
     fn unload(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno>;
 }
 
-/// Carries out `spec`, and ends the daemon it started.
+/// Executes `spec` and ends the broker that it started.
 pub(super) fn execute<C: Carrier>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     process::end(worker::execute::<Dbus<C>>(spec, mechanism))
 }
@@ -104,31 +105,31 @@ impl<C: Carrier> Channel for Dbus<C> {
     }
 }
 
-/// Where an end stands: zbus comes after the fork.
+/// State of an endpoint: zbus is started after the fork.
 #[derive(Debug)]
 enum Place {
-    /// At a socket on which nothing was said yet.
+    /// At a socket on which nothing has been sent yet.
     Outside(UnixStream, Seat),
-    /// In a conversation.
+    /// Connected.
     Inside(Box<Party>),
-    /// Nowhere: what was said on its socket was not understood.
+    /// Unusable: the handshake on its socket failed.
     Lost,
 }
 
-/// Which part an end has in the conversation.
+/// Role of an endpoint in the exchange.
 #[derive(Debug)]
 enum Talk {
-    /// Its calls are answered one by one, with a payload.
+    /// Makes calls that are answered one by one with a payload.
     Asking,
-    /// Some of its calls ask for a reply, which is empty: it says what has arrived.
+    /// Makes calls, some of which ask for an empty reply that acknowledges what has arrived.
     Telling(Window),
-    /// It answers the call that it heard last.
+    /// Answers the call received last.
     Answering(Option<Message>),
-    /// It replies to the calls that ask for it.
+    /// Replies to the calls that ask for a reply.
     Acknowledging,
 }
 
-/// One end of a conversation on D-Bus.
+/// One endpoint of a D-Bus connection.
 #[derive(Debug)]
 pub(super) struct DbusEnd<C> {
     place: Place,
@@ -146,7 +147,7 @@ impl Place {
     }
 }
 
-/// Whether a call waits for its reply.
+/// Whether a call asks for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reply {
     Asked,
@@ -164,7 +165,7 @@ impl<C: Carrier> DbusEnd<C> {
         party.send(&message)
     }
 
-    /// Waits while as many calls are out as may be; then calls.
+    /// Waits while the window is full, then makes a call.
     fn tell(&mut self, bytes: &[u8]) -> Result<(), Errno> {
         let Talk::Telling(window) = &mut self.talk else { return Err(Errno::PROTO) };
         while window.is_full() {

@@ -1,4 +1,4 @@
-//! `dbus-copy`: D-Bus messages that hold the payload.
+//! `dbus-copy`: D-Bus messages that contain the payload.
 
 use ipcperf_model::Failure;
 use ipcperf_model::mechanism::{
@@ -13,7 +13,7 @@ use zbus::zvariant::{Signature, Type};
 use super::dbus::{self, Carrier, LONGEST_ARRAY_BYTES, VIA, errno};
 use crate::channel::{Documentation, Limit, Mechanism, Setup};
 
-/// What `dbus-copy` is.
+/// Facts about `dbus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-copy",
     about: "D-Bus method call with the payload in its body, by way of a daemon or directly (zbus)",
@@ -64,11 +64,11 @@ fn longest_array(_: &Setup<'_>) -> Option<Limit> {
     Some(Limit { bytes: LONGEST_ARRAY_BYTES, because })
 }
 
-/// Puts the payload itself into the body.
+/// Carrier that puts the payload itself into the body.
 #[derive(Debug)]
 struct Copied;
 
-/// Bytes that are written at once; a slice would be, one by one.
+/// Bytes that are serialized at once; a slice would be serialized byte by byte.
 struct Bytes<'a>(&'a [u8]);
 
 impl Type for Bytes<'_> {

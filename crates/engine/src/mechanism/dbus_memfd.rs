@@ -1,4 +1,4 @@
-//! `dbus-memfd`: D-Bus messages that hold a memfd with the payload.
+//! `dbus-memfd`: D-Bus messages that carry a memfd with the payload.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -17,7 +17,7 @@ use super::memfd::{self, Filled};
 use super::shm_ring::available;
 use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues, Setup};
 
-/// What `dbus-memfd` is.
+/// Facts about `dbus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-memfd",
     about: "D-Bus method call with a sealed memfd in its body (zbus); copies in and out",
@@ -76,7 +76,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Puts a memfd into the body.
+/// Carrier that puts a memfd into the body.
 #[derive(Debug)]
 struct Referred {
     supply: Supply,
@@ -84,20 +84,20 @@ struct Referred {
     message_bytes: usize,
 }
 
-/// Where the memfds for messages come from.
+/// Source of the memfds for messages.
 #[derive(Debug)]
 enum Supply {
-    /// A new one for each.
+    /// A new memfd for each message.
     Fresh,
-    /// These in turn, and which is next.
+    /// These memfds in turn, and the index of the next one.
     Reused(Vec<Filled>, usize),
 }
 
-/// How the receiver gets at the payload.
+/// Method by which the receiver reads the payload.
 #[derive(Debug)]
 enum Reach {
     Map,
-    /// Mappings of the memfds seen so far, by their number.
+    /// Mappings of the memfds seen so far, indexed by number.
     Cached(Vec<Option<Mapping>>),
 }
 
@@ -118,7 +118,7 @@ impl Reach {
         }
     }
 
-    /// Fills `bytes` from `memfd`, which the sender calls `number`.
+    /// Fills `bytes` from `memfd`, which the sender numbers `number`.
     fn fetch(
         &mut self,
         memfd: &Fd<'_>,

@@ -1,4 +1,4 @@
-//! `dgram-compressed`: Unix domain datagrams, compressed by the sender.
+//! `dgram-compressed`: Unix domain datagrams that the sender compresses.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -21,7 +21,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `dgram-compressed` is.
+/// Facts about `dgram-compressed`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-compressed",
     about: "Unix domain datagram, compressed by its sender",
@@ -63,7 +63,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Chooses the codec, once for the run.
+/// Selects the codec, once for the run.
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     match spec.options.get("codec").map_or("deflate", String::as_str) {
         "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec, mechanism),
@@ -81,7 +81,7 @@ fn limit(setup: &Setup<'_>) -> Option<Limit> {
     let most = |bytes| u64::try_from(most_of(usize::try_from(bytes).ok()?)).ok();
     let packed = most(setup.buffer_bytes).unwrap_or(u64::MAX);
     let datagram = unix_limit(SocketType::DGRAM, &Setup { buffer_bytes: packed, ..*setup })?;
-    // Found by halving: the largest message that fits whatever it is made of.
+    // Bisection finds the largest message that fits whatever its content.
     let (mut fits, mut fails) = (0, datagram.bytes + 1);
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
@@ -92,18 +92,18 @@ fn limit(setup: &Setup<'_>) -> Option<Limit> {
     Some(Limit { bytes: fits, because })
 }
 
-/// A way to make messages smaller.
+/// A compression method.
 trait Codec: Send + Sized + 'static {
     fn new() -> Self;
 
-    /// The most that `bytes` can become.
+    /// Returns the maximum compressed size of `bytes` bytes.
     fn most(bytes: usize) -> usize;
 
-    /// Compresses `from` into `into` and returns how much of that it took; `None` where it has no room.
+    /// Compresses `from` into `into` and returns the compressed length; `None` if `into` is too small.
     fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
 
-    /// Expands `from` into `into` and returns how much of that it took; `None` where it has no room, or
-    /// `from` is damaged.
+    /// Expands `from` into `into` and returns the expanded length; `None` if `into` is too small or `from` is
+    /// damaged.
     fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
 }
 
@@ -120,7 +120,7 @@ impl Codec for Deflate {
         }
     }
 
-    /// The bound of miniz (`mz_deflateBound`), of which this is a port.
+    /// The bound of miniz (`mz_deflateBound`), of which `miniz_oxide` is a port.
     fn most(bytes: usize) -> usize {
         (128 + bytes + bytes / 10).max(128 + bytes + (bytes / (31 * 1024) + 1) * 5)
     }
@@ -212,9 +212,9 @@ struct CompressedEnd<C> {
     socket: OwnedFd,
     codec: C,
     message_bytes: usize,
-    /// Room for two messages, compressed: the one that is sent, and the one that is received.
+    /// Buffers for two compressed messages: the one being sent and the one being received.
     packed: Option<[Buffer; 2]>,
-    /// The bytes of a compressed message for which the socket had no room.
+    /// Length of a compressed message for which the socket had no room.
     pending: Option<usize>,
 }
 
@@ -224,8 +224,8 @@ impl<C: Codec> Endpoint for CompressedEnd<C> {
     fn prepare(&mut self) -> Result<(), Errno> {
         let room = || Buffer::touched(C::most(self.message_bytes), 0);
         let [mut outgoing, incoming] = [room()?, room()?];
-        // One message there and back: what a codec allocates at its first use is there from now on, and
-        // what it allocated before the fork is this party's own.
+        // Compress and expand one message now: the codec then has allocated what it allocates at first use,
+        // and memory that it allocated before the fork is this peer's own copy.
         let mut message = Buffer::touched(self.message_bytes, 0x5A)?;
         let length = self.codec.pack(&message, &mut outgoing).ok_or(Errno::MSGSIZE)?;
         self.codec.unpack(&outgoing[..length], &mut message).ok_or(Errno::BADMSG)?;

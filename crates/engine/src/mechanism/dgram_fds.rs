@@ -1,4 +1,4 @@
-//! `dgram-fds`: Unix domain datagrams that carry descriptors beside their bytes.
+//! `dgram-fds`: Unix domain datagrams that carry descriptors in addition to their bytes.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -9,15 +9,14 @@ use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::net::SocketType;
 
-use super::readiness;
-use super::readiness::{Select, WAIT_SELECT};
+use super::readiness::{self, Select, WAIT_SELECT};
 use super::scm_rights::{FDS, close, companions, datagram_pair, recv_with, send_with};
 use super::socket::{set_buffers, unix_limit};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
 
-/// What `dgram-fds` is.
+/// Facts about `dgram-fds`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-fds",
     about: "Unix domain datagram with the whole message and descriptors",

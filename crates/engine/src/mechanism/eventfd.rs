@@ -1,4 +1,4 @@
-//! `eventfd`: one slot of shared memory, and a counter in the kernel to ring.
+//! `eventfd`: one slot of shared memory, and a kernel counter as the doorbell.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `eventfd` is.
+/// Facts about `eventfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "eventfd",
     about: "one slot of shared memory in each direction; an eventfd tells of each message",
@@ -27,7 +27,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A memfd holds one slot in each direction. The sender copies its message in \

@@ -13,7 +13,7 @@ use super::refusal::refused;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `fifo` is.
+/// Facts about `fifo`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "fifo",
     about: "named pipe, one in each direction",
@@ -56,7 +56,7 @@ fn direction(scratch: &Scratch, name: &str) -> Result<Direction, Failure> {
     let path = scratch.path(name);
     mknodat(CWD, &path, FileType::Fifo, Access::RUSR | Access::WUSR, 0)
         .map_err(|e| refused("mkfifo", e))?;
-    // Opened without waiting, the reading end comes first: a writer would find nobody (ENXIO).
+    // Nonblocking opens must begin with the reading end: a writer without a reader gets ENXIO.
     let flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
     let read = open(&path, flags | OFlags::RDONLY, Access::empty())
         .map_err(|e| refused("open(O_RDONLY)", e))?;

@@ -1,4 +1,4 @@
-//! `file-ref`: a temporary file for each message, its descriptor sent in an empty datagram.
+//! `file-ref`: a temporary file for each message, with its descriptor sent in an empty datagram.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,16 +10,14 @@ use ipcperf_model::{Failure, Mode, Report, RunSpec};
 use rustix::fs::{Mode as Access, OFlags, SeekFrom, open, seek, unlink};
 use rustix::io::{Errno, read, write};
 
-use super::readiness;
-use super::readiness::{Select, WAIT_SELECT};
-use super::run_dir;
-use super::run_dir::DIR;
+use super::readiness::{self, Select, WAIT_SELECT};
+use super::run_dir::{self, DIR};
 use super::scm_rights::{FDS, close, companions, datagram_pair, recv_with, send_with};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
 
-/// What `file-ref` is.
+/// Facts about `file-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "file-ref",
     about: "temporary file for each message, its descriptor sent in an empty datagram",
@@ -83,11 +81,11 @@ impl Channel for FileRef {
 #[derive(Debug)]
 struct FileRefEnd {
     socket: OwnedFd,
-    /// The name each file has for a moment.
+    /// Name that each file has for a moment.
     name: &'static CStr,
-    /// How many descriptors a datagram carries beside the file's.
+    /// Number of descriptors that a datagram carries in addition to the file's.
     beside: usize,
-    /// Those, and behind them the file's own while it is on its way.
+    /// Those descriptors, followed by the file's own while it is being sent.
     descriptors: Vec<OwnedFd>,
     calls: u64,
 }
@@ -99,7 +97,7 @@ impl FileRefEnd {
         Self { socket, name, beside, descriptors, calls: 0 }
     }
 
-    /// Puts `bytes` into a file without a name.
+    /// Writes `bytes` to a new, unlinked file.
     fn file_of(&mut self, bytes: &[u8]) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = open(self.name, flags, Access::RUSR | Access::WUSR)?;
@@ -113,7 +111,7 @@ impl FileRefEnd {
         Ok(file)
     }
 
-    /// Fills `bytes` from the beginning of `file`, as far as it goes.
+    /// Reads `file` from its beginning into `bytes`, up to its end.
     fn read_all(&mut self, file: &OwnedFd, bytes: &mut [u8]) -> Result<usize, Errno> {
         seek(file, SeekFrom::Start(0))?;
         self.calls += 1;
@@ -133,7 +131,7 @@ impl Endpoint for FileRefEnd {
     const KEEPS_BOUNDARIES: bool = true;
 
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        // Where the datagram finds no room and calls do not wait, the file stays for the next try.
+        // If the queue is full and calls do not block, the file is kept for the next attempt.
         if self.descriptors.len() == self.beside {
             let file = self.file_of(bytes)?;
             self.descriptors.push(file);

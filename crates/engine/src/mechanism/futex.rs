@@ -1,4 +1,4 @@
-//! `futex`: one slot of shared memory, and a word to sleep on.
+//! `futex`: one slot of shared memory, and a futex word to sleep on.
 
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
@@ -13,7 +13,7 @@ use super::slot::{Bell, SlotEnd, Spot, ends, memory, memory_available};
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `futex` is.
+/// Facts about `futex`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "futex",
     about: "one slot of shared memory in each direction; a futex tells of each message",
@@ -25,7 +25,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A memfd holds one slot in each direction. The sender copies its message in \
@@ -55,7 +54,7 @@ impl Channel for Futex {
     }
 }
 
-/// A counter in shared memory, and whether someone sleeps on it.
+/// Counter in shared memory, with a flag that says whether the peer sleeps on it.
 #[derive(Clone, Debug)]
 pub(super) struct FutexBell {
     pub(super) spot: Spot,
@@ -63,8 +62,8 @@ pub(super) struct FutexBell {
 
 impl FutexBell {
     fn words(&self) -> &[AtomicU32; 2] {
-        // SAFETY: the memory is aligned to 128 bytes, zero at first, this bell's alone, and only
-        // ever reached as these atomics; it lives as long as the spot.
+        // SAFETY: the memory is aligned to 128 bytes, zero at first, used by this bell alone, and only
+        // accessed as these atomics; it lives as long as the spot.
         unsafe { self.spot.address().cast().as_ref() }
     }
 }
@@ -85,7 +84,7 @@ impl Bell for FutexBell {
     #[inline]
     fn take(&self, calls: &mut u64) -> Result<(), Errno> {
         let [count, sleeps] = self.words();
-        // Each bell is taken by one side alone: what is there stays there.
+        // Only one side takes from each bell, so a count above zero stays there.
         while count.load(Ordering::Acquire) == 0 {
             if self.spot.blocking == Blocking::Try {
                 return Err(Errno::AGAIN);
@@ -94,7 +93,7 @@ impl Bell for FutexBell {
             fence(Ordering::SeqCst);
             if count.load(Ordering::Acquire) == 0 {
                 *calls += 1;
-                // Whatever ends the sleep (a wake, a signal, a value that has changed): look.
+                // Whatever ends the sleep (a wake, a signal, a changed value): check the count again.
                 let _ = futex::wait(count, futex::Flags::empty(), 0, None);
             }
             sleeps.store(0, Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! `grpc`: calls of gRPC over a Unix domain socket (tonic).
+//! `grpc`: gRPC calls over a Unix domain socket (tonic).
 //!
-//! The connection is made before the fork; tonic, which starts tasks, comes after it. Each party drives
-//! it on its own thread (a tokio runtime of one thread), while it sends or receives.
+//! The connection is made before the fork. tonic starts tasks, so it is started after the fork. Each peer
+//! drives tonic on its own thread (a single-threaded tokio runtime) while it sends or receives.
 
 mod client;
 mod codec;
@@ -30,7 +30,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `grpc` is.
+/// Facts about `grpc`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "grpc",
     about: "remote calls by gRPC over a Unix domain socket: unary, or one that streams (tonic)",
@@ -42,7 +42,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
     helper: Helper::Nobody,
-    options: &[],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "The crate tonic, on HTTP/2 (hyper), over one Unix domain stream socket; sender and \
@@ -79,18 +78,18 @@ fn length_prefix(_: &Setup<'_>) -> Option<Limit> {
     Some(Limit { bytes: u32::MAX.into(), because })
 }
 
-/// Messages between a party and the body of its call where they are small.
+/// Maximum number of small messages queued between a peer and the body of its call.
 const MOST_QUEUED: u64 = 128;
-/// Bytes there; one message always may be.
+/// Maximum number of bytes in that queue; one message is always allowed.
 const MOST_QUEUED_BYTES: u64 = 4 << 20;
 
-/// How many messages may be between a party and the body of its call.
+/// Returns the maximum number of messages queued between a peer and the body of its call.
 #[allow(clippy::cast_possible_truncation, reason = "128 at most")]
 fn queued(setup: &Setup<'_>) -> usize {
     (MOST_QUEUED_BYTES / setup.buffer_bytes.max(1)).clamp(1, MOST_QUEUED) as usize
 }
 
-/// Which call answers each message, and which takes a stream of them.
+/// Path of the call that answers each message, and of the call that takes a stream of messages.
 const UNARY: &str = "/ipcperf.Receiver/Take";
 const STREAMING: &str = "/ipcperf.Receiver/TakeAll";
 
@@ -112,7 +111,7 @@ impl Channel for Grpc {
     }
 }
 
-/// Both ends of a connection, as tokio wants them: they do not block.
+/// Connects two sockets and returns both ends in nonblocking mode, as tokio requires.
 fn connected(setup: &Setup<'_>) -> Result<[UnixStream; 2], Failure> {
     let scratch = Scratch::new()?;
     let path = scratch.path("socket");
@@ -128,37 +127,37 @@ fn connected(setup: &Setup<'_>) -> Result<[UnixStream; 2], Failure> {
     Ok(ends.map(UnixStream::from))
 }
 
-/// Which part an end has.
+/// Role of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seat {
     Client,
     Server,
 }
 
-/// What is done with messages.
+/// Pattern of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     Answered,
     Streamed { queued: usize },
 }
 
-/// Where an end stands: tonic comes after the fork.
+/// State of an endpoint: tonic is started after the fork.
 #[derive(Debug)]
 enum Place {
-    /// At a connection on which nothing was said yet.
+    /// At a connection on which nothing has been sent yet.
     Outside(Seat, UnixStream),
     Client(Box<Client>),
     Server(Box<Server>),
-    /// Nowhere: no conversation came about.
+    /// Unusable: no HTTP/2 connection was established.
     Lost,
 }
 
-/// One end of a connection.
+/// One endpoint of a connection.
 #[derive(Debug)]
 struct GrpcEnd {
     place: Place,
     work: Work,
-    /// The message that was received last.
+    /// The message received last.
     taken: Bytes,
 }
 
@@ -171,7 +170,7 @@ impl GrpcEnd {
         }
     }
 
-    /// Exchanges an empty message, so that all is made and warm that a first call makes.
+    /// Exchanges an empty message, so that everything a first call allocates exists and is warm.
     fn greet(&mut self, seat: Seat) -> Result<(), Errno> {
         let is_answered = self.work == Work::Answered;
         if seat == Seat::Client {
@@ -244,13 +243,13 @@ impl Endpoint for GrpcEnd {
     }
 }
 
-/// A runtime without a thread of its own.
+/// Creates a runtime without a thread of its own.
 fn current_thread() -> Result<runtime::Runtime, Errno> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| io_errno(&error))
 }
 
-/// `socket`, as `runtime` knows it.
+/// Registers `socket` with `runtime`.
 fn socket_in(
     runtime: &runtime::Runtime,
     socket: UnixStream,
@@ -263,12 +262,12 @@ fn io_errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// What comes nearest to `status` among the system's numbers.
+/// Maps `status` to the closest system error number.
 #[cold]
 #[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
 fn errno(status: Status) -> Errno {
     match status.code() {
-        // So tonic calls a connection that ended.
+        // tonic reports a closed connection with these codes.
         Code::Unavailable | Code::Cancelled | Code::Unknown => Errno::CONNRESET,
         Code::OutOfRange | Code::ResourceExhausted => Errno::MSGSIZE,
         _ => Errno::PROTO,

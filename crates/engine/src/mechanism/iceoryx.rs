@@ -1,9 +1,8 @@
-//! iceoryx2, the library: what `iceoryx2-pubsub` and `iceoryx2-reqres` have in common. Which of its
-//! ports carry the messages is the [`Ports`]' own.
+//! The library iceoryx2: the common part of `iceoryx2-pubsub` and `iceoryx2-reqres`. Their [`Ports`] carry
+//! the messages.
 //!
-//! The library keeps files and shared memory under names of its own choice, within a [`room`] of the
-//! run's. Nodes and ports are made after the fork, each party's by itself. The library has no call that
-//! waits for a message: parties look, again and again.
+//! The library keeps files and shared memory under names of its own choice, below the [`paths`] of the run.
+//! Each peer makes its node and ports after the fork. The library has no blocking receive, so peers poll.
 
 mod connect_order;
 mod paths;
@@ -39,7 +38,7 @@ pub(super) const ICEORYX2: Library = Library {
     licence: "MIT OR Apache-2.0",
 };
 
-/// The option of both mechanisms.
+/// Option of both mechanisms that selects copying or in-place access.
 pub(super) const API: OptionSpec = OptionSpec {
     name: "api",
     about: "copy to and from the library's memory, or write and read messages where they lie in it",
@@ -49,24 +48,25 @@ pub(super) const API: OptionSpec = OptionSpec {
 
 const IN_PLACE: &str = "loan";
 
-/// What becomes of payload.
+/// Fate of the payload, which the option decides.
 pub(super) const FATE: PayloadFate =
     PayloadFate::Chosen { option: API.name, handed_over: IN_PLACE };
 
-/// Why no two users meet. A feature of the library's, for those who develop it, opens them to all.
+/// Reason why processes of different users cannot meet. A feature of the library, meant for its developers,
+/// opens the files to all users.
 pub(super) const OWNERS_ALONE: &str = "its files and its shared memory are their owner's alone";
 
-/// Two parties: a send waits by itself where there is no room.
+/// Modes with two peers: a send blocks by itself if there is no room.
 pub(super) const MODES: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 
-/// Messages of a stream that may wait for their receiver. Where each is answered, one does.
+/// Maximum number of messages of a stream that wait for the receiver. With answers, one message waits.
 pub(super) const STREAM_PLACES: usize = 8;
 
-/// What the library adds to each message and to the whole: generously.
+/// Upper bounds for what the library adds to each message, and in total.
 const OVERHEAD_BYTES: u64 = 256;
 const RESERVED_BYTES: u64 = 1 << 20;
 
-/// Whether there is a folder for shared memory.
+/// Checks that there is a writable directory for shared memory.
 pub(super) fn available() -> Result<(), Unavailable> {
     access(SHARED_MEMORY, Access::WRITE_OK | Access::EXEC_OK).map_err(|errno| Unavailable {
         reason: format!("POSIX shared memory, /dev/shm: {errno}"),
@@ -74,7 +74,7 @@ pub(super) fn available() -> Result<(), Unavailable> {
     })
 }
 
-/// What shared memory has room for, where `messages` lie in it.
+/// Returns the largest message if shared memory must hold `messages` of them.
 pub(super) fn limit(messages: u64) -> Option<Limit> {
     let all = space::of(SHARED_MEMORY)?.all_bytes;
     let each = all.saturating_sub(RESERVED_BYTES) / messages;
@@ -82,12 +82,12 @@ pub(super) fn limit(messages: u64) -> Option<Limit> {
     Some(Limit { bytes: each.saturating_sub(OVERHEAD_BYTES), because })
 }
 
-/// Shared memory that `messages` of `bytes` take.
+/// Returns the shared memory that `messages` messages of `bytes` bytes need.
 fn needed_bytes(messages: u64, bytes: u64) -> u64 {
     bytes.saturating_add(OVERHEAD_BYTES).saturating_mul(messages).saturating_add(RESERVED_BYTES)
 }
 
-/// Refuses to begin where others have filled shared memory: the library would die of its first store.
+/// Refuses to start if shared memory is too full: the library would be killed by a signal at its first store.
 fn ensure_room(messages: u64, setup: &Setup<'_>) -> Result<(), Failure> {
     let needed = needed_bytes(messages, setup.buffer_bytes);
     match space::of(SHARED_MEMORY) {
@@ -103,12 +103,12 @@ fn ensure_room(messages: u64, setup: &Setup<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Which party.
+/// One of the two peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The one that sends, or starts each round trip.
+    /// The peer that sends, or starts each round trip.
     Sender,
-    /// The one that receives, or answers.
+    /// The peer that receives, or answers.
     Receiver,
 }
 
@@ -121,58 +121,58 @@ impl Side {
     }
 }
 
-/// What a party has to know to take its part.
+/// Parameters that a peer needs to make its ports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) side: Side,
-    /// Bytes of the largest message.
+    /// Size of the largest message, bytes.
     pub(super) message_bytes: usize,
     pub(super) is_answered: bool,
 }
 
-/// A node of the library's.
+/// A node of the library.
 pub(super) type Node = iceoryx2::node::Node<OwnersService>;
 
-/// The ports of one party.
+/// The ports of one peer.
 pub(super) trait Ports: Sized + 'static {
-    /// Messages that the library has memory for.
+    /// Returns the number of messages for which the library has memory.
     fn held(setup: &Setup<'_>) -> u64;
 
-    /// Makes them; those of the peer may not be there yet.
+    /// Makes the ports; the peer's may not exist yet.
     fn make(node: &Node, part: Part) -> Result<Self, Errno>;
 
-    /// Connects them with those of the peer, which are there.
+    /// Connects the ports with those of the peer, which exist.
     fn connect(&self) -> Result<(), Errno>;
 
-    /// Copies `message` to a place, and sends it; waits where the peer has not taken enough.
+    /// Copies `message` into a loan and sends it; blocks while the peer has not taken enough.
     fn send(&mut self, message: &[u8]) -> Result<(), Errno>;
 
-    /// Copies a message, if there is one, to the front of `into`, and gives its place back.
+    /// Copies the next message, if there is one, to the front of `into` and releases it.
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno>;
 
-    /// Finds a place for a message of `bytes`.
+    /// Borrows memory for a message of `bytes` bytes.
     fn loan(&mut self, bytes: usize) -> Result<(), Errno>;
 
-    /// The place that was found; empty where none was.
+    /// Returns the borrowed memory; empty if there is none.
     fn loaned(&mut self) -> &mut [u8];
 
-    /// Sends what lies in the place that was found; waits where the peer has not taken enough.
+    /// Sends the borrowed message; blocks while the peer has not taken enough.
     fn send_loan(&mut self) -> Result<(), Errno>;
 
-    /// Takes a message, if there is one.
+    /// Takes the next message, if there is one, and returns its length.
     fn look(&mut self) -> Result<Option<usize>, Errno>;
 
-    /// The message that was taken; empty where none was.
+    /// Returns the message that was taken; empty if there is none.
     fn taken(&self) -> &[u8];
 
-    /// Copies the message that was taken to the place that was found.
+    /// Copies the message that was taken into the borrowed memory.
     fn carry_over(&mut self);
 
-    /// Gives the place of the message that was taken back.
+    /// Releases the message that was taken.
     fn release(&mut self);
 }
 
-/// Carries out `spec`, and removes the room.
+/// Executes `spec` and removes the names of the run.
 pub(super) fn execute<P: Ports>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let report = match spec.options.get(API.name).map_or(API.default, String::as_str) {
         IN_PLACE => worker::execute::<Iceoryx<P, true>>(spec, mechanism),
@@ -207,7 +207,7 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
     }
 }
 
-/// One party's end; messages are composed and read in place where `PLACE`.
+/// One peer's endpoint; messages are composed and read in place if `PLACE`.
 #[derive(Debug)]
 struct IceoryxEnd<P, const PLACE: bool> {
     part: Part,
@@ -217,12 +217,12 @@ struct IceoryxEnd<P, const PLACE: bool> {
     own: Own<P>,
 }
 
-/// Ports and the node they belong to, none of which may change its thread.
+/// Ports and the node that they belong to, which must stay on their thread.
 #[derive(Debug)]
 struct Own<P>(Option<(P, Node)>);
 
-// SAFETY: there is nothing in it until `prepare`, which is called by the thread that uses the end from
-// then on, and drops it.
+// SAFETY: it is empty until `prepare`. The thread that calls `prepare` uses the endpoint from then on and
+// drops it.
 unsafe impl<P> Send for Own<P> {}
 
 impl<P: Ports> Own<P> {
@@ -233,7 +233,7 @@ impl<P: Ports> Own<P> {
 }
 
 impl<P: Ports, const PLACE: bool> IceoryxEnd<P, PLACE> {
-    /// Makes ports, and connects them once the peer's are there. Only ever one party is at it.
+    /// Makes the ports and connects them once the peer's exist. The peers do this one at a time.
     fn joined(&self) -> Result<(P, Node), Errno> {
         let is_first = self.part.side == Side::Receiver;
         if !is_first {
@@ -256,7 +256,7 @@ impl<P: Ports, const PLACE: bool> IceoryxEnd<P, PLACE> {
         Ok((ports, node))
     }
 
-    /// What `look` finds, as soon as it does.
+    /// Polls with `look` until it returns a message.
     #[inline]
     fn polled(
         &mut self,
@@ -286,8 +286,8 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
         prefault::populate(paths::prefix()).map_err(space::or_no_space)
     }
 
-    /// Without a stop in between, unlike what is composed in place: keeping the library's loan while it
-    /// is filled costs a fortieth of a round trip.
+    /// Borrows, copies and sends in one step instead of through `loan` and `send_loan`: storing the library's
+    /// loan while it is filled costs 1/40 of a round trip.
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.own.ports()?.send(bytes)?;
@@ -330,7 +330,8 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
         Ok(())
     }
 
-    /// What was received cannot be sent: it is the peer's. It is copied from one place to the other.
+    /// Copies the message from one loan to another: a received message belongs to the peer and cannot be
+    /// sent.
     fn send_taken(&mut self) -> Result<(), Errno> {
         let bytes = self.taken().len();
         let ports = self.own.ports()?;
@@ -341,19 +342,20 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
     }
 }
 
-/// Copies `message` to the front of `into`; its length.
+/// Copies `message` to the front of `into` and returns its length.
 #[inline]
 pub(super) fn copied(message: &[u8], into: &mut [u8]) -> Result<usize, Errno> {
     into.get_mut(..message.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(message);
     Ok(message.len())
 }
 
-/// What the library says where it cannot make something: its words have no numbers of the system.
+/// Returns the error for something that the library cannot make: the library's errors carry no system error
+/// number.
 pub(super) fn unmade(_: impl Debug) -> Errno {
     Errno::IO
 }
 
-/// The number of the system nearest to what the library says of a place that it does not find.
+/// Maps the library's error for a refused loan to the closest system error number.
 #[cold]
 pub(super) fn not_lent(error: LoanError) -> Errno {
     match error {
@@ -364,7 +366,7 @@ pub(super) fn not_lent(error: LoanError) -> Errno {
     }
 }
 
-/// As [`not_lent`], for a message that is not sent.
+/// Maps the library's error for a failed send to a system error number, as [`not_lent`] does.
 #[cold]
 pub(super) fn not_sent(error: SendError) -> Errno {
     match error {

@@ -1,4 +1,4 @@
-//! `iceoryx2-pubsub`: publish and subscribe with iceoryx2, one service in each direction.
+//! `iceoryx2-pubsub`: publish-subscribe with iceoryx2, one service in each direction.
 
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
@@ -18,7 +18,7 @@ use super::iceoryx::{
 };
 use crate::channel::{Documentation, Mechanism, Setup};
 
-/// What `iceoryx2-pubsub` is.
+/// Facts about `iceoryx2-pubsub`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-pubsub",
     about: "publish-subscribe of iceoryx2: samples in shared memory, polled for",
@@ -71,7 +71,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Samples beside those that wait in the queue: one that is composed, and one that is read.
+/// Samples in addition to those that wait in the queue: one being composed and one being read.
 const IN_HAND: usize = 2;
 
 fn places(is_answered: bool) -> usize {
@@ -86,7 +86,7 @@ fn held(setup: &Setup<'_>) -> u64 {
 
 type Service = publish_subscribe::PortFactory<OwnersService, [u8], ()>;
 
-/// The service that leads away from `side`.
+/// Opens or creates the service for messages from `side`.
 fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
     let name = match side {
         Side::Sender => "there",
@@ -104,7 +104,7 @@ fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
         .map_err(unmade)
 }
 
-/// What a party publishes with.
+/// Publisher of a peer, and its loan.
 #[derive(Debug)]
 struct Outgoing {
     loan: Option<SampleMut<OwnersService, [u8], ()>>,
@@ -124,7 +124,7 @@ impl Outgoing {
     }
 }
 
-/// What a party is subscribed with.
+/// Subscriber of a peer, and the sample that it reads.
 #[derive(Debug)]
 struct Incoming {
     taken: Option<Sample<OwnersService, [u8], ()>>,
@@ -138,14 +138,14 @@ impl Incoming {
     }
 }
 
-/// The ports of one party: in a stream it has but one of them.
+/// The ports of one peer; in a stream it has only one of them.
 #[derive(Debug)]
 struct PubSub {
     outgoing: Option<Outgoing>,
     incoming: Option<Incoming>,
 }
 
-/// Sends `sample`; `EPIPE` where nobody is there to take it.
+/// Sends `sample`; `EPIPE` if there is no subscriber.
 #[inline]
 fn sent(sample: SampleMut<OwnersService, [u8], ()>) -> Result<(), Errno> {
     match sample.send().map_err(not_sent)? {

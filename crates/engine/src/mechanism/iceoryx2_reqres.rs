@@ -1,4 +1,4 @@
-//! `iceoryx2-reqres`: request and response with iceoryx2.
+//! `iceoryx2-reqres`: request-response with iceoryx2.
 
 use iceoryx2::active_request::ActiveRequest;
 use iceoryx2::pending_response::PendingResponse;
@@ -21,7 +21,7 @@ use super::iceoryx::{
 };
 use crate::channel::{Documentation, Mechanism, Setup};
 
-/// What `iceoryx2-reqres` is.
+/// Facts about `iceoryx2-reqres`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-reqres",
     about: "request-response of iceoryx2: both in shared memory, polled for",
@@ -68,13 +68,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Requests that may be under way.
+/// Returns the maximum number of requests in flight.
 fn places(is_answered: bool) -> usize {
     if is_answered { 1 } else { STREAM_PLACES }
 }
 
-/// The library reckons with twice as many requests as may be under way, and one that is composed; for
-/// each with a response that waits, one that is read and one that is composed.
+/// Returns the number of messages for which the library has memory: twice as many requests as may be in
+/// flight, plus one being composed. With answers, each of those requests also has three responses: one
+/// waiting, one being read and one being composed.
 fn held(setup: &Setup<'_>) -> u64 {
     let is_answered = setup.workload.is_answered();
     let requests = 2 * places(is_answered) as u64;
@@ -103,14 +104,14 @@ fn service(node: &Node, part: Part) -> Result<Service, Errno> {
         .map_err(unmade)
 }
 
-/// The ports of one party.
+/// The ports of one peer.
 #[derive(Debug)]
 enum ReqRes {
     Caller(Caller),
     Callee(Callee),
 }
 
-/// The client, and what it has in hand.
+/// The client, and the messages that it holds.
 #[derive(Debug)]
 struct Caller {
     loan: Option<Composed>,
@@ -120,11 +121,11 @@ struct Caller {
     is_answered: bool,
 }
 
-/// The server, and what it has in hand.
+/// The server, and the messages that it holds.
 #[derive(Debug)]
 struct Callee {
     loan: Option<ResponseMut<OwnersService, [u8], ()>>,
-    /// The request to be answered; one that was read is no longer `taken`.
+    /// The request to be answered. Once it has been read, `is_taken` is false.
     request: Option<Active>,
     is_taken: bool,
     server: Server<OwnersService, [u8], (), [u8], ()>,
@@ -171,7 +172,7 @@ impl Caller {
         if pending.number_of_server_connections() == 0 {
             return Err(Errno::PIPE);
         }
-        // In a stream it is given up at once.
+        // A stream drops the pending response at once.
         self.pending = self.is_answered.then_some(pending);
         Ok(())
     }
@@ -204,7 +205,7 @@ impl Callee {
         place.write_from_slice(message).send().map_err(not_sent)
     }
 
-    /// A request that is answered is kept until it is.
+    /// Keeps a request that is to be answered until it has been answered.
     #[inline]
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
         let Some(request) = self.server.receive().map_err(unmade)? else { return Ok(None) };
@@ -327,7 +328,7 @@ impl Ports for ReqRes {
         }
     }
 
-    /// Of the two parties it is the callee that answers.
+    /// Only the callee answers, so only it carries messages over.
     fn carry_over(&mut self) {
         let Self::Callee(callee) = self else { return };
         if let (Some(loan), Some(request)) = (&mut callee.loan, &callee.request) {

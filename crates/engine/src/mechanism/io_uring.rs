@@ -1,4 +1,4 @@
-//! `io-uring`: a Unix domain stream socket, moved by operations that are queued in shared rings.
+//! `io-uring`: a Unix domain stream socket, driven by operations queued in shared rings.
 
 mod end;
 mod ring;
@@ -24,7 +24,7 @@ use crate::channel::{
 use crate::worker;
 use crate::workload::places_bytes;
 
-/// What `io-uring` is.
+/// Facts about `io-uring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "io-uring",
     about: "Unix domain stream socket, moved by operations in io_uring's queues",
@@ -94,7 +94,7 @@ fn available() -> Result<(), Unavailable> {
     })
 }
 
-/// What `errno` means where `kernel.io_uring_disabled` is `disabled`.
+/// Explains `errno` when `kernel.io_uring_disabled` is `disabled`.
 fn refusal(errno: Errno, disabled: &str) -> Unavailable {
     let told = |reason: String, remedy: &str| Unavailable { reason, remedy: remedy.to_owned() };
     match (errno, disabled) {
@@ -125,7 +125,8 @@ fn refusal(errno: Errno, disabled: &str) -> Unavailable {
     }
 }
 
-/// The largest message whose buffers can be registered, unless this process may lock what it likes.
+/// Returns the largest message whose buffers can be registered; `None` if buffers are not registered or this
+/// process may lock unlimited memory.
 fn limit(setup: &Setup<'_>) -> Option<Limit> {
     if !Registered::of(setup).buffers() || locks_freely() {
         return None;
@@ -135,7 +136,8 @@ fn limit(setup: &Setup<'_>) -> Option<Limit> {
     Some(Limit { bytes, because: format!("RLIMIT_MEMLOCK is {locked} bytes, for {because}") })
 }
 
-/// The largest message, where `locked` bytes may be registered in all, and what they are needed for.
+/// Returns the largest message if at most `locked` bytes may be registered in all, and what that memory is
+/// for.
 fn registrable(setup: &Setup<'_>, locked: u64) -> (u64, String) {
     let most = (0..u64::BITS).rev().map(|bit| 1 << bit).fold(0, |most, more| {
         if registered_bytes(setup, most + more) <= locked { most + more } else { most }
@@ -143,19 +145,21 @@ fn registrable(setup: &Setup<'_>, locked: u64) -> (u64, String) {
     (most, format!("{} of registered buffers", registered_bytes(setup, setup.buffer_bytes)))
 }
 
-/// What both parties send messages of `bytes` from and receive them into, in whole pages.
+/// Returns the size of the buffers, in whole pages, from which both peers send messages of `bytes` bytes and
+/// into which they receive them.
 fn registered_bytes(setup: &Setup<'_>, bytes: u64) -> u64 {
     let page = rustix::param::page_size() as u64;
     let pages = |turns| places_bytes(bytes, turns, setup.buffers).div_ceil(page);
     pages(held_back(setup)).saturating_add(pages(1)).saturating_mul(2 * page)
 }
 
-/// Messages that are sent from buffers besides the first: in a stream by one party, else by both.
+/// Returns the number of messages in send buffers beyond the first, for both peers. In a stream only one of them sends,
+/// so the result is an upper bound.
 fn held(setup: &Setup<'_>) -> u64 {
     2 * (held_back(setup) as u64 - 1)
 }
 
-/// Whether this process has `CAP_IPC_LOCK`.
+/// Returns whether this process has `CAP_IPC_LOCK`.
 fn locks_freely() -> bool {
     let status = read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -163,8 +167,8 @@ fn locks_freely() -> bool {
     mask.is_some_and(|mask| mask & (1 << 14) != 0)
 }
 
-/// How many sends are held back, at most, before they are carried out together. More than a reply
-/// is never held back but in a stream.
+/// Returns the maximum number of sends that are held back and then executed together. Outside a stream,
+/// nothing more than one reply is ever held back.
 fn held_back(setup: &Setup<'_>) -> usize {
     let depth = setup.number("depth").and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
     if setup.workload == Kind::Stream { depth } else { depth.min(2) }
@@ -179,7 +183,7 @@ impl Channel for Uring {
         let pair: Opened<SocketEnd<false>> = unix_pair(SocketType::STREAM, setup)?;
         let registered = Registered::of(setup);
         let end = |socket: OwnedFd, held_back| UringEnd::new(socket, held_back, registered);
-        // Whoever only receives holds nothing back.
+        // A peer that only receives holds nothing back.
         let answers = if setup.workload == Kind::Stream { 1 } else { held_back(setup) };
         Ok(Opened {
             sender: end(pair.sender.socket, held_back(setup)),
@@ -196,7 +200,6 @@ mod tests {
     use ipcperf_model::message_options::Reuse;
 
     use super::*;
-    use crate::channel::{Blocking, Nearness};
 
     #[test]
     fn each_refusal_has_its_remedy() {
@@ -218,17 +221,7 @@ mod tests {
     #[test]
     fn buffers_that_can_be_registered_are_those_that_will_be() {
         let (depth, locked) = (BTreeMap::from([("depth".to_owned(), "4".to_owned())]), 8 << 20);
-        let setup = |buffers| Setup {
-            options: &depth,
-            buffer_bytes: 4096,
-            kernel_buffer_asked_bytes: None,
-            privilege: ipcperf_model::Privilege::Used,
-            nearness: Nearness::Apart,
-            cpus: None,
-            blocking: Blocking::Wait,
-            workload: Kind::Stream,
-            buffers,
-        };
+        let setup = |buffers| Setup { buffer_bytes: 4096, buffers, ..Setup::plain(&depth) };
         let most = |buffers| registrable(&setup(buffers), locked).0;
         assert_eq!(
             most(Reuse::Hot),

@@ -1,4 +1,4 @@
-//! `ipc-channel`: two channels of Servo's, one each way.
+//! `ipc-channel`: two of Servo's channels, one in each direction.
 
 use ipc_channel::IpcError;
 use ipc_channel::ipc::{IpcBytesReceiver, IpcBytesSender, bytes_channel};
@@ -12,7 +12,7 @@ use super::refusal::refused;
 use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `ipc-channel` is.
+/// Facts about `ipc-channel`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "ipc-channel",
     about: "Servo's channel of bytes between processes, one in each direction (ipc-channel)",
@@ -24,7 +24,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("the socket that it meets at lies in a folder of its user's alone"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "ipc::bytes_channel: a pair of Unix domain sequenced-packet sockets, on which a \
@@ -76,12 +75,12 @@ impl Channel for IpcChannel {
     }
 }
 
-/// The sending end of one channel and the receiving end of another.
+/// The sending end of one channel and the receiving end of the other.
 #[derive(Debug)]
 struct IpcChannelEnd {
     out: IpcBytesSender,
     incoming: IpcBytesReceiver,
-    /// The message that was received last.
+    /// The message received last.
     taken: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Files mapped into memory that both parties share.
+//! Files mapped into memory that both peers share.
 
 use std::os::fd::AsFd;
 use std::ptr::{NonNull, null_mut};
@@ -6,39 +6,39 @@ use std::ptr::{NonNull, null_mut};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-/// What may be done with a mapping.
+/// Access that a mapping allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Reading alone, every page being present from the start.
+    /// Read only, with every page present from the start.
     Read,
-    /// Reading alone, each page being fetched when it is read first.
+    /// Read only, with each page faulted in at its first read.
     ReadLater,
-    /// Reading and writing.
+    /// Read and write.
     Write,
 }
 
-/// The beginning of a file, mapped. Another process may change it at any time, so it is copied from
-/// and to, and borrowed only while a protocol keeps the others away.
+/// A mapping of the beginning of a file. Another process may change it at any time, so callers copy from and
+/// to it, and borrow from it only while a protocol keeps the other process away.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the memory is shared by design; copying from and to it needs no particular thread.
+// SAFETY: the memory is shared by design, and copying from and to it needs no particular thread.
 unsafe impl Send for Mapping {}
-// SAFETY: as for `Send`: who may copy when is settled by the protocol of those who share it.
+// SAFETY: as for `Send`; the protocol between those who share the memory decides who may copy when.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `bytes` (at least 1) of `file`.
+    /// Maps `bytes` bytes (at least 1) of `file`.
     pub(super) fn of(file: impl AsFd, bytes: usize, access: Access) -> Result<Self, Errno> {
         let (rights, kind) = match access {
             Access::Read => (ProtFlags::READ, MapFlags::SHARED | MapFlags::POPULATE),
             Access::ReadLater => (ProtFlags::READ, MapFlags::SHARED),
             Access::Write => (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED),
         };
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
+        // SAFETY: a new mapping at an address chosen by the kernel aliases nothing.
         let start = unsafe { mmap(null_mut(), bytes, rights, kind, file, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::NOMEM)?, bytes })
     }
@@ -54,16 +54,16 @@ impl Mapping {
     }
 
     fn advise(&self, advice: Advice) -> Result<(), Errno> {
-        // SAFETY: the range is this mapping; populating does not change its contents.
+        // SAFETY: the range is this mapping, and populating does not change its contents.
         let done = unsafe { madvise(self.start.as_ptr().cast(), self.bytes, advice) };
-        // Before Linux 5.14 the first messages take the faults.
+        // Before Linux 5.14 the first messages take the page faults.
         if done == Err(Errno::INVAL) { Ok(()) } else { done }
     }
 
-    /// The address of offset `at`, from which `bytes` lie inside.
+    /// Returns the address of offset `at`, from which `bytes` bytes lie inside the mapping.
     ///
     /// # Panics
-    /// Where they do not: what another process says must not lead outside.
+    /// If they do not: values from another process must not lead outside the mapping.
     #[inline]
     pub(super) fn address(&self, at: usize, bytes: usize) -> *mut u8 {
         assert!(at <= self.bytes && bytes <= self.bytes - at, "outside of the mapping");
@@ -71,23 +71,23 @@ impl Mapping {
         unsafe { self.start.as_ptr().add(at) }
     }
 
-    /// The `bytes` from offset `at` on.
+    /// Borrows `bytes` bytes from offset `at`.
     ///
     /// # Safety
-    /// As long as the slice lives nobody may write there, through this mapping or another.
+    /// While the slice lives, nothing may write to these bytes, through this mapping or another.
     #[inline]
     pub(super) unsafe fn borrow(&self, at: usize, bytes: usize) -> &[u8] {
-        // SAFETY: inside the mapping, and by this function's contract left alone.
+        // SAFETY: inside the mapping, and unchanged by this function's contract.
         unsafe { std::slice::from_raw_parts(self.address(at, bytes), bytes) }
     }
 
-    /// The `bytes` from offset `at` on, for writing.
+    /// Borrows `bytes` bytes from offset `at` for writing.
     ///
     /// # Safety
-    /// As long as the slice lives nobody else may read or write there, through this mapping or another.
+    /// While the slice lives, nothing else may read or write these bytes, through this mapping or another.
     #[inline]
     pub(super) unsafe fn borrow_mut(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        // SAFETY: inside the mapping, and by this function's contract nobody else's.
+        // SAFETY: inside the mapping, and exclusive by this function's contract.
         unsafe { std::slice::from_raw_parts_mut(self.address(at, bytes), bytes) }
     }
 
@@ -99,7 +99,7 @@ impl Mapping {
         unsafe { target.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
     }
 
-    /// Fills `into` from offset `at` on.
+    /// Fills `into` from offset `at`.
     #[inline]
     pub(super) fn copy_out(&self, at: usize, into: &mut [u8]) {
         let source = self.address(at, into.len());
@@ -110,7 +110,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `of` with this length and nothing borrows from it.
+        // SAFETY: `of` made the mapping with this length, and nothing borrows from it.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

@@ -1,9 +1,8 @@
 //! Connects two sockets of this process to each other, even while other processes connect.
 //!
-//! Between `listen` and `accept` any local process can connect too, so the first connection that is
-//! accepted need not be the run's own. Each is compared with the connecting socket: others are closed
-//! at once, and the next one is awaited. Nothing here blocks, so that strangers cannot hold up a run
-//! for longer than [`PATIENCE`].
+//! Between `listen` and `accept` any local process can connect too, so the first accepted connection need not
+//! be the run's own. Each is compared with the connecting socket: others are closed at once, and the next one
+//! is awaited. Nothing here blocks, so other processes cannot delay a run for longer than [`PATIENCE`].
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -19,39 +18,39 @@ use super::refusal::refused;
 use super::sysv::outcome;
 use crate::channel::{Blocking, Setup};
 
-/// Time for all attempts together: less than the default deadline of a run, so that the failure says
-/// what was the matter.
+/// Time for all attempts together. It is shorter than the default timeout of a run, so that the failure names
+/// the cause.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Time for one attempt. The kernel drops what finds the queue of a listening socket full, and a
-/// connection that was dropped is tried again only after a second: a new attempt comes sooner.
+/// Time for one attempt. The kernel drops a connection that finds the listening socket's queue full and
+/// retries it only after a second; a new attempt comes sooner.
 const ATTEMPT: Duration = Duration::from_millis(200);
-/// Pause after an attempt that failed.
+/// Pause after a failed attempt.
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-/// Length of the queue that is asked for; the system grants at most net.core.somaxconn.
+/// Length requested for the queue; the system grants at most `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// Whether `accepted` is the other end of `sender`.
+/// Predicate that decides whether `accepted` is the other end of `sender`.
 pub(super) type IsOwn = fn(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno>;
 
-/// Compares addresses: those of TCP name one connection at a time.
+/// Compares addresses: a TCP address identifies one connection at a time.
 pub(super) fn has_address_of(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno> {
     Ok(getpeername(accepted)? == Some(getsockname(sender)?))
 }
 
-/// Compares process numbers, for sockets whose connecting end has no name (Unix domain sockets).
-/// Nobody but this process connects in its name, and it connects from one thread.
+/// Compares process IDs, for sockets whose connecting end has no name (Unix domain sockets). Only this
+/// process connects under its ID, and it connects from one thread.
 pub(super) fn is_of_this_process(accepted: &OwnedFd, _: &OwnedFd) -> Result<bool, Errno> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
     let (socket, value) = (accepted.as_raw_fd(), (&raw mut peer).cast());
     let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
-    // SAFETY: the kernel writes at most `length` bytes, the whole of `peer`, and how many to `length`.
+    // SAFETY: the kernel writes at most `length` bytes, the whole of `peer`, and their number to `length`.
     outcome(unsafe { libc::getsockopt(socket, level, option, value, &raw mut length) })?;
-    // A process of another PID namespace has the number 0 here.
+    // A process of another PID namespace has the ID 0 here.
     Ok(u32::try_from(peer.pid) == Ok(std::process::id()))
 }
 
-/// A socket that listens, and connections of others that were closed since.
+/// A listening socket, and the number of foreign connections closed so far.
 #[derive(Debug)]
 struct Listener<'a> {
     socket: &'a OwnedFd,
@@ -59,8 +58,8 @@ struct Listener<'a> {
     strangers: u64,
 }
 
-/// Connects a socket that `make` makes to `listener`, which is bound to `address`: the connecting end
-/// and the accepted one, which block as `setup` says. `make` is called for each attempt.
+/// Connects a socket created by `make` to `listener`, which is bound to `address`. Returns the connecting end
+/// and the accepted one, in the blocking mode of `setup`. Calls `make` for each attempt.
 pub(super) fn meet(
     listener: &OwnedFd,
     address: &impl SocketAddrArg,
@@ -103,7 +102,7 @@ fn unmet(strangers: u64) -> Failure {
 }
 
 impl Listener<'_> {
-    /// Makes one attempt: the accepted end, or `None` where another attempt is due.
+    /// Makes one attempt. Returns the accepted end, or `None` if another attempt is needed.
     fn connected(
         &mut self,
         sender: &OwnedFd,
@@ -112,7 +111,7 @@ impl Listener<'_> {
         ioctl_fionbio(sender, true)?;
         match connect(sender, address) {
             Ok(()) | Err(Errno::INPROGRESS) => self.await_own(sender),
-            // The queue is full: of a Unix domain socket, or where the kernel refuses what it else drops.
+            // The queue is full: of a Unix domain socket, or if the kernel refuses what it otherwise drops.
             Err(Errno::AGAIN | Errno::CONNREFUSED | Errno::CONNRESET | Errno::INTR) => {
                 self.accept_own(sender)
             }
@@ -120,7 +119,7 @@ impl Listener<'_> {
         }
     }
 
-    /// Accepts until the other end of `sender` is there, the attempt has failed, or its time is over.
+    /// Accepts connections until the other end of `sender` arrives, the attempt fails, or its time is over.
     fn await_own(&mut self, sender: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
         let end = Instant::now() + ATTEMPT;
         loop {
@@ -134,13 +133,13 @@ impl Listener<'_> {
                 [PollFd::new(self.socket, PollFlags::IN), PollFd::new(sender, PollFlags::empty())];
             poll(&mut watched, Some(&limit)).or_else(ignore_interruption)?;
             if left.is_zero() || watched[1].revents().intersects(failed) {
-                // It may be in the queue all the same.
+                // The other end may be in the queue nevertheless.
                 return self.accept_own(sender);
             }
         }
     }
 
-    /// Empties the queue up to the other end of `sender`, for no longer than an attempt takes.
+    /// Accepts queued connections up to the other end of `sender`, for no longer than one attempt.
     fn accept_own(&mut self, sender: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
         let end = Instant::now() + ATTEMPT;
         loop {
@@ -150,7 +149,7 @@ impl Listener<'_> {
                 }
                 Ok(stranger) => self.close(stranger),
                 Err(Errno::AGAIN) => return Ok(None),
-                // The other side has given this connection up.
+                // The other side has given up this connection.
                 Err(Errno::CONNABORTED | Errno::PROTO | Errno::INTR) => {}
                 Err(errno) => return Err(errno),
             }
@@ -160,10 +159,10 @@ impl Listener<'_> {
         }
     }
 
-    /// Closes a connection that is not the run's: reset, so that the port does not linger.
+    /// Closes a foreign connection with a reset, so that the port does not linger.
     fn close(&mut self, stranger: OwnedFd) {
         self.strangers += 1;
-        // Where it is refused the connection is closed as any other.
+        // If the option is refused, the connection is closed like any other.
         let _ = set_socket_linger(&stranger, Some(Duration::ZERO));
         drop(stranger);
     }
@@ -183,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// What a meeting comes to at a socket to which `strangers` are connected already.
+    /// Calls [`meet`] at a socket to which `strangers` foreign connections have been made already.
     fn met(strangers: usize, is_own: IsOwn) -> (Result<[OwnedFd; 2], Failure>, Vec<TcpStream>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Memfds that messages lie in, and the seals that say what will not happen to them.
+//! Memfds that hold messages, and the seals that guarantee which changes cannot happen to them.
 
 use std::os::fd::OwnedFd;
 
@@ -13,7 +13,8 @@ fn empty() -> Result<OwnedFd, Errno> {
     memfd_create("ipcperf-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
 }
 
-/// A memfd of `bytes` that nobody can make shorter, so that no mapping of it ends in a signal.
+/// Creates a memfd of `bytes` bytes that cannot be truncated, so that no access to a mapping of it ends in
+/// SIGBUS.
 pub(super) fn of_fixed_size(bytes: usize) -> Result<OwnedFd, Errno> {
     let file = empty()?;
     ftruncate(&file, bytes as u64)?;
@@ -21,7 +22,7 @@ pub(super) fn of_fixed_size(bytes: usize) -> Result<OwnedFd, Errno> {
     Ok(file)
 }
 
-/// A new memfd that holds `bytes` for good; its system calls are added to `calls`.
+/// Creates a memfd that holds `bytes` permanently; adds its system calls to `calls`.
 pub(super) fn sealed(bytes: &[u8], calls: &mut u64) -> Result<OwnedFd, Errno> {
     let file = empty()?;
     *calls += 2;
@@ -35,14 +36,14 @@ pub(super) fn sealed(bytes: &[u8], calls: &mut u64) -> Result<OwnedFd, Errno> {
     Ok(file)
 }
 
-/// `count` memfds of `bytes` each, for messages one after another.
+/// Creates `count` memfds of `bytes` bytes each, to be reused for successive messages.
 pub(super) fn lasting(count: usize, bytes: usize) -> Result<Vec<Filled>, Failure> {
     (0..count).map(|_| Filled::lasting(bytes)).collect::<Result<_, _>>().map_err(|errno| {
         refused("making a memfd", errno).with_remedy("free memory, or use smaller messages")
     })
 }
 
-/// A memfd of fixed size that its sender writes to through its mapping.
+/// A memfd of fixed size that its sender writes through a mapping.
 #[derive(Debug)]
 pub(super) struct Filled {
     pub(super) file: OwnedFd,
@@ -56,17 +57,17 @@ impl Filled {
         Ok(Self { file, mapping })
     }
 
-    /// One that can be written to through this mapping, and no other.
+    /// Creates a memfd that can be written through this mapping only.
     fn lasting(bytes: usize) -> Result<Self, Errno> {
         let filled = Self::new(bytes)?;
         match fcntl_add_seals(&filled.file, SealFlags::FUTURE_WRITE) {
-            // Before Linux 5.1 there is no such seal.
+            // Linux before 5.1 does not have this seal.
             Ok(()) | Err(Errno::INVAL) => Ok(filled),
             Err(errno) => Err(errno),
         }
     }
 
-    /// The memfd alone, which nobody can write to any more.
+    /// Unmaps the memfd and seals it against any change.
     pub(super) fn sealed(self) -> Result<OwnedFd, Errno> {
         drop(self.mapping);
         fcntl_add_seals(&self.file, SealFlags::WRITE | SealFlags::SEAL)?;

@@ -22,7 +22,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `memfd-ref` is.
+/// Facts about `memfd-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "memfd-ref",
     about: "payload in a sealed memfd, its descriptor sent in a datagram; copies in and out",
@@ -73,9 +73,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// How many memfds are reused in turn: fewer than a datagram queue holds messages.
+/// Number of memfds reused in turn: fewer than a datagram queue holds messages.
 const TURNS: usize = 4;
-/// Bytes of a datagram: the length of the message and the number of its memfd.
+/// Size of a datagram, bytes: the length of the message and the number of its memfd.
 const HEADER: usize = 16;
 
 struct MemfdRef;
@@ -88,7 +88,7 @@ impl Channel for MemfdRef {
         let (acks_in, acks_out) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
                 .map_err(|errno| refused("socketpair(AF_UNIX)", errno))?;
-        // A stream never goes back: no memfd is needed for that way.
+        // A stream sends nothing back, so that direction needs no memfds.
         let reply = if setup.workload.is_answered() { Supply::of(setup)? } else { Supply::Fresh };
         Ok(Opened {
             sender: MemfdEnd::new(sender, acks_in, Supply::of(setup)?, setup),
@@ -98,12 +98,12 @@ impl Channel for MemfdRef {
     }
 }
 
-/// Where the memfds for messages come from.
+/// Source of the memfds for messages.
 #[derive(Debug)]
 enum Supply {
-    /// A new one for each.
+    /// A new memfd for each message.
     Fresh,
-    /// These in turn.
+    /// These memfds in turn.
     Reused(Turns),
 }
 
@@ -111,9 +111,9 @@ enum Supply {
 #[derive(Debug)]
 struct Turns {
     memfds: Vec<Filled>,
-    /// Which is next.
+    /// Index of the next memfd.
     next: usize,
-    /// How many the receiver has not acknowledged; acknowledgements come in order.
+    /// Number of messages not yet acknowledged by the receiver; acknowledgements come in order.
     out: usize,
 }
 
@@ -127,8 +127,8 @@ impl Supply {
     }
 }
 
-/// Reused memfds of both directions, or what a queue of datagrams holds (sysctl
-/// `net.unix.max_dgram_qlen`, 10 by default, and those that are being sent and received).
+/// Returns the number of reused memfds in both directions, or else the capacity of a datagram queue (sysctl
+/// `net.unix.max_dgram_qlen`, 10 by default) plus the messages being sent and received.
 fn held(setup: &Setup<'_>) -> u64 {
     if setup.option("memfd", "reused") == "reused" { 2 * TURNS as u64 } else { 12 }
 }
@@ -137,12 +137,12 @@ fn message_bytes(setup: &Setup<'_>) -> usize {
     usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2)
 }
 
-/// How the receiver gets at the payload.
+/// Method by which the receiver reads the payload.
 #[derive(Debug)]
 enum Reach {
     Map,
     Read,
-    /// Mappings of the memfds seen so far, by their number.
+    /// Mappings of the memfds seen so far, indexed by number.
     Cached([Option<Mapping>; TURNS]),
 }
 
@@ -159,7 +159,7 @@ impl Reach {
 #[derive(Debug)]
 struct MemfdEnd {
     socket: OwnedFd,
-    /// Bytes of a stream, one for each message that its receiver is done with.
+    /// Stream socket that carries one byte for each message that its receiver has finished with.
     acknowledgements: OwnedFd,
     acknowledges: bool,
     supply: Supply,
@@ -200,7 +200,7 @@ impl MemfdEnd {
         Ok(bytes.len())
     }
 
-    /// Fills `bytes` from `memfd`, which the sender calls `number`.
+    /// Fills `bytes` from `memfd`, which the sender numbers `number`.
     fn fetch(&mut self, memfd: &OwnedFd, number: usize, bytes: &mut [u8]) -> Result<(), Errno> {
         let mapped = |bytes| Mapping::of(memfd, bytes, Access::Read);
         match &mut self.reach {
@@ -210,7 +210,7 @@ impl MemfdEnd {
                 if got == bytes.len() { Ok(()) } else { Err(Errno::BADMSG) }
             }
             Reach::Map => {
-                // mmap, and munmap as the mapping goes out of scope.
+                // `mmap`, and `munmap` when the mapping goes out of scope.
                 self.calls += 2;
                 mapped(bytes.len())?.copy_out(0, bytes);
                 Ok(())
@@ -235,14 +235,14 @@ fn header(bytes: usize, number: usize) -> [u8; HEADER] {
     header
 }
 
-/// The two numbers in `header`.
+/// Parses the two numbers in `header`.
 fn parsed(header: [u8; HEADER]) -> Option<(usize, usize)> {
     let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| header[at + byte]));
     Some((usize::try_from(number(0)).ok()?, usize::try_from(number(8)).ok()?))
 }
 
 impl Turns {
-    /// Takes what has been acknowledged off what is out; sleeps for it only when all are out.
+    /// Counts the acknowledgements that have arrived; waits for one only when all memfds are in use.
     fn make_free(&mut self, acknowledgements: &OwnedFd, calls: &mut u64) -> Result<(), Errno> {
         if self.out < TURNS {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `mmap-file`: one slot in a file that both parties map, with futexes to wait on.
+//! `mmap-file`: one slot in a file that both peers map, with futexes to wait on.
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
@@ -13,7 +13,7 @@ use super::slot::{Shared, SlotEnd, ends, memory_bytes};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `mmap-file` is.
+/// Facts about `mmap-file`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-file",
     about: "one slot in a temporary file that both map, in each direction; waits on a futex",
@@ -25,7 +25,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
     helper: Helper::Disk,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Both parties map one file (MAP_SHARED) and so the same pages of the page \

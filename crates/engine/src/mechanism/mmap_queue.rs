@@ -1,4 +1,4 @@
-//! `mmap-queue`: a queue of slots in shared memory, with many ways to wait for it.
+//! `mmap-queue`: a queue of slots in shared memory, with a choice of locks and waits.
 
 mod fcntl;
 mod futex;
@@ -27,7 +27,7 @@ use crate::channel::{
 use crate::payload::Way;
 use crate::worker;
 
-/// What `mmap-queue` is.
+/// Facts about `mmap-queue`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-queue",
     about: "queue of slots in shared memory, one in each direction, with a choice of locks and waits",
@@ -88,7 +88,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Chooses the wait, once for the run.
+/// Selects the wait, once for the run.
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     match spec.options.get("wait").map_or("futex", String::as_str) {
         "fcntl-each" => worker::execute::<MmapQueue<fcntl::Each>>(spec, mechanism),
@@ -104,31 +104,31 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     }
 }
 
-/// How one side of a queue waits for its turn, and tells the other of it.
+/// Method by which one side of a queue waits for its turn and notifies the other side.
 trait Wait: Send + Sized + 'static {
-    /// The producer's and the consumer's.
+    /// Creates the producer's and the consumer's end.
     fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno>;
 
-    /// Returns when a slot can be moved. `view` says whether, and whether the other side lives.
+    /// Returns once a slot can be moved. `view` shows whether it can, and whether the other side is alive.
     ///
     /// # Errors
-    /// `EAGAIN` where it may not wait, `EPIPE` where the other side is gone.
+    /// `EAGAIN` if it may not block, `EPIPE` if the other side is gone.
     fn begin(&mut self, view: View<'_>) -> Result<(), Errno>;
 
-    /// A slot has been moved.
+    /// Reports that a slot has been moved.
     fn end(&mut self, view: View<'_>) -> Result<(), Errno>;
 
-    /// System calls made since this was last asked.
+    /// Returns the number of system calls since the last query.
     fn take_calls(&mut self) -> u64;
 
-    /// Removes what would outlive the processes; nothing, for most.
+    /// Removes objects that would outlive the processes; most methods have none.
     fn retire(&self) {}
 }
 
-/// A count of slots that one side raises and the other lowers.
+/// A count of slots that one side increments and the other decrements.
 trait Count: Send + Sized + 'static {
-    /// The ends of the side that raises it and of the one that lowers it. `line` is the piece of shared
-    /// memory it may use.
+    /// Creates the end that increments the count and the end that decrements it. `line` is the index of the
+    /// shared memory that it may use.
     fn ends(
         shared: &Arc<Shared>,
         line: usize,
@@ -136,31 +136,31 @@ trait Count: Send + Sized + 'static {
         blocking: Blocking,
     ) -> Result<[Self; 2], Errno>;
 
-    /// Raises it by one; adds to `calls` what that took.
+    /// Increments the count; adds the system calls made to `calls`.
     fn raise(&self, calls: &mut u64) -> Result<(), Errno>;
 
-    /// Lowers it by one, unless it is zero.
+    /// Decrements the count unless it is zero.
     fn try_lower(&self, calls: &mut u64) -> Result<bool, Errno>;
 
-    /// Sleeps until it may have been raised, or a slice of time has passed.
+    /// Sleeps until the count may have been incremented or [`shared::SLICE`] has passed.
     fn sleep(&self, calls: &mut u64) -> Result<Slept, Errno>;
 
-    /// Removes what would outlive the processes; nothing, for most.
+    /// Removes objects that would outlive the processes; most counts have none.
     fn retire(&self) {}
 }
 
-/// How a sleep ended.
+/// Outcome of a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slept {
-    /// Something happened.
+    /// The sleep was interrupted or woken.
     Woken,
-    /// The count was raised, and has been lowered again by the same call.
+    /// The count was incremented, and the same call has decremented it again.
     Lowered,
-    /// Nothing did, for [`shared::SLICE`].
+    /// Nothing happened for [`shared::SLICE`].
     WholeSlice,
 }
 
-/// A slice of time, from now on or added to what `clock` says.
+/// Returns [`shared::SLICE`] as a duration, or as an absolute time of `clock`.
 fn slice_as(clock: Option<rustix::time::ClockId>) -> libc::timespec {
     let now = clock.map_or(rustix::time::Timespec::default(), rustix::time::clock_gettime);
     let nanoseconds = now.tv_nsec + i64::from(shared::SLICE.subsec_nanos());
@@ -170,11 +170,11 @@ fn slice_as(clock: Option<rustix::time::ClockId>) -> libc::timespec {
     }
 }
 
-/// Full and free slots, each a count.
+/// Wait that counts full and free slots.
 struct Counts<C> {
-    /// What this side lowers before each message.
+    /// Count that this side decrements before each message.
     own: C,
-    /// What it raises after.
+    /// Count that this side increments after each message.
     others: C,
     blocking: Blocking,
     calls: u64,
@@ -191,7 +191,7 @@ impl<C: Count> Wait for Counts<C> {
     #[inline]
     fn begin(&mut self, view: View<'_>) -> Result<(), Errno> {
         loop {
-            // Read first: what was complete before the other side left still counts.
+            // Read this first: messages that were complete before the other side left still count.
             let closed = view.is_closed();
             if self.own.try_lower(&mut self.calls)? {
                 return Ok(());
@@ -232,7 +232,7 @@ impl<W: Wait> Channel for MmapQueue<W> {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<QueueEnd<W>>, Failure> {
         let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
-        // A stream never goes back: two small slots are all that way needs.
+        // A stream sends nothing back, so two small slots are enough in that direction.
         let back_bytes = if setup.workload == Kind::Stream { 1 } else { message_bytes };
         let [there, arrives_there] = queue(message_bytes, Way::There, setup.blocking)?;
         let [back, arrives_back] = queue(back_bytes, Way::Back, setup.blocking)?;
@@ -244,7 +244,7 @@ impl<W: Wait> Channel for MmapQueue<W> {
     }
 }
 
-/// The producer's and the consumer's half of a new queue.
+/// Creates a queue and returns the producer's and the consumer's half.
 fn queue<W: Wait>(
     message_bytes: usize,
     way: Way,
@@ -272,13 +272,13 @@ struct Half<W: Wait> {
     shared: Arc<Shared>,
     wait: W,
     side: Side,
-    /// Messages moved so far.
+    /// Number of messages moved so far.
     position: u64,
     armed: bool,
 }
 
 impl<W: Wait> Half<W> {
-    /// Moves one message: `copy` is given the queue and the number of the slot.
+    /// Moves one message: `copy` gets the queue and the number of the message.
     #[inline]
     fn turn<T>(&mut self, copy: impl FnOnce(&Shared, u64) -> Result<T, Errno>) -> Result<T, Errno> {
         let view = View::new(&self.shared, self.side, self.position);

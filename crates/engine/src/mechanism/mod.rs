@@ -1,8 +1,9 @@
-//! The mechanisms: ways for bytes to get from one party to another.
+//! The mechanisms: ways to move bytes from one peer to another.
 //!
-//! Each is one file here and one line in [`MECHANISMS`]. The file says what the mechanism is
-//! (a [`Mechanism`], from which list, help, documentation and conformance tests are made) and how
-//! it works (a [`Channel`] that opens two [`Endpoint`]s). Dispatch happens once for a run, through
+//! Each mechanism is one file here and one line in [`MECHANISMS`]. The file contains the mechanism's facts (a
+//! [`Mechanism`], the source of the list, the help, the documentation and the conformance tests) and its
+//! implementation (a [`Channel`](crate::channel::Channel) that opens two
+//! [`Endpoint`](crate::channel::Endpoint)s). Dispatch happens once per run, through
 //! [`Mechanism::execute`]; the loops are generic over the endpoint.
 
 mod custom;
@@ -124,8 +125,8 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &nng::MECHANISM,
 ];
 
-/// What a survey measures, in the order of [`MECHANISMS`]: what a reader would pick today, and no more
-/// than ends within a minute.
+/// Mechanisms that a survey measures, in the order of [`MECHANISMS`]: the ones that a reader would choose
+/// from today, and few enough to finish within a minute.
 pub const SURVEYED: &[&Mechanism] = &[
     &null::MECHANISM,
     &pipe::MECHANISM,
@@ -139,10 +140,10 @@ pub const SURVEYED: &[&Mechanism] = &[
     &shm_ring::MECHANISM,
 ];
 
-/// Draws names for one run of `spec`: also in the folders that its options name.
+/// Draws names for one run of `spec`, including names in the folders that its options give.
 ///
 /// # Errors
-/// [`ipcperf_model::FailureKind::SetUp`] where none can be drawn.
+/// [`ipcperf_model::FailureKind::SetUp`] if no name can be drawn.
 pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
     let options = find(&spec.mechanism).map_or(&[][..], |mechanism| mechanism.options);
     let folders = options.iter().filter(|option| matches!(option.values, OptionValues::Folder));
@@ -152,8 +153,9 @@ pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
     RunNames::draw(set.map(Path::new)).map_err(|error| not_drawn(&error))
 }
 
-/// Returns the mechanism of the list called `name`, or what is true of all custom mechanisms of the kind that it
-/// names. What the file of a custom one said is in the [`RequestedMechanism`] for which it was asked.
+/// Returns the mechanism called `name` in the list, or the facts common to all custom mechanisms of the kind
+/// that `name` gives. The facts that a custom mechanism's own file reports are in the [`RequestedMechanism`]
+/// for which it was queried.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Mechanism<'static>> {
     MECHANISMS

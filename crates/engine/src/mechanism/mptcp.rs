@@ -12,7 +12,7 @@ use super::tcp::connected;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `mptcp` is.
+/// Facts about `mptcp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mptcp",
     about: "Multipath TCP over the loopback interface, on one path",
@@ -24,7 +24,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A TCP connection whose bytes carry numbers of a second kind, so that \
@@ -47,9 +46,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// The least that is asked for as a buffer. With 4 and 16 KiB, messages larger than it stand still for
-/// good (Linux 6.18). With 64 KiB, 15 streams of 65 MB in messages of 64 KiB stood still for 0.2 s 16
-/// times, with 128 KiB once. More is no remedy: with 512 KiB they did 9 times.
+/// Minimum buffer size that is requested. With 4 and 16 KiB, messages larger than the buffer stall forever
+/// (Linux 6.18). With 64 KiB, 15 streams of 65 MB in messages of 64 KiB stalled for 0.2 s 16 times; with 128
+/// KiB, once. Larger buffers do not help: with 512 KiB they stalled 9 times.
 const LEAST_BYTES: u64 = 131_072;
 
 fn available() -> Result<(), Unavailable> {

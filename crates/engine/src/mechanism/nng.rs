@@ -1,5 +1,5 @@
-//! `nng`: a pair of NNG's pair0 sockets. Its library is compiled by cmake, which not everybody has: so it
-//! is built in only where asked for.
+//! `nng`: a pair of NNG's pair0 sockets. Building the library needs cmake, which is not installed everywhere,
+//! so it is an optional feature.
 
 #[cfg(feature = "nng")]
 mod endpoint;
@@ -11,7 +11,7 @@ use ipcperf_model::{Mode, Report, RunSpec, Unavailable};
 
 use crate::channel::{Documentation, Mechanism};
 
-/// What `nng` is.
+/// Facts about `nng`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "nng",
     about: "NNG (nanomsg, next generation): a pair of pair0 sockets over a Unix domain socket",
@@ -23,7 +23,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
     helper: Helper::OwnThreads,
-    options: &[],
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "nng_send copies the message into memory of the library's and hands it to threads \

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `null` is.
+/// Facts about `null`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "null",
     about: "moves nothing: what remains is the harness",
@@ -23,7 +23,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("there is nothing to meet at"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Send and receive return at once, claiming success. The parties never meet \

@@ -1,4 +1,4 @@
-//! `pipe`: an unnamed pipe in either direction.
+//! `pipe`: an unnamed pipe in each direction.
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
@@ -7,12 +7,11 @@ use ipcperf_model::{Failure, Mode};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::pipe_end::{Direction, PipeEnd, join};
-use super::readiness;
-use super::readiness::{Poll, WAIT};
+use super::readiness::{self, Poll, WAIT};
 use super::refusal::refused;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 
-/// What `pipe` is.
+/// Facts about `pipe`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "pipe",
     about: "unnamed pipe, one in each direction",
@@ -43,7 +42,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// The option that pipes and FIFOs share.
+/// Option that pipes and FIFOs share.
 pub(super) const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
     about: "bytes the kernel holds between the two; goes before --kernel-buffer",
@@ -61,7 +60,7 @@ impl Channel for Pipe {
     }
 }
 
-/// A new pipe.
+/// Creates a pipe.
 pub(super) fn direction() -> Result<Direction, Failure> {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| refused("pipe2", e))?;
     Ok(Direction { read, write })

@@ -17,7 +17,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `pipe-borrow` is.
+/// Facts about `pipe-borrow`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "pipe-borrow",
     about: "unnamed pipe that borrows the pages of large messages (vmsplice)",
@@ -73,21 +73,21 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// How the pages of a message are kept from changing before they are read.
+/// Method that keeps the pages of a message from changing before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reuse {
-    /// By waiting until they have been.
+    /// Waits until they have been read.
     Sync,
-    /// By sending from other pages next.
+    /// Sends the next message from other pages.
     Rotate,
 }
 
-/// What was borrowed and must be read before the buffer is used again, where that is waited for.
+/// Borrowed data that must be read before the buffer is reused, with [`Reuse::Sync`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owes {
     /// Nothing.
     Nothing,
-    /// A part of the message that is being sent.
+    /// A part of the message being sent.
     Piece,
     /// A whole message.
     Whole,
@@ -113,7 +113,7 @@ struct BorrowEnd {
     reuse: Reuse,
     turns: usize,
     blocking: Blocking,
-    /// What of a message has to be read before the next one may be sent.
+    /// Part of a message that must be read before the next one may be sent.
     owes: Owes,
     calls: u64,
 }
@@ -131,7 +131,8 @@ impl BorrowEnd {
         let most = setup.number("rotation").unwrap_or(u64::MAX);
         let turns = match setup.blocking {
             _ if rotates => enough(capacity_bytes, setup.buffer_bytes).min(most),
-            // What cannot wait looks before the next message, which is ready by then.
+            // A nonblocking endpoint checks just before the next message, which has been composed by then: in
+            // a second buffer.
             Blocking::Try => 2,
             Blocking::Wait => 1,
         };
@@ -155,9 +156,9 @@ impl BorrowEnd {
             Blocking::Wait => SpliceFlags::empty(),
             Blocking::Try => SpliceFlags::NONBLOCK,
         };
-        // SAFETY: the slice is readable during the call. The pages are not given away (no GIFT): what
-        // the reader sees should they change is what this mechanism is about, and no memory of this
-        // process changes by it.
+        // SAFETY: the slice is readable during the call. The pages are not gifted (no `SPLICE_F_GIFT`): what
+        // the reader sees if they change is what this mechanism is about, and no memory of this process
+        // changes by it.
         let sent = unsafe { vmsplice(&self.pipe.write, &[IoSliceRaw::from_slice(bytes)], flags) }?;
         if self.reuse == Reuse::Sync {
             self.owes = Owes::Piece;
@@ -165,13 +166,13 @@ impl BorrowEnd {
         Ok(sent)
     }
 
-    /// Whether the reader has everything.
+    /// Returns whether the reader has read everything.
     fn is_empty(&mut self) -> Result<bool, Errno> {
         self.calls += 1;
         Ok(ioctl_fionread(&self.pipe.write)? == 0)
     }
 
-    /// Waits until the reader has everything of a message that was borrowed.
+    /// Waits until the reader has read all of a borrowed message.
     fn settle(&mut self) -> Result<(), Errno> {
         let mut looks = 0_u64;
         while !self.is_empty()? {
@@ -189,7 +190,7 @@ impl BorrowEnd {
         Ok(())
     }
 
-    /// Whether nobody can read any more, and so the pipe will never be empty.
+    /// Returns whether no reader is left, so that the pipe will never be empty.
     fn is_abandoned(&mut self) -> Result<bool, Errno> {
         self.calls += 1;
         let mut watched = [PollFd::new(&self.pipe.write, PollFlags::empty())];
@@ -198,11 +199,11 @@ impl BorrowEnd {
     }
 }
 
-/// Looks into a pipe that is not empty before it is asked whether there is still a reader: some 10 ms.
+/// Number of checks of a nonempty pipe between checks for a reader: about 10 ms.
 const LOOKS: u64 = 10_000;
 
-/// Buffers that keep each page from being written to while a pipe of `capacity_bytes` refers to it: as
-/// many whole messages as there are slots for, one that is being read and one being written.
+/// Returns the number of buffers that keeps every page unchanged while a pipe of `capacity_bytes` refers to
+/// it: as many whole messages as the pipe has slots for, one being read and one being written.
 fn enough(capacity_bytes: u64, message_bytes: u64) -> u64 {
     let page = rustix::param::page_size() as u64;
     (capacity_bytes / page).div_ceil(message_bytes.div_ceil(page).max(1)) + 2

@@ -1,4 +1,4 @@
-//! Ends made of a descriptor to read from and one to write to: pipes and FIFOs.
+//! Endpoints made of one descriptor to read from and one to write to: pipes and FIFOs.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -9,7 +9,7 @@ use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 use super::refusal::refused;
 use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Opened, Setup};
 
-/// A byte stream in either direction, each through a descriptor of its own.
+/// A byte stream in each direction, each through its own descriptor.
 #[derive(Debug)]
 pub(super) struct PipeEnd {
     pub(super) read: OwnedFd,
@@ -41,7 +41,7 @@ pub(super) struct Direction {
     pub(super) write: OwnedFd,
 }
 
-/// Joins a direction there and one back to two ends, with the capacity that was asked for.
+/// Joins the two directions into two endpoints with the requested capacity.
 pub(super) fn join(
     there: Direction,
     back: Direction,
@@ -60,7 +60,7 @@ pub(super) fn join(
     })
 }
 
-/// The option `capacity` where it is set, else what was asked of every mechanism.
+/// Returns the option `capacity` if it is set, or else the capacity requested of every mechanism.
 fn asked_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
     match setup.option("capacity", "default") {
         "default" => Ok(setup.kernel_buffer_asked_bytes),
@@ -70,8 +70,8 @@ fn asked_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
     }
 }
 
-/// Asks for a capacity and returns what the kernel granted. More than the system's maximum is
-/// answered with the maximum, as sockets do; the caller sees it in what was granted.
+/// Requests a capacity and returns what the kernel granted. A request beyond the system's maximum gets the
+/// maximum, as with sockets; the return value shows it.
 fn set_capacity(pipe: &OwnedFd, asked_bytes: Option<u64>) -> Result<u64, Failure> {
     if let Some(bytes) = asked_bytes {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);

@@ -1,5 +1,5 @@
-//! What `bus-copy` and `bus-memfd` have in common: a socket that tells of each message, and the places
-//! that messages lie in until their receiver gives them back.
+//! Common part of `bus-copy` and `bus-memfd`: a socket that announces each message, and the slots that hold
+//! messages until their receiver gives them back.
 
 use std::collections::VecDeque;
 use std::io::{IoSlice, IoSliceMut};
@@ -19,16 +19,16 @@ use super::refusal::refused;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 use crate::clock::now_ns;
 
-/// Places for messages in either direction. They are used again in the order of a stack: of calls, of
-/// which one is on its way at a time, all lie in the same place.
+/// Number of slots in each direction. They are reused in stack order, so calls, of which one is in flight at
+/// a time, always use the same slot.
 pub(super) const PLACES: usize = 8;
 
-/// Places of a pool, or memfds, in both directions.
+/// Returns the number of slots, or memfds, in both directions.
 pub(super) fn held(_: &Setup<'_>) -> u64 {
     2 * PLACES as u64
 }
 
-/// The option of both mechanisms that says what is told of each message beside its length.
+/// Option of both mechanisms that adds metadata to the length of each message.
 pub(super) const METADATA: OptionSpec = OptionSpec {
     name: "metadata",
     about: "what the receiver is told of each message: when it was sent, and by whom",
@@ -36,30 +36,30 @@ pub(super) const METADATA: OptionSpec = OptionSpec {
     default: "none",
 };
 
-/// What a message of the socket means.
+/// Meaning of a notice on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// A message lies in this place of its sender's.
+    /// A message is in this slot of its sender.
     Message(usize),
-    /// The message that lay in this place of the receiver's comes back as it was.
+    /// The message in this slot of the receiver comes back unchanged.
     Returned(usize),
-    /// Nothing but places that are free again.
+    /// Slots are free again; there is no message.
     Freed,
 }
 
-/// One message of the socket.
+/// One message on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
     pub(super) news: News,
     /// Length of the message.
     pub(super) bytes: usize,
-    /// How many of the receiver's own messages its peer has given back since the last notice.
+    /// Number of the receiver's own messages that its peer has given back since the last notice.
     freed: usize,
-    /// When it was sent, where that is told; else 0.
+    /// Time at which it was sent, or 0 without timestamps.
     sent_ns: u64,
 }
 
-/// Bytes of a notice: what it is, place, length, places freed, time.
+/// Size of a notice, bytes: meaning, slot, length, number of freed slots, time.
 const NOTICE: usize = 40;
 
 impl Notice {
@@ -96,23 +96,23 @@ impl Notice {
 #[derive(Debug)]
 pub(super) struct Line {
     socket: OwnedFd,
-    /// Whether answers tell of places that are free again; a stream needs notices for that alone.
+    /// Whether answers report freed slots; a stream needs separate notices for that.
     is_answered: bool,
     tells_time: bool,
     tells_sender: bool,
-    /// Places given back of which the peer has not been told.
+    /// Slots given back that have not been reported to the peer.
     freed: usize,
     pub(super) calls: u64,
 }
 
-/// What has come out of the socket.
+/// A notice received from the socket, with its descriptor.
 #[derive(Debug)]
 pub(super) struct Heard {
     pub(super) notice: Notice,
     pub(super) descriptor: Option<OwnedFd>,
 }
 
-/// Two connected ends.
+/// Creates two connected ends.
 pub(super) fn lines(setup: &Setup<'_>) -> Result<[Line; 2], Failure> {
     let (one, other) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
@@ -135,7 +135,7 @@ pub(super) fn lines(setup: &Setup<'_>) -> Result<[Line; 2], Failure> {
 }
 
 impl Line {
-    /// Tells of a message of `bytes`, with the descriptor that leads to it, if one does.
+    /// Announces a message of `bytes` bytes, with the descriptor of its memfd if it has one.
     #[inline]
     pub(super) fn tell(
         &mut self,
@@ -150,7 +150,7 @@ impl Line {
         if let Some(descriptor) = &descriptor {
             control.push(SendAncillaryMessage::ScmRights(std::slice::from_ref(descriptor)));
         }
-        // Made again here: what an end has done by now it cannot do once more.
+        // Retried here on EINTR, because the caller cannot repeat the steps that led here.
         loop {
             self.calls += 1;
             let notice = &[IoSlice::new(&notice)];
@@ -164,7 +164,7 @@ impl Line {
         }
     }
 
-    /// Waits for what the peer tells; `None` when it is gone.
+    /// Waits for the peer's next notice; `None` once the peer is gone.
     #[inline]
     pub(super) fn hear(&mut self) -> Result<Option<Heard>, Errno> {
         let mut notice = [0; NOTICE];
@@ -195,8 +195,8 @@ impl Line {
         if is_told { Ok(Some(Heard { notice, descriptor })) } else { Err(Errno::BADMSG) }
     }
 
-    /// One more of the peer's messages is given back. In a stream the peer is told of every half of
-    /// the places; in a call the answer tells it.
+    /// Gives one of the peer's messages back. A stream reports this to the peer once half of the slots are
+    /// free; otherwise the answer reports it.
     pub(super) fn give_back(&mut self) -> Result<(), Errno> {
         self.freed += 1;
         if self.is_answered || self.freed < PLACES / 2 {
@@ -206,11 +206,11 @@ impl Line {
     }
 }
 
-/// Which places of an end are free.
+/// Free slots of an endpoint.
 #[derive(Debug)]
 pub(super) struct Places {
     free: Vec<usize>,
-    /// Those with messages, in the order in which they will be given back.
+    /// Slots that hold messages, in the order in which they will be given back.
     out: VecDeque<usize>,
 }
 
@@ -219,7 +219,7 @@ impl Places {
         Self { free: (0..PLACES).collect(), out: VecDeque::with_capacity(PLACES) }
     }
 
-    /// A free place, for which `line` is listened to where there is none.
+    /// Returns a free slot; waits for a notice on `line` if there is none.
     #[inline]
     pub(super) fn find(&mut self, line: &mut Line) -> Result<usize, Errno> {
         loop {
@@ -234,13 +234,13 @@ impl Places {
         }
     }
 
-    /// A message was sent that lies in `place`.
+    /// Records that the message in `place` was sent.
     #[inline]
     pub(super) fn sent(&mut self, place: usize) {
         self.out.push_back(place);
     }
 
-    /// Takes note of the places that `notice` says are free again.
+    /// Frees the slots that `notice` reports as given back.
     #[inline]
     pub(super) fn note(&mut self, notice: Notice) {
         for _ in 0..notice.freed {
@@ -248,7 +248,7 @@ impl Places {
         }
     }
 
-    /// Listens to `line` until it tells of a message; `None` when the peer is gone.
+    /// Waits on `line` until a message is announced; `None` once the peer is gone.
     #[inline]
     pub(super) fn next_message(&mut self, line: &mut Line) -> Result<Option<Heard>, Errno> {
         while let Some(heard) = line.hear()? {
@@ -261,7 +261,7 @@ impl Places {
     }
 }
 
-/// Bytes of a place for messages of this set-up: whole pages.
+/// Returns the size of a slot for messages of this setup: whole pages.
 pub(super) fn place_bytes(setup: &Setup<'_>) -> usize {
     let bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2);
     bytes.max(1).next_multiple_of(rustix::param::page_size())

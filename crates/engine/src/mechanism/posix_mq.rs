@@ -22,7 +22,7 @@ use crate::leftovers::message_queue::{Direction, name};
 use crate::leftovers::{RunNames, of_run};
 use crate::worker;
 
-/// What `posix-mq` is.
+/// Facts about `posix-mq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "posix-mq",
     about: "POSIX message queue, one in each direction",
@@ -34,7 +34,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "mq_send copies a message into the kernel, or straight to a receiver that \
@@ -56,7 +55,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Bytes the kernel counts for a queue of one message, beyond that message; generously.
+/// Upper bound for the bytes that the kernel charges for a queue of one message, in addition to that message.
 const QUEUE_BYTES: u64 = 512;
 
 fn limit() -> Limit {
@@ -75,7 +74,7 @@ fn limit() -> Limit {
 }
 
 fn available() -> Result<(), Unavailable> {
-    // SAFETY: the name is a string that ends; nothing is made.
+    // SAFETY: the name is NUL-terminated, and nothing is created.
     match outcome(unsafe { libc::mq_open(c"/ipcperf-probe".as_ptr(), libc::O_RDONLY) }) {
         Err(Errno::NOSYS | Errno::PERM) => Err(Unavailable {
             reason: "mq_open: this kernel or a seccomp filter refuses it".to_owned(),
@@ -108,8 +107,8 @@ impl Channel for PosixMq {
     }
 }
 
-/// A queue without a name, and how many messages it holds: as many as were asked for, or as few as
-/// the limits leave.
+/// Creates a queue, already unlinked, and returns it with the number of messages that it holds: as many as
+/// requested, or fewer if the limits allow no more.
 fn queue(
     setup: &Setup<'_>,
     names: &RunNames,
@@ -140,7 +139,8 @@ fn open(setup: &Setup<'_>, name: &CStr, messages: u64) -> Result<OwnedFd, Errno>
     let mut wanted: libc::mq_attr = unsafe { std::mem::zeroed() };
     let number = |count: u64| libc::c_long::try_from(count).map_err(|_| Errno::INVAL);
     (wanted.mq_maxmsg, wanted.mq_msgsize) = (number(messages)?, number(setup.buffer_bytes)?);
-    // SAFETY: the name ends, and with O_CREAT come the permissions and the attributes, in this order.
+    // SAFETY: the name is NUL-terminated, and with `O_CREAT` the permissions and the attributes follow in
+    // this order.
     unsafe {
         let made = libc::mq_open(name.as_ptr(), flags, 0o600 as libc::c_uint, &raw mut wanted);
         let queue = OwnedFd::from_raw_fd(outcome(made)?);
@@ -154,7 +154,7 @@ struct QueueEnd {
     out: OwnedFd,
     into: OwnedFd,
     message_bytes: usize,
-    /// Room for a whole message: the kernel insists on it, even where a shorter one is due.
+    /// Buffer for a whole message: the kernel requires this size even if a shorter message is expected.
     spare: Option<Buffer>,
 }
 
@@ -194,7 +194,7 @@ impl Endpoint for QueueEnd {
 #[inline]
 fn receive(queue: &OwnedFd, bytes: &mut [u8]) -> Result<usize, Errno> {
     let (start, most) = (bytes.as_mut_ptr().cast(), bytes.len());
-    // SAFETY: pointer and length are those of `bytes`; nobody asks for the priority.
+    // SAFETY: pointer and length are those of `bytes`; a null pointer declines the priority.
     let got = unsafe { libc::mq_receive(queue.as_raw_fd(), start, most, null_mut()) };
     usize::try_from(got).map_err(|_| outcome(-1).err().unwrap_or(Errno::IO))
 }

@@ -1,4 +1,4 @@
-//! `posix-sem`: one slot of shared memory, and unnamed POSIX semaphores in it.
+//! `posix-sem`: one slot of shared memory, with unnamed POSIX semaphores in it.
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
@@ -12,7 +12,7 @@ use super::sysv::outcome;
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `posix-sem` is.
+/// Facts about `posix-sem`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "posix-sem",
     about: "one slot of shared memory in each direction; a POSIX semaphore tells of each message",
@@ -24,7 +24,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "As futex, with the C library's semaphores (sem_init, shared between \
@@ -54,7 +53,7 @@ impl Channel for PosixSem {
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         ends(setup, memory(setup)?, |spot| {
             let bell = SemBell { spot };
-            // SAFETY: the address is that of memory for a semaphore, which nobody uses yet.
+            // SAFETY: the address is that of memory for a semaphore, which is unused.
             outcome(unsafe { libc::sem_init(bell.address(), 1, 0) })
                 .map_err(|e| refused("sem_init", e))?;
             Ok(bell)
@@ -76,7 +75,7 @@ impl SemBell {
 impl Bell for SemBell {
     #[inline]
     fn ring(&self, _: &mut u64) -> Result<(), Errno> {
-        // SAFETY: the semaphore was made by `open` and lives as long as the spot.
+        // SAFETY: `open` made the semaphore, and it lives as long as the spot.
         outcome(unsafe { libc::sem_post(self.address()) }).map(drop)
     }
 

@@ -1,4 +1,4 @@
-//! `process-vm`: the receiver reads out of the sender's memory.
+//! `process-vm`: the receiver reads from the sender's memory.
 
 use std::fs::read_to_string;
 
@@ -15,7 +15,7 @@ use super::sysv::outcome;
 use crate::channel::{Channel, Documentation, Endpoint, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `process-vm` is.
+/// Facts about `process-vm`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "process-vm",
     about: "process_vm_readv: the receiver copies out of the sender's memory",
@@ -27,7 +27,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("reading another's memory needs his user, or CAP_SYS_PTRACE"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "The sender says in a small slot of shared memory where its message is and \
@@ -66,7 +65,7 @@ fn available() -> Result<(), Unavailable> {
     })
 }
 
-/// Where a message is, in whose memory.
+/// Location of a message: process, address and length.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Message {
@@ -76,13 +75,13 @@ struct Message {
 }
 
 impl Message {
-    /// Copies it out of the other's memory into `into`.
+    /// Copies the message from the sender's memory into `into`.
     #[inline]
     fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
         let into = into.get_mut(..self.bytes).ok_or(Errno::MSGSIZE)?;
         let near = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
         let far = libc::iovec { iov_base: self.start.cast_mut().cast(), iov_len: self.bytes };
-        // SAFETY: what is written to is `into`; what is read from is checked by the kernel.
+        // SAFETY: the call writes only to `into`; the kernel checks the addresses that it reads.
         let got = unsafe { libc::process_vm_readv(self.process, &near, 1, &far, 1, 0) };
         usize::try_from(got).map_err(|_| match outcome(-1) {
             Err(Errno::SRCH) => Errno::PIPE,
@@ -138,7 +137,7 @@ impl Endpoint for ProcessVmEnd {
 
     fn prepare(&mut self) -> Result<(), Errno> {
         self.process = getpid().as_raw_nonzero().get();
-        // SAFETY: the call takes numbers alone. Without Yama it is refused, and not needed.
+        // SAFETY: the call takes only numbers. Without Yama it fails, and is not needed.
         unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY) };
         self.slot.prepare()
     }
@@ -147,7 +146,7 @@ impl Endpoint for ProcessVmEnd {
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         let message = Message { process: self.process, start: bytes.as_ptr(), bytes: bytes.len() };
         self.slot.out.put(&message.as_bytes())?;
-        // The receiver reads from `bytes`: they are given back when it is done.
+        // The receiver reads from `bytes`, so the borrow must not end before it has finished.
         self.slot.out.await_room()?;
         Ok(bytes.len())
     }

@@ -16,7 +16,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `pty` is.
+/// Facts about `pty`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "pty",
     about: "pseudoterminal in raw mode; the sender has the master, the receiver the terminal",
@@ -28,7 +28,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("kworker"),
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "What is written to the master becomes the terminal's input: it is copied \
@@ -46,7 +45,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// What the line discipline holds, bytes.
+/// Number of bytes that the line discipline holds.
 const HELD_BYTES: u64 = 4096;
 
 fn available() -> Result<(), Unavailable> {
@@ -56,7 +55,7 @@ fn available() -> Result<(), Unavailable> {
     })
 }
 
-/// A master and its terminal, in raw mode.
+/// Creates a master and its terminal in raw mode.
 fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags)?;
@@ -95,7 +94,7 @@ struct PtyEnd {
     terminal: OwnedFd,
 }
 
-/// A side whose other side was closed gets `EIO`.
+/// Maps `EIO`, which a side gets once the other side is closed, to `EPIPE`.
 fn hung_up(errno: Errno) -> Errno {
     if errno == Errno::IO { Errno::PIPE } else { errno }
 }

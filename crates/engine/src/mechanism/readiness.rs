@@ -1,4 +1,4 @@
-//! Ends that ask whether they can move before each transfer, as programs with several descriptors do.
+//! Endpoints that wait for readiness before each transfer, as programs with several descriptors do.
 
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -14,7 +14,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// The option of those mechanisms that can wait in `poll`.
+/// Option of mechanisms that can wait in `poll`.
 pub(super) const WAIT: OptionSpec = OptionSpec {
     name: "wait",
     about: "sleep in the transfer itself, or in poll before each; in one thread nothing sleeps",
@@ -22,7 +22,7 @@ pub(super) const WAIT: OptionSpec = OptionSpec {
     default: "block",
 };
 
-/// The option of those mechanisms that can wait in `select`.
+/// Option of mechanisms that can wait in `select`.
 pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
     name: "wait",
     about: "sleep in the transfer itself, or in select before each; in one thread nothing sleeps",
@@ -30,8 +30,8 @@ pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
     default: "block",
 };
 
-/// Runs one case of `C` that waits as its option says: with `A`, where it is not `block`. In one thread
-/// the calls of `C` do not wait whatever is asked.
+/// Runs one case of `C` that waits as its option says: with `A` unless it is `block`. In one thread the calls
+/// of `C` never block, whatever the option says.
 pub(super) fn execute<C: Channel, A: Ask>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     match spec.options.get(WAIT.name).map_or(WAIT.default, String::as_str) {
         "block" => worker::execute::<C>(spec, mechanism),
@@ -40,15 +40,15 @@ pub(super) fn execute<C: Channel, A: Ask>(spec: &RunSpec, mechanism: &Mechanism<
     }
 }
 
-/// The call that sleeps until a descriptor can move.
+/// System call that sleeps until a descriptor is ready.
 pub(super) trait Ask: Send + 'static {
-    /// Sleeps until there is something to read, or the other side is gone.
+    /// Sleeps until there is data to read or the other side is gone.
     fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
-    /// Sleeps until there is room to write, or the other side is gone.
+    /// Sleeps until there is room to write or the other side is gone.
     fn writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
 }
 
-/// `poll`.
+/// Waits with `poll`.
 #[derive(Debug)]
 pub(super) struct Poll;
 
@@ -64,11 +64,12 @@ impl Ask for Poll {
     }
 }
 
-/// `select`.
+/// Waits with `select`.
 #[derive(Debug)]
 pub(super) struct Select;
 
-/// What `select` is asked about: descriptors up to 1023, of which a worker has but a few.
+/// Size of the set for `select`, in elements of 64 descriptors each: room for descriptors up to 1023. A
+/// worker has only a few.
 const SET: usize = 16;
 
 impl Select {
@@ -87,8 +88,8 @@ impl Ask for Select {
     #[inline]
     fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
         let mut set = Self::set(descriptor)?;
-        // SAFETY: the only descriptor in the set is borrowed, so it is open, and `set` has room for
-        // all numbers below the one given.
+        // SAFETY: the only descriptor in the set is borrowed, so it is open, and `set` has room for all
+        // numbers below the given one.
         unsafe { select(descriptor.as_raw_fd() + 1, Some(&mut set), None, None, None) }.map(drop)
     }
 
@@ -100,7 +101,7 @@ impl Ask for Select {
     }
 }
 
-/// `C` with descriptors that do not wait, and with `A` asked before each transfer.
+/// `C` with nonblocking descriptors, and a call of `A` before each transfer.
 struct Asking<C, A>(PhantomData<(C, A)>);
 
 impl<C: Channel, A: Ask> Channel for Asking<C, A> {
@@ -117,13 +118,13 @@ impl<C: Channel, A: Ask> Channel for Asking<C, A> {
 #[derive(Debug)]
 struct AskingEnd<E, A> {
     end: E,
-    /// Calls of `A`, and transfers where `E` makes one call for each.
+    /// Number of calls of `A`, and of transfers if `E` makes one call for each.
     calls: u64,
     how: PhantomData<A>,
 }
 
 impl<E: Endpoint, A: Ask> AskingEnd<E, A> {
-    /// Asks, then moves; again should the room or the data be gone by then.
+    /// Waits, then transfers; repeats if the room or the data is gone by then.
     #[inline]
     fn when<T>(
         &mut self,
@@ -176,7 +177,7 @@ impl<E: Endpoint, A: Ask> Endpoint for AskingEnd<E, A> {
 
     fn take_calls(&mut self) -> Option<u64> {
         let all = std::mem::take(&mut self.calls);
-        // Where the end counts for itself, what was counted here for its transfers is half.
+        // If the endpoint counts its own calls, half of the count here is its transfers.
         Some(self.end.take_calls().map_or(all, |own| own + all / 2))
     }
 

@@ -1,4 +1,4 @@
-//! The failure of a system call by which a mechanism is set up.
+//! Failures of system calls that set up a mechanism.
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! A mechanism as a request holds it: one of the list, or a custom one with what its file said.
+//! A mechanism as a request holds it: one of the list, or a custom one with the facts from its file.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::channel::Mechanism;
 /// A mechanism that a request names.
 #[derive(Clone, Debug)]
 pub enum RequestedMechanism {
-    /// One of the list.
+    /// A mechanism of the list.
     Listed(&'static Mechanism<'static>),
-    /// A custom one, with what is known of its file.
+    /// A custom mechanism, with the facts known from its file.
     Custom(Arc<CustomMechanism>),
 }
 
 impl RequestedMechanism {
-    /// Returns its facts.
+    /// Returns the mechanism's facts.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism<'_> {
         match self {
@@ -24,7 +24,7 @@ impl RequestedMechanism {
         }
     }
 
-    /// Returns its name: of a custom one, with the path of its file.
+    /// Returns the mechanism's name, which includes the path of the file for a custom one.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {

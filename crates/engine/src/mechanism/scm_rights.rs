@@ -17,13 +17,13 @@ use super::refusal::refused;
 use super::socket::flags;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 
-/// Descriptors that go along with a message for their own sake, at most. All that are on their way
-/// count against the sender's limit on open files (1024), and ten messages fit into a queue.
+/// Maximum number of additional descriptors passed with a message. All descriptors in flight count against
+/// the sender's limit on open files (1024), and a queue holds ten messages.
 const MOST: usize = 64;
-/// Those and the one that leads to the payload.
+/// Those and the descriptor of the payload.
 const MOST_CARRIED: usize = MOST + 1;
 
-/// The option of mechanisms whose messages carry descriptors.
+/// Option of mechanisms whose messages carry descriptors.
 pub(super) const FDS: OptionSpec = OptionSpec {
     name: "fds",
     about: "descriptors passed with each message",
@@ -31,7 +31,7 @@ pub(super) const FDS: OptionSpec = OptionSpec {
     default: "3",
 };
 
-/// The descriptors that go along with each message: `/dev/null`, opened once for each.
+/// Opens the additional descriptors for each message: `/dev/null`, opened once per descriptor.
 pub(super) fn companions(setup: &Setup<'_>) -> Result<Vec<OwnedFd>, Failure> {
     let open = || File::open("/dev/null").map(OwnedFd::from);
     (0..count(setup)).map(|_| open()).collect::<Result<_, _>>().map_err(|error| Failure {
@@ -40,18 +40,18 @@ pub(super) fn companions(setup: &Setup<'_>) -> Result<Vec<OwnedFd>, Failure> {
     })
 }
 
-/// How many descriptors go along.
+/// Returns the number of additional descriptors.
 pub(super) fn count(setup: &Setup<'_>) -> u64 {
     setup.number(FDS.name).unwrap_or(3)
 }
 
-/// Two connected datagram sockets.
+/// Creates two connected datagram sockets.
 pub(super) fn datagram_pair(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Failure> {
     socketpair(AddressFamily::UNIX, SocketType::DGRAM, flags(setup), None)
         .map_err(|errno| refused("socketpair(AF_UNIX)", errno))
 }
 
-/// Sends `bytes` as one datagram that carries `descriptors`: one system call.
+/// Sends `bytes` as one datagram that carries `descriptors`, with one system call.
 #[inline]
 pub(super) fn send_with(
     socket: &OwnedFd,
@@ -69,24 +69,24 @@ pub(super) fn send_with(
 
 fn borrowed(descriptors: &[OwnedFd]) -> &[BorrowedFd<'_>] {
     let (start, count) = (descriptors.as_ptr().cast(), descriptors.len());
-    // SAFETY: both types are documented to have the representation of a bare descriptor, and the
-    // borrowed ones live no longer than the borrow of those that own them.
+    // SAFETY: both types are documented to have the representation of a raw descriptor, and the borrowed ones
+    // live no longer than the borrow of their owners.
     unsafe { std::slice::from_raw_parts(start, count) }
 }
 
-/// A datagram that has arrived.
+/// A received datagram.
 pub(super) struct Arrived {
-    /// Its bytes.
+    /// Length of its data, bytes.
     pub(super) bytes: usize,
-    /// The descriptors it carried.
+    /// Number of descriptors that it carried.
     pub(super) descriptors: u64,
-    /// The last of them.
+    /// The last of those descriptors.
     pub(super) last: Option<OwnedFd>,
 }
 
 impl Arrived {
-    /// Itself, unless descriptors are missing: those that find no room in the receiver's table are
-    /// dropped by the kernel without a word.
+    /// Returns the datagram unless descriptors are missing: the kernel silently drops those for which the
+    /// receiver's table has no room.
     #[inline]
     pub(super) fn whole(self, descriptors: usize) -> Result<Self, Errno> {
         let end_of_file = self.bytes == 0 && self.descriptors == 0;
@@ -95,15 +95,15 @@ impl Arrived {
     }
 }
 
-/// Closes `descriptor` with one call; dropping it is two in builds that check themselves.
+/// Closes `descriptor` with one system call; dropping it makes two in debug builds.
 #[inline]
 pub(super) fn close(descriptor: OwnedFd) {
     // SAFETY: it was owned, and is not used again.
     unsafe { rustix::io::close(descriptor.into_raw_fd()) };
 }
 
-/// Receives one datagram into `bytes`: one system call, and one for each descriptor it carried but
-/// the last, which are closed.
+/// Receives one datagram into `bytes`: one system call, plus one to close each descriptor that it carried
+/// except the last.
 #[inline]
 pub(super) fn recv_with(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Arrived, Errno> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_CARRIED))];

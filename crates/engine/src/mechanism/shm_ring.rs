@@ -21,7 +21,7 @@ use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
 use crate::payload::Way;
 use crate::worker;
 
-/// What `shm-ring` is.
+/// Facts about `shm-ring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "shm-ring",
     about: "ring of messages in shared memory, one in each direction; copied, or written and read in place",
@@ -77,7 +77,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Whether a memfd can be made.
+/// Checks that a memfd can be created.
 pub(super) fn available() -> Result<(), Unavailable> {
     memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
         reason: format!("memfd_create: {errno}"),
@@ -85,30 +85,30 @@ pub(super) fn available() -> Result<(), Unavailable> {
     })
 }
 
-/// Loans from the pool that there may be at once.
+/// Maximum number of loans from the pool at once.
 const SLOTS: u32 = 4;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-/// How long the distance of the two CPUs is measured for.
+/// Duration of the measurement of the distance between the two CPUs.
 const PROBE: Duration = Duration::from_millis(1);
 
-/// How much memory a ring goes through, and in which pieces.
+/// Amount of memory that a ring cycles through, and the size of its chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     capacity_bytes: usize,
     chunk_bytes: usize,
-    /// Above this a loan lies in the pool, where the place freed last is lent next; a ring goes through
-    /// all of its memory.
+    /// Maximum length of a loan that lies in the ring. Longer loans lie in the pool, which lends the slot
+    /// freed last again; a ring cycles through all of its memory.
     longest_in_ring_bytes: usize,
 }
 
-/// Small enough to stay in a cache, beside the buffers of a round trip.
+/// Small enough to stay in a cache together with the buffers of a round trip.
 const ROUND_TRIP: Size =
     Size { capacity_bytes: 256 * KIB, chunk_bytes: 24 * KIB, longest_in_ring_bytes: 16 * KIB };
 const STREAM: Size =
     Size { capacity_bytes: MIB, chunk_bytes: 64 * KIB, longest_in_ring_bytes: 16 * KIB };
-/// Between far CPUs what was written comes faster out of the last cache than out of the writer's own, and
-/// what was read is better not written to next: these are larger than the latter.
+/// Sizes for distant CPUs, larger than a CPU's private cache: written data is read faster from the last-level
+/// cache than from the writer's private cache, and memory that was just read should not be written next.
 const FAR_LOANED_TRIP: Size =
     Size { capacity_bytes: 4 * MIB, longest_in_ring_bytes: MIB, ..ROUND_TRIP };
 const FAR_STREAM: Size = Size { capacity_bytes: 8 * MIB, ..STREAM };
@@ -127,8 +127,8 @@ impl Size {
     }
 }
 
-/// Whether the parties' CPUs have no cache in common but the last, by how long a cache line takes: what a
-/// virtual machine says of its CPUs need not be true. Those too busy to tell are taken to be close.
+/// Returns whether the peers' CPUs share no cache but the last level. Decides by the measured cache-line
+/// round trip, since a virtual machine may misreport its CPUs. CPUs too busy to be measured count as close.
 fn are_far(setup: &Setup<'_>) -> bool {
     let (Nearness::Apart, Some(cpus)) = (setup.nearness, setup.cpus) else { return false };
     round_trip_between_ns(cpus, PROBE).is_ok_and(|trip_ns| trip_ns >= CLOSE_BELOW_NS)
@@ -146,7 +146,7 @@ fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
         ..Options::default()
     };
     match (there, Api::of(setup)) {
-        // A stream never goes back: one page is all that way needs.
+        // A stream sends nothing back, so one page is enough in that direction.
         (Way::Back, _) if setup.workload == Kind::Stream => Options { capacity_bytes: 1, ..whole },
         (_, Api::Loan) if message > longest_in_ring_bytes => {
             Options { slots: SLOTS, slot_bytes: message, ..whole }
@@ -157,7 +157,7 @@ fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
         {
             whole
         }
-        // Two that take turns gain nothing by pieces.
+        // Peers that take turns gain nothing from chunks.
         (_, Api::Copy) => Options {
             capacity_bytes: capacity_bytes.max(Options::capacity_for(message)),
             chunk_bytes: message,
@@ -166,7 +166,8 @@ fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
     }
 }
 
-/// Only a stream has several messages to show at once, and one thread would wait for what it holds back.
+/// Returns the batch size. Only a stream has several messages to publish at once, and with one thread the
+/// receiver would wait forever for messages held back.
 fn batch_bytes(setup: &Setup<'_>) -> usize {
     match (setup.workload, setup.blocking, setup.number("batch")) {
         (Kind::Stream, Blocking::Wait, Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
@@ -185,7 +186,7 @@ fn waiting(setup: &Setup<'_>) -> Waiting {
     }
 }
 
-/// How messages get in and out.
+/// Access to messages in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Api {
     Copy,
@@ -198,10 +199,10 @@ impl Api {
     }
 }
 
-/// Copied on both sides.
+/// Channel that copies on both sides.
 struct Copying;
 
-/// Written and read in place.
+/// Channel that writes and reads in place.
 struct Loaning;
 
 impl Channel for Copying {
@@ -246,7 +247,7 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::NOMEM)
 }
 
-/// What the loops know of these errors.
+/// Maps an error of the ring to the error number that the loops expect.
 fn told(error: Error) -> Errno {
     match error {
         Error::WouldBlock => Errno::AGAIN,
@@ -256,7 +257,7 @@ fn told(error: Error) -> Errno {
     }
 }
 
-/// Where the peer being gone is the end of what arrives.
+/// Converts the result of a receive: a peer that is gone ends the stream of messages.
 fn arrived(received: Result<usize, Error>) -> Result<usize, Errno> {
     match received {
         Err(Error::PeerGone) => Ok(0),
@@ -323,7 +324,7 @@ impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
         Ok(())
     }
 
-    /// The two ways are rings of their own: what came by one is copied into the other.
+    /// Copies the message: each direction has its own ring.
     fn send_taken(&mut self) -> Result<(), Errno> {
         let taken = self.incoming.taken();
         self.outgoing.reserve(taken.len()).map_err(told)?;

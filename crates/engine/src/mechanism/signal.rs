@@ -23,7 +23,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `signal` is.
+/// Facts about `signal`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "signal",
     about: "queued real-time signal that carries a value of one word",
@@ -35,7 +35,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("only one's own processes may be sent signals, or with CAP_KILL"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "rt_sigqueueinfo puts a real-time signal with a value (as sigqueue does, \
@@ -63,20 +62,20 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Bytes of a signal's value.
+/// Size of a signal's value, bytes.
 const WORD: usize = size_of::<usize>();
-/// How many signals may wait: far below what RLIMIT_SIGPENDING usually is.
+/// Maximum number of queued signals: far below the usual `RLIMIT_SIGPENDING`.
 const MOST: u32 = 128;
-/// How long to sleep where others have used up what may be queued.
+/// Time to sleep if other processes have used up the limit on queued signals.
 const AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
-/// Time that a sender waits while nothing of its own is queued and it can queue nothing.
+/// Time that a sender waits if it has no signals queued and cannot queue any.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Remedy for a limit that leaves no room.
 const RAISE: &str = "raise the limit on queued signals (ulimit -i 1024), or end the processes of this user that \
     have signals queued (grep SigQ /proc/PID/status)";
 
-/// Adds the limit's name to a failure to queue anything.
+/// Adds the limit's name to a failure to queue any signal.
 fn explained(report: Report) -> Report {
     match report {
         Report::Failed(failure) if failure.errno == Some(Errno::NOBUFS.raw_os_error()) => {
@@ -88,7 +87,7 @@ fn explained(report: Report) -> Report {
     }
 }
 
-/// Signals that may be queued for the processes of this user.
+/// Returns the number of signals that may be queued for this user's processes.
 fn allowed() -> Option<u64> {
     getrlimit(Resource::Sigpending).current
 }
@@ -104,7 +103,7 @@ fn available() -> Result<(), Unavailable> {
     }
 }
 
-/// The beginning of `siginfo_t`, as the kernel lays it out for a queued signal.
+/// Beginning of `siginfo_t`, in the kernel's layout for a queued signal.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Info {
@@ -128,7 +127,7 @@ union Whole {
     whole: libc::siginfo_t,
 }
 
-/// Queues `signal` for `process` with up to a word of `bytes`: one system call.
+/// Queues `signal` for `process` with up to a word of `bytes`, with one system call.
 #[inline]
 fn queue(process: i32, signal: i32, bytes: &[u8]) -> Result<(), Errno> {
     let mut value = [0; WORD];
@@ -155,7 +154,7 @@ impl Channel for Signal {
             return Err(failure.with_remedy(RAISE));
         }
         let (there, back) = (libc::SIGRTMIN() + 1, libc::SIGRTMIN() + 2);
-        // What starts from here inherits the mask, be it a thread or a process.
+        // Threads and processes started from here on inherit the mask.
         block(&[there, back]).map_err(|e| refused("sigprocmask", e))?;
         let memory = Shared::memfd(size_of::<[Party; 2]>()).map_err(|e| refused("memfd", e))?;
         let memory = Arc::new(memory);
@@ -175,10 +174,10 @@ impl Channel for Signal {
     }
 }
 
-/// The set of `signal` alone.
+/// Returns the set that contains only `signal`.
 fn only(signal: i32) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: sigemptyset makes the set; the signal is one that exists.
+    // SAFETY: `sigemptyset` initializes the set, and the signal exists.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         libc::sigaddset(set.as_mut_ptr(), signal);
@@ -188,7 +187,7 @@ fn only(signal: i32) -> libc::sigset_t {
 
 fn block(signals: &[i32]) -> Result<(), Errno> {
     for &signal in signals {
-        // SAFETY: the set is whole; what was blocked before is not asked for.
+        // SAFETY: the set is initialized, and a null pointer declines the previous mask.
         let error =
             unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &only(signal), std::ptr::null_mut()) };
         if error != 0 {
@@ -198,28 +197,28 @@ fn block(signals: &[i32]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// What the other must know of a party. All zero is its initial state.
+/// State of a peer that the other peer reads. All zero is its initial state.
 #[repr(C, align(128))]
 struct Party {
-    /// Its process.
+    /// Process ID of the peer.
     process: AtomicU32,
-    /// How many signals it has taken, and whether the other sleeps until it takes more.
+    /// Number of signals that the peer has taken, and whether the other sleeps until it takes more.
     taken: AtomicU32,
     sleeps: AtomicU32,
-    /// 1 once it is gone.
+    /// 1 once the peer is gone.
     gone: AtomicU32,
 }
 
 #[derive(Debug)]
 struct SignalEnd {
     memory: Arc<Shared>,
-    /// Which party this is.
+    /// Index of this peer.
     own: usize,
     out: i32,
     into: libc::sigset_t,
     blocking: Blocking,
     sent: u32,
-    /// When the system first refused to queue a signal while none of this side was queued.
+    /// Time at which the system first refused to queue a signal while none from this side was queued.
     refused_since: Option<Instant>,
     calls: u64,
     armed: bool,
@@ -227,13 +226,13 @@ struct SignalEnd {
 
 impl SignalEnd {
     fn parties(&self) -> &[Party; 2] {
-        // SAFETY: the memory was made for this type, is page-aligned, zero at first (which is valid)
-        // and only ever reached through these atomics; it lives as long as `self`.
+        // SAFETY: the memory was made for this type, is page-aligned and zero at first (which is valid), and
+        // is only accessed through these atomics; it lives as long as `self`.
         unsafe { self.memory.start().cast().as_ref() }
     }
 
-    /// Sleeps until the other has taken signals. [`MOST`] are waiting, or others have used up what
-    /// may be queued: then nobody wakes this side, but `limit`.
+    /// Sleeps until the other peer has taken signals, because [`MOST`] are queued or because other processes
+    /// have used up the limit. In the second case only `limit` ends the sleep.
     #[cold]
     fn sleep(&mut self, taken: u32, limit: Option<&Timespec>) -> Result<(), Errno> {
         if self.blocking == Blocking::Try {
@@ -246,7 +245,7 @@ impl SignalEnd {
             if other.gone.load(Ordering::Acquire) != 0 {
                 return Err(Errno::PIPE);
             }
-            // Whatever ends the sleep, the caller looks.
+            // Whatever ends the sleep, the caller checks again.
             let _ = futex::wait(&other.taken, futex::Flags::empty(), taken, limit);
             other.sleeps.store(0, Ordering::Relaxed);
             1
@@ -255,8 +254,9 @@ impl SignalEnd {
         Ok(())
     }
 
-    /// The system queues no more signals for this user: `NOBUFS` where that has been so for
-    /// [`PATIENCE`], and not because of signals of this side, of which `taken` have been taken.
+    /// Handles the system's refusal to queue more signals for this user: returns `NOBUFS` once that has
+    /// lasted for [`PATIENCE`] while none of this side's signals were queued. `taken` of them have been
+    /// taken.
     #[cold]
     fn note_refusal(&mut self, taken: u32) -> Result<(), Errno> {
         if self.sent != taken {
@@ -267,7 +267,7 @@ impl SignalEnd {
         if since.elapsed() >= PATIENCE { Err(Errno::NOBUFS) } else { Ok(()) }
     }
 
-    /// Counts a signal that was taken, and wakes the other at every half of what may wait.
+    /// Counts a signal that was taken, and wakes the other peer after each half of [`MOST`].
     #[inline]
     fn count(&mut self) {
         let own = &self.parties()[self.own];
@@ -278,7 +278,7 @@ impl SignalEnd {
         }
         fence(Ordering::SeqCst);
         if own.sleeps.load(Ordering::Relaxed) != 0 && own.sleeps.swap(0, Ordering::Relaxed) != 0 {
-            // A futex on memory that is mapped cannot fail to be woken.
+            // Waking a futex in mapped memory cannot fail.
             let _ = futex::wake(&own.taken, futex::Flags::empty(), 1);
             self.calls += 1;
         }
@@ -289,7 +289,7 @@ impl Endpoint for SignalEnd {
     const KEEPS_BOUNDARIES: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        // Before the parties meet: after that each knows the other's process.
+        // Comes before the peers synchronize: after that, each knows the other's process.
         let process = getpid().as_raw_nonzero().get().unsigned_abs();
         self.parties()[self.own].process.store(process, Ordering::Release);
         Ok(())
@@ -328,7 +328,7 @@ impl Endpoint for SignalEnd {
         // SAFETY: all zero is a valid `siginfo_t`.
         let mut info = Whole { whole: unsafe { std::mem::zeroed() } };
         self.calls += 1;
-        // SAFETY: the set and what is filled are whole; the limit is null or a time.
+        // SAFETY: the set and the result are initialized, and the limit is null or a time.
         outcome(unsafe { libc::sigtimedwait(&self.into, (&raw mut info).cast(), limit) })?;
         // SAFETY: every bit pattern is a valid `Info`.
         let info = unsafe { info.info };
@@ -357,11 +357,11 @@ impl Drop for SignalEnd {
         let [own, other] = [self.own, 1 - self.own].map(|party| &self.parties()[party]);
         own.gone.store(1, Ordering::Release);
         own.taken.fetch_add(MOST, Ordering::AcqRel);
-        // A futex on memory that is mapped cannot fail to be woken.
+        // Waking a futex in mapped memory cannot fail.
         let _ = futex::wake(&own.taken, futex::Flags::empty(), 1);
         let process = other.process.load(Ordering::Acquire).cast_signed();
         if process != 0 {
-            // An empty message is the end. A process that is gone needs none.
+            // An empty message marks the end. A process that is gone needs none.
             let _ = queue(process, self.out, &[]);
         }
     }

@@ -1,15 +1,15 @@
-//! One slot of shared memory in each direction, and the bells that say when it can be used: what
-//! the doorbells have in common.
+//! One slot of shared memory in each direction, and the doorbells that signal when it can be used. All
+//! mechanisms with doorbells share this code.
 //!
 //! ```text
 //! sender:   empty? -> payload -> length (Release) -> rings `full`
-//! receiver: takes a ring of `full` -> payload -> 0 (Release) -> rings `room`, where announced
+//! receiver: takes a ring of `full` -> payload -> 0 (Release) -> rings `room` if announced
 //! ```
 //!
-//! `full` is rung for each message, and each ring is taken: that is the doorbell. Whether there is
-//! room stands in the slot itself; the sender announces that it waits for it, and only then is
-//! `room` rung. A side that leaves rings both, so that nobody sleeps on; one that is killed rings
-//! nothing, and the worker ends the other.
+//! `full` is rung once for each message, and each ring is taken: that is the doorbell. The slot itself shows
+//! whether there is room. A sender that waits for room announces this, and `room` is rung only then. A side
+//! that leaves rings both, so that the other does not sleep forever. A killed side rings nothing, and the
+//! worker ends the other.
 
 mod lane;
 mod shared;
@@ -30,20 +30,20 @@ use ipcperf_model::workload::Kind;
 use super::refusal::refused;
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 
-/// A count of rings: ringing adds one, taking waits for one and takes it off.
+/// A doorbell that counts: ringing adds one, taking waits for one and removes it.
 pub(super) trait Bell: Clone + Send + 'static {
-    /// Adds a ring; the system calls that took are added to `calls`.
+    /// Adds a ring; adds the system calls made to `calls`.
     fn ring(&self, calls: &mut u64) -> Result<(), Errno>;
 
-    /// Takes a ring, and waits for it where the set-up says so: else `EAGAIN`. `EPIPE` where the
-    /// bell is gone.
+    /// Takes a ring. If there is none, waits for it, or returns `EAGAIN` if calls do not block. Returns
+    /// `EPIPE` if the bell has been removed.
     fn take(&self, calls: &mut u64) -> Result<(), Errno>;
 
-    /// Removes what would outlive the processes; nothing, for most.
+    /// Removes objects that would outlive the processes; most bells have none.
     fn retire(&self) {}
 }
 
-/// Where a bell belongs: its number among the four, and memory of its own in the slot's header.
+/// Location of a bell: its number among the four, and its own memory in the slot's header.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) number: u16,
@@ -52,18 +52,18 @@ pub(super) struct Spot {
     offset: usize,
 }
 
-/// What a bell may keep in shared memory: two cache lines, all zero at first.
+/// Shared memory for a bell: two cache lines, initially zero.
 pub(super) type BellMemory = UnsafeCell<[u64; 16]>;
 
 impl Spot {
-    /// The bell's own memory, which lives as long as the spot.
+    /// Returns the bell's own memory, which lives as long as the spot.
     pub(super) fn address(&self) -> NonNull<BellMemory> {
         // SAFETY: `offset` is that of a bell in a header, which lies inside the mapping.
         unsafe { self.memory.start.add(self.offset) }.cast()
     }
 }
 
-/// One end: a lane out and a lane in.
+/// One endpoint: a lane out and a lane in.
 #[derive(Debug)]
 pub(super) struct SlotEnd<B: Bell> {
     pub(super) out: Lane<B>,
@@ -115,28 +115,28 @@ fn slot_bytes(most_bytes: usize) -> usize {
     header_bytes() + most_bytes.next_multiple_of(rustix::param::page_size())
 }
 
-/// The longest messages there and back. A stream never goes back.
+/// Returns the maximum message lengths there and back. A stream sends nothing back.
 fn most_bytes(setup: &Setup<'_>) -> [usize; 2] {
     let there = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 8).min(usize::MAX / 8);
     if setup.workload == Kind::Stream { [there, 1] } else { [there, there] }
 }
 
-/// Bytes of shared memory that both slots take.
+/// Returns the size of the shared memory of both slots, bytes.
 pub(super) fn memory_bytes(setup: &Setup<'_>) -> usize {
     most_bytes(setup).into_iter().map(slot_bytes).sum()
 }
 
-/// Shared memory for both slots, in a memfd.
+/// Creates shared memory for both slots, in a memfd.
 pub(super) fn memory(setup: &Setup<'_>) -> Result<Shared, Failure> {
     Shared::memfd(memory_bytes(setup)).map_err(no_memory)
 }
 
-/// The system had no room for the slots.
+/// Returns the failure of a system without memory for the slots.
 pub(super) fn no_memory(errno: Errno) -> Failure {
     refused("mapping the slots", errno).with_remedy("free memory, or use smaller messages")
 }
 
-/// Both ends over `memory`, which has [`memory_bytes`], with bells from `make`.
+/// Creates both endpoints over `memory`, which has [`memory_bytes`] bytes, with bells from `make`.
 pub(super) fn ends<B: Bell>(
     setup: &Setup<'_>,
     memory: Shared,
@@ -154,7 +154,7 @@ pub(super) fn ends<B: Bell>(
     })
 }
 
-/// Both sides of the slot at an offset, for messages of so many bytes.
+/// Creates both sides of the slot at `offset`, for messages of up to `most_bytes` bytes.
 fn lanes<B: Bell>(
     setup: &Setup<'_>,
     memory: &Arc<Shared>,
@@ -189,24 +189,13 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use ipcperf_model::message_options::Reuse;
-
     use super::super::futex::FutexBell;
     use super::*;
-    use crate::channel::Nearness;
 
     fn opened(blocking: Blocking, buffer_bytes: u64) -> Opened<SlotEnd<FutexBell>> {
-        let setup = Setup {
-            options: &BTreeMap::new(),
-            buffer_bytes,
-            kernel_buffer_asked_bytes: None,
-            privilege: ipcperf_model::Privilege::Used,
-            nearness: Nearness::Unpinned,
-            cpus: None,
-            blocking,
-            workload: Kind::RoundTrip,
-            buffers: Reuse::Hot,
-        };
+        let options = BTreeMap::new();
+        let workload = Kind::RoundTrip;
+        let setup = Setup { buffer_bytes, blocking, workload, ..Setup::plain(&options) };
         ends(&setup, memory(&setup).unwrap(), |spot| Ok(FutexBell { spot })).unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! Ends made of one connected socket each.
+//! Endpoints made of one connected socket each.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -37,7 +37,7 @@ impl<const KEEPS_BOUNDARIES: bool> Endpoint for SocketEnd<KEEPS_BOUNDARIES> {
     }
 }
 
-/// The flags a socket of this set-up is made with.
+/// Returns the flags with which a socket of this setup is created.
 pub(super) fn flags(setup: &Setup<'_>) -> SocketFlags {
     match setup.blocking {
         Blocking::Wait => SocketFlags::CLOEXEC,
@@ -45,7 +45,7 @@ pub(super) fn flags(setup: &Setup<'_>) -> SocketFlags {
     }
 }
 
-/// Two unnamed Unix domain sockets, connected to each other, with the buffers asked for.
+/// Creates two unnamed Unix domain sockets, connected to each other, with the requested buffers.
 pub(super) fn unix_pair<const KEEPS_BOUNDARIES: bool>(
     kind: SocketType,
     setup: &Setup<'_>,
@@ -55,8 +55,8 @@ pub(super) fn unix_pair<const KEEPS_BOUNDARIES: bool>(
     joined(sender, receiver, setup)
 }
 
-/// Two connected sockets as ends, with the buffers asked for. What is granted is the sender's
-/// `SO_SNDBUF`: it alone bounds what a Unix domain socket holds.
+/// Makes endpoints of two connected sockets, with the requested buffers. The granted size is the sender's
+/// `SO_SNDBUF`, which alone bounds what a Unix domain socket holds.
 pub(super) fn joined<const KEEPS_BOUNDARIES: bool>(
     sender: OwnedFd,
     receiver: OwnedFd,
@@ -71,17 +71,17 @@ pub(super) fn joined<const KEEPS_BOUNDARIES: bool>(
     })
 }
 
-/// What the kernel says a socket may hold. Linux doubles what it is asked for, to have room for
-/// its own bookkeeping, and reports the doubled number.
+/// Sizes that the kernel reports for the buffers of a socket. Linux doubles the requested size to have room
+/// for its own bookkeeping, and reports the doubled number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SocketBuffers {
     pub(super) send_bytes: u64,
     pub(super) receive_bytes: u64,
 }
 
-/// Asks for both buffers of `socket`, as `setup` has them, and returns what was granted: twice what was asked, since the
-/// kernel adds as much for its own use (socket(7)). Beyond the system's maximum the privileged form
-/// is tried; where it is refused, the maximum stands.
+/// Requests both buffers of `socket` in the size that `setup` gives, and returns what was granted: twice the
+/// request, since the kernel adds as much for its own use (socket(7)). Beyond the system's maximum, tries the
+/// privileged form; if that is refused, the maximum stands.
 pub(super) fn set_buffers(socket: &OwnedFd, setup: &Setup<'_>) -> Result<SocketBuffers, Failure> {
     if let Some(bytes) = setup.kernel_buffer_asked_bytes {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(i32::MAX as usize / 2);
@@ -94,7 +94,7 @@ pub(super) fn set_buffers(socket: &OwnedFd, setup: &Setup<'_>) -> Result<SocketB
     granted(socket)
 }
 
-/// Tries the privileged form where less than `bytes` was granted.
+/// Tries the privileged form if less than `bytes` was granted.
 fn exceed_maximum(socket: &OwnedFd, bytes: usize) -> Result<(), Failure> {
     let doubled_bytes = 2 * bytes as u64;
     if granted(socket)?.send_bytes < doubled_bytes {
@@ -112,9 +112,9 @@ fn granted(socket: &OwnedFd) -> Result<SocketBuffers, Failure> {
     Ok(SocketBuffers { send_bytes: send as u64, receive_bytes: receive as u64 })
 }
 
-/// The largest message of a Unix domain socket that keeps boundaries: `unix_dgram_sendmsg` refuses
-/// what exceeds `sk_sndbuf - 32`. Found on a socket set up alike; `None` where none can be made,
-/// which the run will then report.
+/// Returns the largest message of a Unix domain socket that keeps boundaries: `unix_dgram_sendmsg` refuses
+/// messages above `sk_sndbuf - 32`. Determined on a socket with the same setup; `None` if no socket can be
+/// created, which the run will then report.
 pub(super) fn unix_limit(kind: SocketType, setup: &Setup<'_>) -> Option<Limit> {
     let (socket, peer) = socketpair(AddressFamily::UNIX, kind, flags(setup), None).ok()?;
     let send_bytes = set_buffers(&socket, setup).ok()?.send_bytes;
@@ -126,13 +126,13 @@ pub(super) fn unix_limit(kind: SocketType, setup: &Setup<'_>) -> Option<Limit> {
     Some(Limit { bytes: limit_bytes, because })
 }
 
-/// Whether one message of `bytes` goes into `socket` now.
+/// Returns whether `socket` accepts one message of `bytes` bytes now.
 fn takes(socket: &OwnedFd, bytes: u64) -> bool {
     let message = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX).max(1)];
     rustix::net::send(socket, &message, rustix::net::SendFlags::DONTWAIT).is_ok()
 }
 
-/// Finds the largest message by halving, where the kernel cannot allocate what the buffer allows.
+/// Finds the largest message by bisection if the kernel cannot allocate as much as the buffer allows.
 fn largest_taken(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<Limit> {
     let (mut fits, mut fails) = (0, limit_bytes);
     while fails - fits > 1 {
@@ -152,35 +152,24 @@ fn largest_taken(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<L
 mod tests {
     use std::collections::BTreeMap;
 
-    use ipcperf_model::message_options::Reuse;
-    use ipcperf_model::workload::Kind;
-
     use super::*;
-    use crate::channel::Nearness;
 
     fn setup<'a>(
         options: &'a BTreeMap<String, String>,
         asked_bytes: u64,
         privilege: Privilege,
     ) -> Setup<'a> {
-        Setup {
-            options,
-            buffer_bytes: 64,
-            kernel_buffer_asked_bytes: Some(asked_bytes),
-            privilege,
-            nearness: Nearness::OneCpu,
-            cpus: None,
-            blocking: Blocking::Wait,
-            workload: Kind::Stream,
-            buffers: Reuse::Hot,
-        }
+        let kernel_buffer_asked_bytes = Some(asked_bytes);
+        Setup { kernel_buffer_asked_bytes, privilege, ..Setup::plain(options) }
     }
 
     #[test]
     fn more_than_the_maximum_is_for_privilege_alone_and_then_whole() {
         let most = std::fs::read_to_string("/proc/sys/net/core/wmem_max").unwrap();
         let most_bytes: u64 = most.trim().parse().unwrap();
-        // Doubled, the maximum is all that is asked: whoever looks at that alone forces nothing.
+        // The kernel reports twice the size, so its answer to a request of twice the maximum equals the
+        // request although only half was granted. Code that compares the two would not use the privileged
+        // form.
         let (options, asked_bytes) = (BTreeMap::new(), 2 * most_bytes);
         let granted_bytes = |privilege| {
             let setup = setup(&options, asked_bytes, privilege);

@@ -1,4 +1,4 @@
-//! `splice`: pages lent to a pipe and thrown away. Nothing is moved.
+//! `splice`: pages lent to a pipe and discarded. Nothing is moved.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `splice` is.
+/// Facts about `splice`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "splice",
     about: "vmsplice into a pipe, splice from it to /dev/null: moves no data",
@@ -31,7 +31,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "vmsplice puts references to the sender's pages into a pipe; splice moves \
@@ -86,8 +85,8 @@ impl Endpoint for SpliceEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        // SAFETY: the descriptor is a writing end, so the pages are read at most; they may change
-        // before they are dropped, which nobody would notice: nobody reads them.
+        // SAFETY: the descriptor is a writing end, so the pages are only read. They may change before they
+        // are dropped, which has no effect because nothing reads them.
         unsafe { vmsplice(&self.write, &[IoSliceRaw::from_slice(bytes)], self.flags) }
     }
 

@@ -1,8 +1,8 @@
-//! System V objects: found by a key, alive until they are removed.
+//! System V objects: found by a key, and alive until they are removed.
 //!
-//! The kernel never removes them by itself, so three can do it: the end that leaves first (the
-//! other is told by `EIDRM`), the command once the worker is gone, and the worker when the command
-//! dies. All know the keys that the run tries.
+//! The kernel never removes them by itself, so three processes can: the peer that leaves first (the other
+//! gets `EIDRM`), the command once the worker is gone, and the worker when the command dies. All know the
+//! keys that the run tries.
 
 use ipcperf_model::Unavailable;
 use rustix::io::Errno;
@@ -12,10 +12,10 @@ use crate::leftovers::{installed, of_run, system_v};
 
 pub(super) use crate::leftovers::system_v::outcome;
 
-/// A key under which nothing is made: whether it finds an object does not matter.
+/// Key under which nothing is created: whether it finds an object does not matter.
 const PROBE: libc::key_t = 0x16C << 22;
 
-/// As [`outcome`], for one that belongs to an object: `EPIPE` where that has been removed.
+/// Converts a return value like [`outcome`], for a call on an object: `EPIPE` if the object has been removed.
 #[inline]
 pub(super) fn outcome_of_object(answer: libc::c_int) -> Result<libc::c_int, Errno> {
     outcome(answer).map_err(|errno| match errno {
@@ -24,8 +24,8 @@ pub(super) fn outcome_of_object(answer: libc::c_int) -> Result<libc::c_int, Errn
     })
 }
 
-/// Makes an object of this run through `get`, which takes a key and flags. A key that is taken belongs to
-/// somebody else; the next one is tried.
+/// Creates an object of this run through `get`, which takes a key and flags. A key that is in use belongs to
+/// another program; the next one is tried.
 pub(super) fn make(
     get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
 ) -> Result<libc::c_int, Errno> {
@@ -34,16 +34,16 @@ pub(super) fn make(
     system_v::make(&names, get)
 }
 
-/// From now on the death of the command has the worker remove its objects before it ends. The
-/// parties that it forks die with it as ever.
+/// Makes the worker remove its objects before it ends when the command dies. The peers that it forks die with
+/// it as usual.
 pub(super) fn remove_when_the_command_dies() {
     let parent = getppid();
-    // SAFETY: the handler makes system calls alone, and does not return.
+    // SAFETY: the handler only makes system calls and does not return.
     unsafe {
         let handler: extern "C" fn(libc::c_int) = remove_and_exit;
         libc::signal(libc::SIGTERM, handler as libc::sighandler_t);
     }
-    // Refused only for a number that is no signal.
+    // Fails only for an invalid signal number.
     let _ = set_parent_process_death_signal(Some(Signal::TERM));
     if getppid() != parent {
         remove_and_exit(libc::SIGTERM);
@@ -58,7 +58,7 @@ extern "C" fn remove_and_exit(_: libc::c_int) {
     unsafe { libc::_exit(1) }
 }
 
-/// Whether `get`, asked for an object that is not there, says just that.
+/// Checks that `get`, called for an object that does not exist, reports just that.
 pub(super) fn available(
     call: &str,
     get: impl Fn(libc::key_t) -> libc::c_int,

@@ -15,7 +15,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `sysv-mq` is.
+/// Facts about `sysv-mq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-mq",
     about: "System V message queue; one, with a type of message for each direction",
@@ -27,7 +27,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "msgsnd copies a message into the kernel, msgrcv takes the oldest of its \
@@ -41,7 +40,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             needs CAP_SYS_RESOURCE and is not tried.",
         references: &["man:msgop(2)", "man:msgctl(2)", "man:sysvipc(7)"],
     },
-    // SAFETY: the call takes numbers alone.
+    // SAFETY: the call takes only numbers.
     availability: || sysv::available("msgget", |key| unsafe { libc::msgget(key, 0) }),
     limit: |setup| Some(limit(setup)),
     execute: worker::execute::<SysvMq>,
@@ -54,7 +53,7 @@ fn limit(setup: &Setup<'_>) -> Limit {
     Limit { bytes, because: format!("{name} is {bytes}") }
 }
 
-/// What the queue may hold.
+/// Returns the number of bytes that the queue may hold.
 fn queue_bytes(setup: &Setup<'_>) -> u64 {
     let most = kernel_setting("kernel/msgmnb", 16_384);
     setup.kernel_buffer_asked_bytes.map_or(most, |asked| asked.min(most))
@@ -67,7 +66,7 @@ impl Channel for SysvMq {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         sysv::remove_when_the_command_dies();
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         let id = sysv::make(|key, flags| unsafe { libc::msgget(key, flags) }).map_err(|e| {
             refused("msgget", e).with_remedy("raise kernel.msgmni with sysctl, or see ipcs -q")
         })?;
@@ -80,11 +79,11 @@ impl Channel for SysvMq {
             message: None,
             armed: true,
         };
-        // From here on a failure drops the ends, and they remove the queue.
+        // From here on a failure drops the endpoints, which remove the queue.
         let (sender, receiver) = (end(1, 2), end(2, 1));
         let bytes = resize(id, queue_bytes(setup)).map_err(|e| refused("msgctl", e))?;
         if setup.buffer_bytes > bytes {
-            // msgsnd would wait for ever.
+            // `msgsnd` would wait forever.
             let place =
                 format!("a message of {} bytes: the queue holds {bytes}", setup.buffer_bytes);
             return Err(refused(&place, Errno::MSGSIZE)
@@ -94,9 +93,9 @@ impl Channel for SysvMq {
     }
 }
 
-/// Has the queue hold so many bytes, and returns how many it does.
+/// Sets the capacity of the queue and returns the resulting capacity, bytes.
 fn resize(id: libc::c_int, bytes: u64) -> Result<u64, Errno> {
-    // SAFETY: all zero is a valid value of these plain numbers; the calls read and write just that.
+    // SAFETY: all zero is a valid value of these plain numbers, and the calls access only this value.
     unsafe {
         let mut facts: libc::msqid_ds = std::mem::zeroed();
         outcome(libc::msgctl(id, libc::IPC_STAT, &raw mut facts))?;
@@ -111,12 +110,12 @@ fn resize(id: libc::c_int, bytes: u64) -> Result<u64, Errno> {
 #[derive(Debug)]
 struct QueueEnd {
     id: libc::c_int,
-    /// The type of the messages that this end sends, and of those it receives.
+    /// Type of the messages that this endpoint sends, and of those that it receives.
     out: libc::c_long,
     into: libc::c_long,
     wait: libc::c_int,
     text_bytes: usize,
-    /// A type and the text after it, as the calls want them.
+    /// A type followed by the text, as the calls require.
     message: Option<Buffer>,
     armed: bool,
 }
@@ -137,7 +136,7 @@ impl Endpoint for QueueEnd {
         let message = self.message.as_mut().ok_or(Errno::INVAL)?;
         message[..TYPE_BYTES].copy_from_slice(&self.out.to_ne_bytes());
         message[TYPE_BYTES..][..bytes.len()].copy_from_slice(bytes);
-        // SAFETY: the buffer holds a type and, as was just copied there, so many bytes of text.
+        // SAFETY: the buffer holds a type and `bytes.len()` bytes of text, which were just copied there.
         let sent =
             unsafe { libc::msgsnd(self.id, message.as_ptr().cast(), bytes.len(), self.wait) };
         outcome_of_object(sent)?;
@@ -172,7 +171,7 @@ impl Endpoint for QueueEnd {
 impl Drop for QueueEnd {
     fn drop(&mut self) {
         if self.armed {
-            // SAFETY: removing a queue needs no facts; one that is gone is refused, and that is all.
+            // SAFETY: removing a queue takes no structure, and fails harmlessly if the queue is gone.
             unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) };
         }
     }

@@ -12,7 +12,7 @@ use super::sysv;
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `sysv-sem` is.
+/// Facts about `sysv-sem`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-sem",
     about: "one slot of shared memory in each direction; a System V semaphore tells of each message",
@@ -24,7 +24,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on; the semaphores have a key"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A memfd holds one slot in each direction. The sender copies its message in \
@@ -47,7 +46,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 fn available() -> Result<(), Unavailable> {
     memory_available()?;
-    // SAFETY: the call takes numbers alone.
+    // SAFETY: the call takes only numbers.
     sysv::available("semget", |key| unsafe { libc::semget(key, 0, 0) })
 }
 
@@ -58,7 +57,7 @@ impl Channel for SysvSem {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         sysv::remove_when_the_command_dies();
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         let id = sysv::make(|key, flags| unsafe { libc::semget(key, 4, flags) }).map_err(|e| {
             refused("semget", e).with_remedy("raise kernel.sem with sysctl, or see ipcs -s")
         })?;
@@ -87,7 +86,7 @@ impl SysvBell {
         #[allow(clippy::cast_possible_truncation, reason = "IPC_NOWAIT has 12 bits")]
         let flags = self.wait as i16;
         let mut operation = libc::sembuf { sem_num: self.number, sem_op: change, sem_flg: flags };
-        // SAFETY: the pointer is to one operation, and one is what the call is told of.
+        // SAFETY: the pointer is to one operation, as the count says.
         sysv::outcome_of_object(unsafe { libc::semop(self.id, &raw mut operation, 1) }).map(drop)
     }
 }
@@ -104,7 +103,7 @@ impl Bell for SysvBell {
     }
 
     fn retire(&self) {
-        // SAFETY: removing a set takes numbers alone; one that is gone is refused, and that is all.
+        // SAFETY: removing a set takes only numbers, and fails harmlessly if the set is gone.
         unsafe { libc::semctl(self.id, 0, libc::IPC_RMID) };
     }
 }

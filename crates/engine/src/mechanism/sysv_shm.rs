@@ -14,7 +14,7 @@ use super::sysv;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `sysv-shm` is.
+/// Facts about `sysv-shm`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-shm",
     about: "one slot in a System V shared memory segment, in each direction; waits on a futex",
@@ -26,7 +26,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "shmget makes a segment that other processes find by its key, shmat maps it. \
@@ -39,7 +38,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             so --kernel-buffer does not apply; kernel.shmmax bounds a segment.",
         references: &["man:shmget(2)", "man:shmat(2)", "man:sysvipc(7)", "man:futex(2)"],
     },
-    // SAFETY: the call takes numbers alone.
+    // SAFETY: the call takes only numbers.
     availability: || sysv::available("shmget", |key| unsafe { libc::shmget(key, 0, 0) }),
     holds: |_| 2,
     execute: worker::execute::<SysvShm>,
@@ -57,19 +56,19 @@ impl Channel for SysvShm {
     }
 }
 
-/// A new segment of `bytes`, attached, and removed but for that.
+/// Creates a segment of `bytes` bytes, attaches it, and marks it for removal with its last detach.
 fn segment(bytes: usize) -> Result<Shared, Errno> {
     sysv::remove_when_the_command_dies();
-    // SAFETY: the call takes numbers alone.
+    // SAFETY: the call takes only numbers.
     let id = sysv::make(|key, flags| unsafe { libc::shmget(key, bytes, flags) })?;
-    // SAFETY: attaching at an address of the kernel's choice aliases nothing; -1 is an error.
+    // SAFETY: attaching at an address chosen by the kernel aliases nothing; -1 is an error.
     let start = unsafe { libc::shmat(id, null(), 0) };
     let attached = sysv::outcome(if start.addr() == usize::MAX { -1 } else { 0 });
-    // SAFETY: the segment was just made; removing it needs no facts.
+    // SAFETY: the segment was just created, and removing it takes no structure.
     unsafe { libc::shmctl(id, libc::IPC_RMID, null_mut()) };
     attached?;
     let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
-    // SAFETY: a new segment is zero, mapped with this length by the call above, and detached by
-    // unmapping all of it, as Linux allows.
+    // SAFETY: a new segment is zero. The call above mapped it with this length, and unmapping all of it
+    // detaches it, as Linux allows.
     Ok(unsafe { Shared::of_mapping(start, bytes) })
 }

@@ -19,7 +19,7 @@ use super::socket::{SocketEnd, joined, set_buffers};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 use crate::worker;
 
-/// What `tcp` is.
+/// Facts about `tcp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "tcp",
     about: "TCP over the loopback interface",
@@ -63,7 +63,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Whether a socket can be bound to the loopback address.
+/// Checks that a socket can be bound to the loopback address.
 pub(super) fn available(kind: SocketType) -> Result<(), Unavailable> {
     loopback(kind, SocketFlags::CLOEXEC, None, ANY_PORT).map(drop).map_err(|errno| Unavailable {
         reason: format!("no socket on 127.0.0.1: {errno}"),
@@ -71,11 +71,11 @@ pub(super) fn available(kind: SocketType) -> Result<(), Unavailable> {
     })
 }
 
-/// The system chooses one that is free.
+/// Port number with which the system chooses a free port.
 pub(super) const ANY_PORT: u16 = 0;
 
-/// A socket bound to `port` of the loopback address. One that was named may just have been in use by a
-/// connection that still lingers.
+/// Creates a socket bound to `port` of the loopback address. A port given by number is reusable even if a
+/// lingering connection has just used it.
 pub(super) fn loopback(
     kind: SocketType,
     flags: SocketFlags,
@@ -101,8 +101,8 @@ impl Channel for Tcp {
     }
 }
 
-/// Both ends of a connection. Buffers are asked for before it is made: the segment size and the
-/// window are settled then, and a small buffer set later stalls on segments it has no room for.
+/// Returns both ends of a connection. Buffers are requested before it is made: the segment size and the
+/// window are negotiated then, and a small buffer set later stalls on segments for which it has no room.
 pub(super) fn connected(
     setup: &Setup<'_>,
     protocol: Option<Protocol>,
@@ -126,7 +126,7 @@ pub(super) fn connected(
     Ok((sender, receiver))
 }
 
-/// A failure to bind to `port` of the loopback address.
+/// Returns the failure to bind to `port` of the loopback address.
 fn unbound(port: u16, errno: Errno) -> Failure {
     if port == ANY_PORT {
         return refused("binding to a free port of 127.0.0.1", errno);
@@ -166,7 +166,7 @@ mod tests {
         assert!(failure.remedy.unwrap().contains("another port"));
     }
 
-    /// A stranger connects to a named port again and again.
+    /// Another client connects to the named port repeatedly during the test.
     #[test]
     fn both_ends_are_those_of_one_connection_whoever_connects_meanwhile() {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
@@ -176,7 +176,7 @@ mod tests {
         let arrived: Vec<_> = thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    // Refused but for moments.
+                    // Refused most of the time.
                     let _ = TcpStream::connect(free);
                 }
             });
@@ -187,7 +187,7 @@ mod tests {
         assert!(arrived.iter().all(|got| *got == Ok(7)), "{arrived:?}");
     }
 
-    /// Sends a byte to the other end, which is given time to receive it.
+    /// Sends a byte to the other end, which has 5 s to receive it.
     fn byte_sent(ends: Result<(OwnedFd, OwnedFd), Failure>) -> Result<u8, String> {
         let (sender, receiver) = ends.map_err(|failure| failure.to_string())?;
         set_socket_timeout(&receiver, Timeout::Recv, Some(Duration::from_secs(5)))

@@ -1,4 +1,4 @@
-//! A private folder for names in the file system that live only while a mechanism is opened.
+//! A private folder for names in the file system that exist only while a mechanism is opened.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use rustix::process::{
 
 use crate::leftovers::{as_c, make_private_folder, of_run, remove_own};
 
-/// A folder that only its owner may enter, removed with all it holds when dropped. Should the
-/// command be killed meanwhile, the worker outlives it until the folder is gone: opening a
-/// mechanism waits for nobody.
+/// A folder that only its owner may enter, removed with its contents on drop. If the command is killed
+/// meanwhile, the worker outlives it until the folder is gone; that is soon, as opening a mechanism waits for
+/// no other process.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -21,10 +21,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the folder of this run. The command removes it should the worker be killed before it could.
+    /// Makes the folder of this run. If the worker is killed before it can remove the folder, the command
+    /// does.
     ///
     /// # Errors
-    /// [`FailureKind::SetUp`] where the folder for temporary files cannot be written.
+    /// [`FailureKind::SetUp`] if the directory for temporary files is not writable.
     pub fn new() -> Result<Self, Failure> {
         let outlives = Outlives::parent();
         let path = of_run()?.folder();
@@ -32,13 +33,13 @@ impl Scratch {
         Ok(Self { path, _outlives: outlives })
     }
 
-    /// The path of the folder itself.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.path
     }
 
-    /// The path of `name` in it.
+    /// Returns the path of `name` in the folder.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -47,14 +48,14 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nothing can be done here about a folder that will not go; the command tries once more.
+        // Errors are ignored: the command tries again.
         if let Some(path) = as_c(&self.path) {
             let _ = remove_own(&path);
         }
     }
 }
 
-/// Makes the folder `path`, which only its owner may enter. One that is there already is never used.
+/// Makes the folder `path`, which only its owner may enter. Fails if it already exists.
 pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
     make_private_folder(path).map_err(|error| Failure {
         errno: error.raw_os_error(),
@@ -63,8 +64,9 @@ pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// While this lives, the death of the parent does not end this process; afterwards it does, also
-/// where it came meanwhile. A process that its parent's death would not end is left as it is.
+/// Guard that keeps the death of the parent from ending this process. When it is dropped, that death ends the
+/// process again, even if it happened meanwhile. A process that its parent's death would not end is not
+/// changed.
 #[derive(Debug)]
 struct Outlives {
     parent: Option<Pid>,
@@ -73,11 +75,11 @@ struct Outlives {
 
 impl Outlives {
     fn parent() -> Self {
-        // Asked before the signal is held back: one that comes in between still ends this process.
+        // Queried before the signal is turned off: a death in between still ends this process.
         let parent = getppid();
         let signal = parent_process_death_signal().unwrap_or_default();
         if signal.is_some() {
-            // Cannot be refused; then the signal would end this process as ever.
+            // Cannot fail; if it did, the signal would end this process as usual.
             let _ = set_parent_process_death_signal(None);
         }
         Self { parent, signal }
@@ -87,10 +89,10 @@ impl Outlives {
 impl Drop for Outlives {
     fn drop(&mut self) {
         let Some(signal) = self.signal else { return };
-        // It was set before: it is no number that is no signal.
+        // Cannot fail: the signal was set before, so its number is valid.
         let _ = set_parent_process_death_signal(Some(signal));
         if getppid() != self.parent {
-            // This process is there to be signalled.
+            // Cannot fail: this process exists.
             let _ = kill_process(getpid(), signal);
         }
     }

@@ -17,7 +17,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `udp` is.
+/// Facts about `udp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "udp",
     about: "UDP over the loopback interface; loses what the receiver has no room for",
@@ -29,7 +29,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A datagram is handed to the receiving socket in the sender's own system \
@@ -73,8 +72,8 @@ fn bound(setup: &Setup<'_>) -> Result<[OwnedFd; 2], Errno> {
     Ok([socket()?, socket()?])
 }
 
-/// Connects each to the other: from now on neither receives from anybody else. What had come before
-/// then is taken out by [`UdpEnd::prepare`].
+/// Connects each socket to the other: from now on neither receives from other sockets. [`UdpEnd::prepare`]
+/// discards what arrived before.
 fn connect_both(sender: &OwnedFd, receiver: &OwnedFd) -> Result<(), Errno> {
     connect(sender, &getsockname(receiver)?)?;
     connect(receiver, &getsockname(sender)?)
@@ -89,8 +88,8 @@ impl Endpoint for UdpEnd {
     const KEEPS_BOUNDARIES: bool = true;
     const LOSES: bool = true;
 
-    /// Any local process can send to a socket that is bound and not yet connected. The peer sends
-    /// nothing before both ends are prepared.
+    /// Discards foreign datagrams: any local process can send to a socket that is bound and not yet
+    /// connected. The peer sends nothing before both endpoints are prepared.
     fn prepare(&mut self) -> Result<(), Errno> {
         self.drain();
         Ok(())

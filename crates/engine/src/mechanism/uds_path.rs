@@ -1,4 +1,4 @@
-//! Where mechanisms made of a library meet: the path of a Unix domain socket.
+//! Paths of Unix domain sockets, at which mechanisms based on a library connect.
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -10,20 +10,20 @@ use super::refusal::refused;
 use super::run_dir;
 use crate::channel::Setup;
 
-/// The path of a socket in a folder that lasts as long as the run.
+/// Returns the path of a socket in a folder that exists as long as the run.
 pub(super) fn path_in_folder(setup: &Setup<'_>) -> Result<&'static str, Failure> {
-    // There is but one name.
+    // Only one name is needed.
     let [path, _] = &run_dir::make(setup, ["socket", "socket"])?.names;
     path.to_str().map_err(|_| {
         refused("naming the socket", Errno::ILSEQ).with_remedy("set TMPDIR to a path in UTF-8")
     })
 }
 
-/// A socket that listens at `path`.
+/// Creates a socket that listens at `path`.
 pub(super) fn listen_at(path: &Path) -> Result<UnixListener, Failure> {
     UnixListener::bind(path).map_err(|error| match Errno::from_io_error(&error) {
         Some(errno) => refused("bind", errno),
-        // Said by the standard library, not the system.
+        // The standard library, not the system, reports this.
         None => Failure::new(FailureKind::SetUp, "the socket's path exceeds 107 bytes")
             .with_remedy("set TMPDIR to a shorter path"),
     })

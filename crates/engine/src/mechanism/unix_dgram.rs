@@ -10,7 +10,7 @@ use super::socket::{SocketEnd, unix_limit, unix_pair};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `unix-dgram` is.
+/// Facts about `unix-dgram`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-dgram",
     about: "Unix domain datagram socket, made by socketpair",
@@ -22,7 +22,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Each send becomes one socket buffer in the receiver's queue, each receive \

@@ -10,7 +10,7 @@ use super::socket::{SocketEnd, unix_limit, unix_pair};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `unix-seqpacket` is.
+/// Facts about `unix-seqpacket`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-seqpacket",
     about: "Unix domain sequenced-packet socket, made by socketpair",
@@ -22,7 +22,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A connection, as with unix-stream, that carries messages, as with \

@@ -6,12 +6,11 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode};
 use rustix::net::SocketType;
 
-use super::readiness;
-use super::readiness::{Poll, WAIT};
+use super::readiness::{self, Poll, WAIT};
 use super::socket::{SocketEnd, unix_pair};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 
-/// What `unix-stream` is.
+/// Facts about `unix-stream`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-stream",
     about: "Unix domain stream socket, made by socketpair",

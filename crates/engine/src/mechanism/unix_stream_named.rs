@@ -1,4 +1,4 @@
-//! `unix-stream-named`: a Unix domain stream socket that is connected to by name.
+//! `unix-stream-named`: a Unix domain stream socket, connected by name.
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
@@ -14,7 +14,7 @@ use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, Opti
 use crate::leftovers::of_run;
 use crate::worker;
 
-/// What `unix-stream-named` is.
+/// Facts about `unix-stream-named`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-stream-named",
     about: "Unix domain stream socket, bound to a name and connected to",

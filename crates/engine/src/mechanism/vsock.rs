@@ -1,4 +1,4 @@
-//! `vsock`: a stream of the virtual machines' socket family, over its loopback transport.
+//! `vsock`: a stream of the socket family of virtual machines, over its loopback transport.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -19,7 +19,7 @@ use super::sysv::outcome;
 use crate::channel::{Channel, Documentation, Granted, Mechanism, Opened, Setup};
 use crate::worker;
 
-/// What `vsock` is.
+/// Facts about `vsock`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "vsock",
     about: "stream socket of virtual machines, over its loopback transport",
@@ -31,7 +31,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("kworker"),
-    options: &[],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Bytes are copied into packets of up to 64 KiB, which a kernel worker \
@@ -68,8 +67,8 @@ impl Channel for Vsock {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         let failed = |e| refused("connecting on CID 1 of AF_VSOCK", e);
-        // In making a connection each end tells the other what it has room for, so buffers are asked for
-        // before; the accepted socket takes the listener's.
+        // When a connection is made, each end reports its buffer size to the other, so buffers are requested
+        // before. The accepted socket inherits the listener's.
         let with_buffer = |made: Result<OwnedFd, Errno>| {
             let socket = made?;
             setup.kernel_buffer_asked_bytes.map_or(Ok(()), |bytes| ask(&socket, bytes))?;
@@ -85,8 +84,8 @@ impl Channel for Vsock {
     }
 }
 
-/// Compares ports, each of which belongs to one socket of the machine: a socket that was not bound
-/// does not know its CID.
+/// Compares ports, each of which belongs to one socket of the machine: a socket that was not bound does not
+/// know its CID.
 fn has_port_of(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno> {
     let peer = getpeername(accepted)?.as_ref().map(port);
     Ok(peer.is_some() && peer == Some(port(&getsockname(sender)?)))
@@ -94,7 +93,7 @@ fn has_port_of(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno> {
 
 fn port(address: &SocketAddrAny) -> Option<u32> {
     let at = std::mem::offset_of!(libc::sockaddr_vm, svm_port);
-    // SAFETY: the bytes below `len` are those that the kernel wrote.
+    // SAFETY: the kernel wrote the bytes below the address's length.
     let bytes = unsafe {
         std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), address.addr_len() as usize)
     };
@@ -105,7 +104,7 @@ fn made() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::VSOCK, SocketType::STREAM, SocketFlags::CLOEXEC, None)
 }
 
-/// A socket on the loopback transport, bound to a port that the kernel chose.
+/// Creates a socket on the loopback transport, bound to a port that the kernel chooses.
 fn bound() -> Result<OwnedFd, Errno> {
     let address = libc::sockaddr_vm {
         svm_family: AddressFamily::VSOCK.as_raw(),
@@ -126,10 +125,11 @@ fn bound() -> Result<OwnedFd, Errno> {
 const BUFFER_SIZE: libc::c_int = 0;
 const BUFFER_MAX_SIZE: libc::c_int = 2;
 
-/// The least that is asked for, and the kernel's own minimum: with 1 byte a receive fails with `ENOMEM`.
+/// Minimum buffer size that is requested, which is also the kernel's minimum: with 1 byte a receive fails
+/// with `ENOMEM`.
 const LEAST_BYTES: u64 = 128;
 
-/// Asks for a buffer of `bytes`, and first for a maximum that lets it through.
+/// Requests a buffer of `bytes` bytes, after raising the maximum to allow it.
 fn ask(socket: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     let bytes = bytes.max(LEAST_BYTES);
     let (socket, value) = (socket.as_raw_fd(), (&raw const bytes).cast());
@@ -144,7 +144,7 @@ fn granted(socket: &OwnedFd) -> Result<u64, Errno> {
     let (mut bytes, mut length) = (0_u64, 8);
     let (socket, value) = (socket.as_raw_fd(), (&raw mut bytes).cast());
     let length = &raw mut length;
-    // SAFETY: the kernel writes at most 8 bytes, the whole of `bytes`, and how many to `length`.
+    // SAFETY: the kernel writes at most 8 bytes, the whole of `bytes`, and their number to `length`.
     outcome(unsafe { libc::getsockopt(socket, libc::AF_VSOCK, BUFFER_SIZE, value, length) })?;
     Ok(bytes)
 }
@@ -153,7 +153,7 @@ fn granted(socket: &OwnedFd) -> Result<u64, Errno> {
 mod tests {
     use super::*;
 
-    /// Buffers need no transport. A kernel without the family has none.
+    /// Setting buffers needs no transport. Without `AF_VSOCK` in the kernel the test passes without a check.
     #[test]
     fn a_buffer_is_granted_beyond_its_usual_maximum_but_not_below_its_minimum() {
         let Ok(socket) = made() else { return };

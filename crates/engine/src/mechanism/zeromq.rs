@@ -1,7 +1,7 @@
 //! `zeromq`: a pair of ZeroMQ's PAIR sockets (libzmq).
 //!
-//! A socket listens before the fork, so that the sender need not try again; contexts and sockets of
-//! libzmq, which has threads, come after it.
+//! A socket listens before the fork, so that the sender need not retry. libzmq has threads, so its contexts
+//! and sockets are created after the fork.
 
 use std::ffi::CString;
 use std::io;
@@ -24,7 +24,7 @@ use crate::channel::{
 };
 use crate::worker;
 
-/// What `zeromq` is.
+/// Facts about `zeromq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "zeromq",
     about: "ZeroMQ: a pair of PAIR sockets, over a Unix domain socket or TCP (libzmq)",
@@ -90,12 +90,12 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     report
 }
 
-/// Messages that either side queues where they are small.
+/// Maximum number of small messages queued on either side.
 const MOST_QUEUED: u64 = 1000;
-/// Bytes that either side queues; one message always may be.
+/// Maximum number of bytes queued on either side; one message is always allowed.
 const MOST_QUEUED_BYTES: u64 = 64 << 20;
 
-/// How many messages either side queues.
+/// Returns the maximum number of messages queued on either side.
 #[allow(clippy::cast_possible_truncation, reason = "1000 at most")]
 fn high_water(setup: &Setup<'_>) -> u16 {
     (MOST_QUEUED_BYTES / setup.buffer_bytes.max(1)).clamp(1, MOST_QUEUED) as u16
@@ -125,13 +125,13 @@ impl Channel for ZeroMq {
     }
 }
 
-/// A listening socket in the run's folder, and what libzmq calls it.
+/// Creates a listening socket in the run's folder, and returns it with its libzmq address.
 fn in_folder(setup: &Setup<'_>) -> Result<(OwnedFd, CString), Failure> {
     let path = path_in_folder(setup)?;
     Ok((listen_at(path.as_ref())?.into(), address(format!("ipc://{path}"))?))
 }
 
-/// A listening socket on the loopback interface, and what libzmq calls it.
+/// Creates a listening socket on the loopback interface, and returns it with its libzmq address.
 fn on_loopback() -> Result<(OwnedFd, CString), Failure> {
     let failed = |error: io::Error| refused("listening on 127.0.0.1", errno(error));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
@@ -143,33 +143,34 @@ fn address(text: String) -> Result<CString, Failure> {
     CString::new(text).map_err(|_| refused("naming the socket", Errno::INVAL))
 }
 
-/// What an end does to meet the other.
+/// Way in which an endpoint connects.
 #[derive(Debug)]
 enum Meets {
     Connects,
     Listens(OwnedFd),
 }
 
-/// Where an end stands: libzmq comes after the fork.
+/// State of an endpoint: libzmq is started after the fork.
 #[derive(Debug)]
 enum Place {
-    /// About to meet the other at this address.
+    /// About to connect at this address.
     Outside(Meets, CString),
     /// Connected.
     Inside(Pair),
-    /// Nowhere: libzmq refused.
+    /// Unusable: libzmq reported an error.
     Lost,
 }
 
-/// First message of the connecting end. A TCP port is open to every local process, and a PAIR socket
-/// talks to whoever comes first: without this word a stranger's connection would be measured.
+/// First message of the connecting endpoint. A TCP port is open to every local process, and a PAIR socket
+/// talks to the first peer that connects: without this check a foreign connection would be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Greeting([u8; 16]);
 
 impl Greeting {
     fn random() -> Result<Self, Errno> {
         let mut bytes = [0; 16];
-        // SAFETY: the kernel writes at most as many bytes as `bytes` has. So few come all at once.
+        // SAFETY: the kernel writes at most `bytes.len()` bytes. A request this small is always filled
+        // completely.
         let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
         outcome(if got == -1 { -1 } else { 0 })?;
         Ok(Self(bytes))
@@ -184,7 +185,7 @@ impl Greeting {
     }
 }
 
-/// One end of a pair of sockets.
+/// One endpoint of a pair of sockets.
 #[derive(Debug)]
 struct ZeroMqEnd {
     place: Place,
@@ -203,7 +204,8 @@ impl ZeroMqEnd {
     fn meet(&self, meets: Meets, address: &CString) -> io::Result<Pair> {
         let mut pair = Pair::new()?;
         pair.set_high_water(self.queued)?;
-        // Whoever closes has met the other after the last message.
+        // Nothing is lost: an endpoint closes only after it has synchronized with the other, which follows
+        // the last message.
         pair.drop_unsent()?;
         match meets {
             Meets::Connects => {

@@ -1,5 +1,5 @@
-//! Checks of a run specification before anything is opened: it can come from a file that somebody has
-//! edited, so that nothing in it is known to be one of the values that a plan holds.
+//! Checks of a run specification before anything is opened. It may come from an edited file, so none of its values can
+//! be assumed to be valid.
 
 use ipcperf_model::{Failure, FailureKind, KernelBuffer, RunSpec};
 
@@ -7,10 +7,10 @@ use crate::channel::{Mechanism, Setup};
 use crate::mechanism::own_mechanism;
 use crate::workload::places_bytes;
 
-/// Bytes of the largest message that is tried: no machine has memory for more.
+/// Maximum size of a message, bytes: no machine has memory for more.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// Refuses what `mechanism` cannot carry out as it stands in `spec`.
+/// Rejects a `spec` that `mechanism` cannot carry out.
 pub(super) fn admit(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
     sized("a message", spec.buffer_bytes)?;
     sized("a reply", spec.reply_bytes().unwrap_or(1))?;
@@ -20,7 +20,7 @@ pub(super) fn admit(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure
     if let KernelBuffer::Bytes(0) | KernelBuffer::Plain(0) = spec.kernel_buffer {
         return Err(refused("a kernel buffer of 0 bytes: the least is 1".to_owned()));
     }
-    // Of a custom mechanism the command knows what it takes; the worker has not asked.
+    // The command has checked the options of a custom mechanism; the worker has not queried it.
     if own_mechanism(&spec.mechanism).is_none() {
         known_mode(spec, mechanism)?;
         known_options(spec, mechanism)?;
@@ -51,7 +51,7 @@ fn known_options(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
     for (name, value) in &spec.options {
         let known = mechanism.options.iter().find(|option| option.name == name);
         if !known.is_some_and(|option| option.takes(value)) {
-            // What a file holds may be long, or not fit for a terminal.
+            // Values from a file may be long, or unsafe to print on a terminal.
             let shown: String = format!("{name}={value}").chars().take(80).collect();
             return Err(refused(format!("{} has no option {shown:?}", mechanism.name)));
         }
@@ -59,7 +59,8 @@ fn known_options(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both parties' buffers and what the mechanism holds, at the least: a plan is stricter.
+/// Rejects a run whose minimum memory is not available: the buffers of both peers and the messages the mechanism holds.
+/// The check of a plan is stricter.
 fn within_memory(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
     let Some(available) = available_bytes() else { return Ok(()) };
     let bytes = spec.largest_bytes();
@@ -74,7 +75,7 @@ fn within_memory(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
     Err(Failure::new(FailureKind::SetUp, place).with_remedy("use smaller messages, or free memory"))
 }
 
-/// Memory that can be had without swapping.
+/// Memory available without swapping, bytes.
 fn available_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

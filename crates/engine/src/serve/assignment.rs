@@ -1,4 +1,4 @@
-//! The input of a worker: a run, the names that it may make, and the journal that lists them.
+//! Input of a worker: a run, the names that it may create, and the journal that lists them.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::leftovers::{RunNames, path_text};
 
-/// The line of JSON that a worker reads from its standard input. The names are not a part of the [`RunSpec`],
-/// which is stored in results files.
+/// One line of JSON that a worker reads from its standard input. The names are not part of the [`RunSpec`], which is
+/// stored in results files.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assignment {
-    /// The run.
+    /// Specification of the run.
     pub spec: RunSpec,
-    /// The names that it may make.
+    /// Names that the run may create.
     pub names: RunNames,
-    /// The command's journal, in which the names are written down; `None` where it has none.
+    /// The command's journal, which records the names; `None` if it has none.
     #[serde(with = "path_text::optional", default)]
     pub journal: Option<PathBuf>,
-    /// Name of the run's processes and threads, as tracing tools show it; `None` leaves ours.
+    /// Name of the run's processes and threads in tracing tools; `None` keeps the default.
     #[serde(default)]
     pub comm: Option<String>,
 }
 
-/// Holds the lock on a journal that says that its names are in use. The lock goes when the last process
-/// that inherited the descriptor has ended, however it ended.
+/// A lock on a journal that marks its names as in use. The kernel releases it when the last process that inherited the
+/// descriptor ends, however it ends.
 #[derive(Debug)]
 pub struct JournalLock {
     _file: OwnedFd,
 }
 
 impl JournalLock {
-    /// Shares the lock on the journal at `path` with the command; `None` where that cannot be had.
+    /// Shares the lock on the journal at `path` with the command; `None` if that fails.
     #[must_use]
     pub fn share(path: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

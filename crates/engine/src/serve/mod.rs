@@ -1,4 +1,4 @@
-//! Serves one assignment: what a worker process does from its start to its end.
+//! Serves one assignment: the whole life of a worker process.
 
 mod admission;
 mod assignment;
@@ -13,14 +13,14 @@ use crate::privilege::Unprivileged;
 use crate::worker::{comm, objects};
 use crate::{leftovers, mechanism};
 
-/// What a worker process does: reads one [`Assignment`] from `input`, a line, carries it out, writes one
-/// [`Report`] to `output`. In between, what is said at the [gate](crate::worker::Gathering) goes by the same ways.
+/// Runs a worker process: reads one [`Assignment`] from `input`, a line, carries it out, and writes one [`Report`] to
+/// `output`. Messages of the [gate](crate::worker::Gathering) use the same streams in between.
 ///
 /// # Errors
-/// What went wrong in reading or writing; a run that failed is a report like any other.
+/// Returns errors of reading or writing. A failed run is a normal report.
 pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Result<()> {
-    // Before anything else: mechanisms are programs and libraries of others, too. Those of the user's own are
-    // refused where it was not possible (see there).
+    // First of all, because mechanisms include third-party programs and libraries. If it fails, a custom mechanism
+    // repeats the attempt and is refused.
     let _ = Unprivileged::new();
     let mut line = String::new();
     input.read_line(&mut line)?;
@@ -28,9 +28,9 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Resu
     if let Some(name) = comm {
         comm::take(&name);
     }
-    // Nothing that this process makes is another user's business, whatever the command's umask.
+    // Files of this process are private to its user, whatever the command's umask.
     umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    // Where it cannot be held, a sweeper could come while this process removes its names: as good.
+    // Without the lock, cleanup by another process may run while this process removes its names, which is harmless.
     let _lock = journal.as_deref().and_then(JournalLock::share);
     leftovers::install(names);
     objects::leave_out_what_is_open();

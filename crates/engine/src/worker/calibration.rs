@@ -1,39 +1,39 @@
-//! How much to move where no total was given: enough for a run of at least 16 ms, after a warm-up.
+//! Chooses how much data to move when no total was given: enough for a run of at least 16 ms, after the warm-up.
 //!
-//! Short phases in the same pair of parties find the rate, then comes the warm-up that was asked
-//! for, then the phase that counts, repeated with more messages should it come out too short. Each
-//! party computes the same answer from the same elapsed time, so they need not tell each other.
+//! Short phases between the same peers measure the rate. Then come the requested warm-up and the phase that counts,
+//! which is repeated with more messages if it is too short. Each peer computes the same decision from the same elapsed
+//! time, so the peers need not exchange it.
 
 use ipcperf_model::{RunSpec, WarmUp};
 
 use crate::workload::{Extent, extent};
 
-/// What a run shall last at least.
+/// Minimum duration of a run, ns.
 pub const LEAST_NS: u64 = 16_000_000;
-/// What it is aimed at, so that a faster stretch does not fall below.
+/// Target duration of a run, ns; above the minimum so that a faster stretch does not fall below it.
 const AIM_NS: u64 = 21_000_000;
-/// What a slice of a run that looks for its warm-up is aimed at.
+/// Target duration of one slice of a run that looks for its warm-up, ns.
 const SLICE_NS: u64 = 800_000;
-/// A phase of this length tells the rate well enough to aim the next.
+/// Duration of a phase that measures the rate well enough to size the next one, ns.
 const TELLING_NS: u64 = 1_000_000;
-/// Bytes of the first phase, and its most messages.
+/// Bytes of the first phase, and its maximum number of messages.
 const FIRST_BYTES: usize = 1 << 20;
 const FIRST_MESSAGES: usize = 16;
-/// A phase grows at most so much over the one before: the first ones say little.
+/// Maximum growth from one phase to the next; the first phases measure the rate poorly.
 const GROWTH: u64 = 64;
-/// After so many phases what was measured stands, however short.
+/// Maximum number of phases; the last one counts, however short.
 const MOST_PHASES: u32 = 12;
 
-/// What the phase under way is for.
+/// Purpose of the current phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It tells the rate.
+    /// Measures the rate.
     Finding,
-    /// It is one of the slices; so many are left with it.
+    /// One of the slices; the value is the number of slices left, including this one.
     Slice(u32),
-    /// It warms up.
+    /// Warms up.
     WarmUp,
-    /// It counts, if it is long enough.
+    /// Counts, if it is long enough.
     Counting,
 }
 
@@ -44,20 +44,20 @@ enum Total {
     Sought,
 }
 
-/// The state of the search, kept alike by each party.
+/// State of the search; each peer keeps an identical copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Calibration {
     stage: Stage,
     warm_up: WarmUp,
     total: Total,
     pub(crate) extent: Extent,
-    /// Phases so far, the slices together counted as one.
+    /// Number of phases so far; the slices together count as one.
     pub(crate) phases: u32,
     pub(crate) slices_ns: Vec<u64>,
 }
 
 impl Calibration {
-    /// Starts from the total that was given, or from a few messages.
+    /// Starts from the given total, or from a few messages.
     pub(crate) fn start(spec: &RunSpec) -> Self {
         let length = |bytes: u64| usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
         let (buffer_bytes, largest_bytes) =
@@ -78,7 +78,7 @@ impl Calibration {
         Self { stage, warm_up, total, extent, phases: 0, slices_ns: Vec::new() }
     }
 
-    /// Whether the phase that took `elapsed_ns` counts; if not, `extent` is the next phase's.
+    /// Returns whether the phase that took `elapsed_ns` counts; if not, `extent` is set for the next phase.
     pub(crate) fn settles(&mut self, elapsed_ns: u64) -> bool {
         match self.stage {
             Stage::Counting => {
@@ -108,7 +108,7 @@ impl Calibration {
         false
     }
 
-    /// How long the next phase shall take.
+    /// Target duration of the next phase, ns.
     fn aim_ns(&self) -> u64 {
         match (self.stage, self.warm_up) {
             (Stage::Finding, _) => 2 * TELLING_NS,
@@ -144,7 +144,7 @@ mod tests {
         Calibration::from(Extent::whole(64, messages), Total::Sought, warm_up)
     }
 
-    /// Every phase's length with messages of `message_ns` each.
+    /// Lengths of all phases, with messages of `message_ns` each.
     fn phases(mut calibration: Calibration, message_ns: u64) -> (Calibration, Vec<u64>) {
         let mut phases_ns = vec![calibration.extent.messages * message_ns];
         while !calibration.settles(*phases_ns.last().unwrap()) {

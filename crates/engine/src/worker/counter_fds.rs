@@ -1,8 +1,8 @@
-//! Dials: descriptors that whoever watches a run hands to a party, which reads them just before and just
-//! after its part of each phase. What they say is the business of whoever handed them.
+//! Dials: counter descriptors that an instrument hands to a peer, which reads them just before and just after its part
+//! of each phase. The instrument interprets the readings.
 //!
-//! Counters that others opened are read this way: exact, whatever else they count, and without a call
-//! within the timed region.
+//! Counters that another process opened are read exactly in this way, whatever they count, and without a call within
+//! the timed region.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -10,12 +10,12 @@ use ipcperf_model::DialReading;
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
 
-/// The most dials that one party can be handed: what the kernel passes at once (`SCM_MAX_FD`).
+/// Maximum number of descriptors per peer: the number the kernel passes at once (`SCM_MAX_FD`).
 pub const MOST_DIALS: usize = 253;
-/// The most words of 8 bytes that a dial may say.
+/// Maximum number of 8-byte words in one reading.
 const WORDS: usize = 64;
 
-/// The dials of one party, and what they said of the last phase.
+/// Descriptors of one peer, with their readings of the last phase.
 #[derive(Debug, Default)]
 pub(crate) struct Dials(Vec<Dial>);
 
@@ -26,7 +26,7 @@ struct Dial {
     after: Said,
 }
 
-/// Room for what one reading says, made beforehand.
+/// Buffer for one reading, allocated beforehand.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     bytes: [u8; WORDS * 8],
@@ -34,11 +34,11 @@ struct Said {
 }
 
 impl Dials {
-    /// The dials that come with the next byte on the socket `from`, and that byte.
+    /// Receives the descriptors that are passed with the next byte on the socket `from`, and that byte.
     ///
     /// # Errors
-    /// `EPIPE` where nobody is there any more, `EMSGSIZE` where more came than there is room for, and those
-    /// of recvmsg(2).
+    /// Returns `EPIPE` if the other end is closed, `EMSGSIZE` if more descriptors were passed than there is room for,
+    /// and the errors of recvmsg(2).
     pub(crate) fn receive(from: BorrowedFd<'_>) -> Result<(Self, u8), Errno> {
         let (mut byte, mut dials) = ([0], Vec::new());
         let room = rustix::cmsg_space!(ScmRights(MOST_DIALS));
@@ -58,17 +58,17 @@ impl Dials {
         }
     }
 
-    /// A phase is about to begin.
+    /// Reads every descriptor before a phase.
     pub(crate) fn read_before(&mut self) {
         self.0.iter_mut().for_each(|dial| dial.before.read(&dial.descriptor));
     }
 
-    /// A phase is over.
+    /// Reads every descriptor after a phase.
     pub(crate) fn read_after(&mut self) {
         self.0.iter_mut().for_each(|dial| dial.after.read(&dial.descriptor));
     }
 
-    /// What they said of the last phase, in the order in which they were handed over.
+    /// Readings of the last phase, in the order in which the descriptors were handed over.
     pub(crate) fn readings(&self) -> Vec<DialReading> {
         let reading =
             |dial: &Dial| DialReading { before: dial.before.words(), after: dial.after.words() };
@@ -85,7 +85,7 @@ impl Dial {
 impl Said {
     const NOTHING: Self = Self { bytes: [0; WORDS * 8], length: 0 };
 
-    /// One call; what cannot be read says nothing.
+    /// Reads with one call; a failed read leaves an empty reading.
     fn read(&mut self, from: &OwnedFd) {
         self.length = read(from, &mut self.bytes).unwrap_or(0);
     }

@@ -1,9 +1,9 @@
-//! The gate: where the parties of a run that is watched wait, ready but for their first phase, until
-//! whoever started the worker has seen who they are and opens it.
+//! The gate: where the peers of an instrumented run wait, fully set up, until the process that started the worker has
+//! seen their process and thread IDs and opens it.
 //!
-//! One of them writes a line of JSON, a [`Gathering`], to the worker's output. Then each, the sender first, reads an
-//! empty line from its input, a socket, with which come the dials that it is to read (see `streams` for both).
-//! A run that nobody watches has no gate.
+//! One peer writes a line of JSON, a [`Gathering`], to the worker's output. Then each peer, the sender first, reads an
+//! empty line from its input, a socket. The descriptors that the peer is to read are passed with that line (see
+//! `streams` for both). An uninstrumented run has no gate.
 
 use std::os::fd::BorrowedFd;
 
@@ -15,23 +15,23 @@ use super::counter_fds::Dials;
 use super::streams;
 use crate::shared_state::{Control, Place};
 
-/// What ends each line that goes through the gate.
+/// End of each line that passes the gate.
 const END: u8 = b'\n';
 
-/// Who plays a role.
+/// The process and thread that run a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Player {
-    /// The role.
+    /// Role of the peer.
     pub role: Role,
-    /// Its process.
+    /// Process ID.
     pub pid: u32,
-    /// The thread that plays it.
+    /// ID of the thread that runs it.
     pub tid: u32,
     /// Whether other threads of the process work for the role too.
     pub extent: PlayerExtent,
 }
 
-/// What of a process belongs to a role.
+/// Part of a process that belongs to a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlayerExtent {
@@ -41,27 +41,27 @@ pub enum PlayerExtent {
     Process,
 }
 
-/// Those who wait at the gate, and the broker that serves them, if there is one.
+/// Peers that wait at the gate, and their broker, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gathering {
-    /// Each once.
+    /// One entry per peer and broker.
     pub players: Vec<Player>,
 }
 
-/// Says who is there. Called by one of the parties, when all have taken their places.
+/// Writes the list of participants to the worker's output. Called by one of the peers once all have entered their IDs.
 ///
 /// # Errors
-/// [`FailureKind::Worker`] where nobody listens.
+/// Returns [`FailureKind::Worker`] if the output is closed.
 pub(crate) fn tell(gathering: &Gathering) -> Result<(), Failure> {
     let mut line = serde_json::to_vec(gathering).unwrap_or_default();
     line.push(END);
     write_all(streams::output(), &line).map_err(failed)
 }
 
-/// Returns when the gate is opened for the calling party, with its dials.
+/// Waits until the gate is opened for the calling peer, and returns its counter descriptors.
 ///
 /// # Errors
-/// [`FailureKind::Worker`] where nobody is there to open it.
+/// Returns [`FailureKind::Worker`] if the other end is closed.
 pub(crate) fn wait() -> Result<Dials, Failure> {
     opened(streams::input()).map_err(failed)
 }
@@ -75,10 +75,10 @@ fn player(place: &Place, role: Role, extent: PlayerExtent) -> Player {
     Player { role, pid, tid, extent }
 }
 
-/// Those who have taken their places, and their broker.
-pub(crate) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
+/// Collects the peers that have entered their IDs, and their broker.
+pub(super) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
     let extent = match spec.mode {
-        // Of a library's threads in the one process nobody could say for whom they work.
+        // The threads that a library starts in the shared process cannot be attributed to one role.
         Mode::TwoThreads => PlayerExtent::Thread,
         Mode::OneThread | Mode::TwoProcesses => PlayerExtent::Process,
     };
@@ -104,7 +104,7 @@ fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// One byte alone: what follows is for the other party.
+/// Reads a single byte: the next one is for the other peer.
 fn opened(from: BorrowedFd<'_>) -> Result<Dials, Errno> {
     match Dials::receive(from)? {
         (dials, END) => Ok(dials),
@@ -118,7 +118,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
-    use crate::spec::spec;
+    use crate::testing::spec;
 
     #[test]
     fn those_at_the_gate_are_told_once_each() {

@@ -1,4 +1,4 @@
-//! What others than the parties did during a phase: the kernel's own threads, and a broker.
+//! CPU use during a phase outside the peers: by kernel threads and by a broker.
 
 use ipcperf_model::{Role, RoleUsage};
 
@@ -13,7 +13,7 @@ pub(super) struct Others {
     broker: Option<Books>,
 }
 
-/// What they used between two readings.
+/// Use between two readings.
 #[derive(Clone, Debug)]
 pub(super) struct OthersUsage {
     pub(super) kernel_thread_ns: Option<u64>,
@@ -21,7 +21,8 @@ pub(super) struct OthersUsage {
 }
 
 impl Others {
-    /// Reads it; all but the receiver do, who would see the same.
+    /// Takes a reading of the kernel threads, and of the broker unless `role` is the receiver, which would read the
+    /// same.
     pub(super) fn now<E: Endpoint>(
         end: &E,
         kernel_threads: Option<&KernelThreads>,
@@ -34,7 +35,7 @@ impl Others {
         }
     }
 
-    /// What was used from `self` to `end`.
+    /// Use from `self` to `end`.
     pub(super) fn until(&self, end: &Self) -> OthersUsage {
         let kernel_thread_ns = self.kernel_thread_ns.zip(end.kernel_thread_ns);
         OthersUsage {

@@ -1,5 +1,5 @@
-//! The kernel's own threads, one a CPU, which may do part of a mechanism's work: what the loopback
-//! interface has to deliver is left to `ksoftirqd` when there is much of it.
+//! Per-CPU kernel threads that may do part of a mechanism's work. Under load the loopback interface leaves delivery to
+//! `ksoftirqd`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use ipcperf_model::RunSpec;
 use ipcperf_model::mechanism::Helper;
 
-/// The threads of the kernel that work for a mechanism on the CPUs of a run.
+/// Kernel threads that work for a mechanism on the CPUs of a run.
 #[derive(Clone, Debug)]
 pub(super) struct KernelThreads {
     schedstats: Vec<PathBuf>,
 }
 
 impl KernelThreads {
-    /// Those on the CPUs of `spec`. `None` where it names none, where the mechanism has no such
-    /// threads, or where one cannot be seen, as in a container.
+    /// Finds the threads on the CPUs of `spec`. Returns `None` if `spec` names no CPUs, if the mechanism has no such
+    /// threads, or if one is not visible, as in a container.
     pub(super) fn of(spec: &RunSpec, helper: Helper) -> Option<Self> {
         let Helper::KernelThread(name) = helper else { return None };
         let cpus: BTreeSet<u32> = spec.cpus?.into();
@@ -31,8 +31,8 @@ impl KernelThreads {
             .then(|| Self { schedstats: found.iter().map(|path| path.join("schedstat")).collect() })
     }
 
-    /// CPU time they have used so far, ns: the first field of their `schedstat`. Exact for those
-    /// that sleep; behind by a tick at most for one that runs.
+    /// CPU time they have used so far, ns: the first field of their `schedstat`. Exact for threads that sleep; at most
+    /// one tick late for one that runs.
     pub(super) fn cpu_ns(&self) -> Option<u64> {
         self.schedstats.iter().map(cpu_ns).sum()
     }
@@ -46,24 +46,27 @@ fn cpu_ns(schedstat: &PathBuf) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::spec;
+    use crate::mechanism::find;
+    use crate::testing::spec;
 
-    const SOFT: Helper = Helper::KernelThread("ksoftirqd");
+    fn of(mechanism: &str, cpus: [u32; 2]) -> Option<KernelThreads> {
+        KernelThreads::of(&spec(mechanism, cpus), find(mechanism)?.helper)
+    }
 
     #[test]
     fn a_mechanism_without_such_threads_has_none() {
-        assert!(KernelThreads::of(&spec("pipe", [0, 0]), Helper::Nobody).is_none());
+        assert!(of("pipe", [0, 0]).is_none());
     }
 
     #[test]
     fn a_cpu_that_is_not_there_has_none() {
-        assert!(KernelThreads::of(&spec("tcp", [0, 1_000_000]), SOFT).is_none());
+        assert!(of("tcp", [0, 1_000_000]).is_none());
     }
 
-    /// In a container it cannot be seen, and then nothing is said of it.
+    /// In a container the threads are not visible; the test then checks nothing.
     #[test]
     fn what_is_seen_has_used_some_time() {
-        if let Some(threads) = KernelThreads::of(&spec("tcp", [0, 0]), SOFT) {
+        if let Some(threads) = of("tcp", [0, 0]) {
             assert!(threads.cpu_ns().is_some());
         }
     }

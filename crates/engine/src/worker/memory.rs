@@ -1,4 +1,4 @@
-//! The memory that a party's messages lie in.
+//! Memory for a peer's messages.
 
 use ipcperf_model::message_options::Handling;
 use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
@@ -6,8 +6,7 @@ use rustix::io::Errno;
 
 use crate::workload::Places;
 
-/// Where a party sends messages from and receives them into. Of what it does not use there is no
-/// more than a byte.
+/// Buffers that a peer sends from and receives into. A direction that it does not use has a buffer of one byte.
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) outgoing: Places,
@@ -15,7 +14,8 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Maps it, and touches it unless that is to be timed, for `role` of `spec`, whose end wants to send from `turns` buffers in turn.
+    /// Maps the buffers of `role` of `spec`, and touches them unless the first touch is to be timed. The peer's end
+    /// needs `turns` send buffers.
     pub(super) fn mapped(spec: &RunSpec, role: Role, turns: usize) -> Result<Self, Failure> {
         let is_answered = spec.workload.is_answered();
         let bytes = usize::try_from(spec.largest_bytes()).unwrap_or(usize::MAX);
@@ -33,7 +33,7 @@ impl Memory {
     }
 }
 
-/// That there is no memory for messages of `bytes`.
+/// Failure to map memory for messages of `bytes`.
 fn no_memory(bytes: usize, errno: Errno) -> Failure {
     Failure::from_errno(
         FailureKind::SetUp,

@@ -1,8 +1,8 @@
-//! The worker: a fresh process that carries out one run.
+//! One run in a worker process.
 //!
-//! It opens the mechanism while it has one thread, then starts the parties: itself (one thread),
-//! two threads, or two forked processes, which it only watches. The parties meet at a barrier,
-//! touch their own buffers after the fork, and report; the worker prints one [`Report`].
+//! The worker opens the mechanism while it has one thread and then starts the peers: itself (one thread), two threads,
+//! or two forked processes, which it only supervises. The peers meet at a barrier, touch their own buffers after the
+//! fork, and report. Their reports are combined into one [`Report`], which [`serve`](crate::serve) prints.
 
 pub(crate) mod calibration;
 pub(crate) mod comm;
@@ -39,8 +39,8 @@ use crate::channel::{Channel, Endpoint, Granted, Mechanism, Nearness, Opened, Se
 use crate::harness_failure;
 use crate::shared_state::Control;
 
-/// Carries out one run of mechanism `M`. From here on everything is generic over its ends; workload
-/// and payload are chosen at the start of each phase.
+/// Carries out one run of mechanism `M`. From here on everything is generic over its ends; the types of workload and
+/// payload are chosen at the start of each phase.
 pub(crate) fn execute<M: Channel>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let measured =
         M::open(&Setup::new(spec)).and_then(|opened| measure(spec, mechanism.helper, opened));
@@ -73,13 +73,13 @@ fn measure<E: Endpoint>(
     Ok(Measurement { steal_ns, ..combine::<E>(parties, granted, spec) })
 }
 
-/// The ends, and the memory for messages where it is touched before the parties part.
+/// The two ends, and the message memory if it is touched before the fork.
 struct Ends<E> {
     sender: E,
     receiver: E,
-    /// The sender's and the receiver's.
+    /// Memory of the sender and of the receiver.
     memory: [Option<Memory>; 2],
-    /// Who does part of the work beside them.
+    /// Participant other than the peers that does part of the work.
     helper: Helper,
 }
 
@@ -120,7 +120,7 @@ fn alone<E: Endpoint>(
     party.play().map_err(|failure| failure.by(Role::Both))
 }
 
-/// Puts the reports of the parties (the sender's first) together.
+/// Combines the reports of the peers (the sender's first).
 fn combine<E: Endpoint>(
     mut parties: Vec<PartyReport>,
     granted: Granted,

@@ -1,8 +1,8 @@
-//! Kernel objects: what the descriptors of a party, and its System V queues, hold between the parties.
+//! Kernel objects of a peer: the limits of its descriptors and of its System V queues.
 //!
-//! A party looks through its own `/proc/self/fd`, before its first phase and after its last: nobody else need
-//! hold a descriptor of theirs, and what a library opened is seen as well. What the worker had before the
-//! mechanism was opened, and what carries reports, is left out.
+//! A peer reads its own `/proc/self/fd` before its first phase and after its last. So no other process has to hold its
+//! descriptors, and those that a library opened are found too. Descriptors that the worker had before it opened the
+//! mechanism, and those that carry reports, are left out.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,41 +14,41 @@ use rustix::fs::{FileType, fstat, fstatfs};
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::getpid;
 
-/// What file systems of POSIX message queues are told by
+/// Magic number of the file system of POSIX message queues
 /// ([statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)).
 const MQUEUE_MAGIC: u64 = 0x1980_0202;
 
-/// Number, kind and limit of an object, and how much it is.
+/// Value of each limit, in bytes, by object number, object kind and name of the limit.
 type Found = BTreeMap<(i64, String, &'static str), u64>;
 
-/// Descriptors that are not the mechanism's.
+/// Descriptors that do not belong to the mechanism.
 static OTHERS: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
-/// What is open now is not the mechanism's.
+/// Leaves out every descriptor that is open now.
 pub(crate) fn leave_out_what_is_open() {
     OTHERS.lock().unwrap_or_else(PoisonError::into_inner).extend(open());
 }
 
-/// `descriptor` is not the mechanism's.
-pub(crate) fn leave_out(descriptor: &OwnedFd) {
+/// Leaves out `descriptor`.
+pub(super) fn leave_out(descriptor: &OwnedFd) {
     OTHERS.lock().unwrap_or_else(PoisonError::into_inner).push(descriptor.as_raw_fd());
 }
 
-/// What a party has found so far.
+/// Objects that a peer has found so far.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(super) struct Survey {
     before: Found,
 }
 
 impl Survey {
-    /// Looks for the first time, where `spec` asks for it. Of two threads, one looks.
-    pub(crate) fn begin(spec: &RunSpec, role: Role) -> Option<Self> {
+    /// Takes the first survey, if `spec` asks for one. With two threads, only one of them does.
+    pub(super) fn begin(spec: &RunSpec, role: Role) -> Option<Self> {
         let is_others = spec.mode == Mode::TwoThreads && role == Role::Receiver;
         (spec.objects == Objects::Read && !is_others).then(|| Self { before: found() })
     }
 
-    /// Looks again, and says what has become of all that was seen.
-    pub(crate) fn end(self, spec: &RunSpec, role: Role) -> Vec<KernelObject> {
+    /// Takes the second survey and reports every object seen in either.
+    pub(super) fn end(self, spec: &RunSpec, role: Role) -> Vec<KernelObject> {
         let after = found();
         let mut keys: Vec<_> = self.before.keys().chain(after.keys()).collect();
         keys.sort();
@@ -71,8 +71,8 @@ fn open() -> Vec<RawFd> {
     let Ok(folder) = fs::read_dir("/proc/self/fd") else { return Vec::new() };
     let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut numbers: Vec<RawFd> = numbers.collect();
-    // The folder is among them, and is closed by now.
-    // SAFETY: fcntl with F_GETFD reads no memory, and says so of a number that is not open.
+    // The list contains the descriptor of the folder itself, which is closed by now.
+    // SAFETY: fcntl with F_GETFD accesses no memory, and fails for a number that is not open.
     numbers.retain(|&number| unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0);
     numbers
 }
@@ -81,8 +81,8 @@ fn found() -> Found {
     let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let own = open().into_iter().filter(|descriptor| !others.contains(descriptor));
     let of_descriptor = |number: RawFd| {
-        // SAFETY: the number was open a moment ago, and this thread, which alone opens and closes here
-        // between phases, has closed none but that of the folder: of one that is not open calls say so.
+        // SAFETY: the number was open a moment ago. Between phases only this thread opens and closes descriptors here,
+        // and it has closed none but that of the folder. Calls on a closed number fail.
         let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
         limits(descriptor)
             .into_iter()
@@ -91,7 +91,7 @@ fn found() -> Found {
     own.flat_map(of_descriptor).chain(queues()).collect()
 }
 
-/// What `descriptor` is, and its limits in bytes; nothing for what has none.
+/// Kind of `descriptor` with its limits in bytes; empty if it has none.
 fn limits(descriptor: BorrowedFd<'_>) -> Vec<(String, &'static str, u64)> {
     let Ok(status) = fstat(descriptor) else { return Vec::new() };
     let found = match FileType::from_raw_mode(status.st_mode) {
@@ -136,10 +136,10 @@ fn is_mqueue(descriptor: BorrowedFd<'_>) -> bool {
     fstatfs(descriptor).is_ok_and(|system| u64::try_from(system.f_type) == Ok(MQUEUE_MAGIC))
 }
 
-/// Messages that may wait, times the longest.
+/// Capacity in bytes: maximum number of messages times maximum message size.
 fn queue_bytes(queue: BorrowedFd<'_>) -> Option<usize> {
     let mut attributes = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
-    // SAFETY: the pointer is to a whole mq_attr, which is valid when zeroed; the descriptor is a queue's.
+    // SAFETY: the pointer is to a whole mq_attr, which is valid when zeroed; the descriptor belongs to a queue.
     let attributes = unsafe {
         if libc::mq_getattr(queue.as_raw_fd(), attributes.as_mut_ptr()) != 0 {
             return None;
@@ -167,7 +167,7 @@ fn queues() -> Vec<((i64, String, &'static str), u64)> {
 
 fn queue_limit(id: i64) -> Option<u64> {
     let mut queue = std::mem::MaybeUninit::<libc::msqid_ds>::zeroed();
-    // SAFETY: the pointer is to a whole msqid_ds, which is valid when zeroed; an id of no queue is refused.
+    // SAFETY: the pointer is to a whole msqid_ds, which is valid when zeroed; the call fails for an id of no queue.
     unsafe {
         (libc::msgctl(i32::try_from(id).ok()?, libc::IPC_STAT, queue.as_mut_ptr()) == 0)
             .then(|| queue.assume_init().msg_qbytes)
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(names, [(socket(), "send buffer"), (socket(), "receive buffer")]);
     }
 
-    /// High numbers, which no other test of this process is given.
+    /// The test uses high numbers, which no other test of this process gets.
     #[test]
     fn what_was_open_beforehand_is_left_out() {
         let (inlet, _outlet) = pipe().unwrap();

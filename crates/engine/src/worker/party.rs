@@ -1,4 +1,4 @@
-//! One party of a run, from its pinning to its report.
+//! One peer of a run, from pinning to its report.
 
 use std::time::Duration;
 
@@ -28,10 +28,10 @@ use crate::shared_state::Control;
 use crate::workload::{Extent, Meter, RoundTrip, Stream, Task, Workload};
 use crate::{NO_SPACE, harness_failure, placement};
 
-/// How long the cache-line probe before and after a run lasts.
+/// Duration of the cache-line probe before and after a run.
 const PROBE: Duration = Duration::from_millis(5);
 
-/// What a party says at its end. What both know (elapsed time, messages) is the same in both.
+/// Report of a peer at its end. Values that both know (elapsed time, messages) are the same in both reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PartyReport {
     pub(super) usage: RoleUsage,
@@ -51,32 +51,32 @@ pub(super) struct PartyReport {
     pub(super) repeats: Vec<PhaseReport>,
 }
 
-/// A party about to play.
+/// A peer that is ready to run.
 #[derive(Debug)]
 pub(super) struct Party<'a, E> {
     pub(super) spec: &'a RunSpec,
     pub(super) role: Role,
     pub(super) end: E,
-    /// The other end, where one thread plays both.
+    /// The other end, if one thread runs both.
     pub(super) other: Option<E>,
-    /// Where its messages lie, if it was touched before the parties parted.
+    /// Message memory, if it was touched before the fork.
     pub(super) memory: Option<Memory>,
     pub(super) control: &'a Control,
     pub(super) nearness: Nearness,
-    /// Who does part of the work beside the parties.
+    /// Participant other than the peers that does part of the work.
     pub(super) helper: Helper,
 }
 
-/// What a party has at hand while it plays.
+/// State of a running peer.
 struct Kit {
     memory: Memory,
     trips: TickHistogram,
     kernel_threads: Option<KernelThreads>,
-    /// What whoever watches wants read.
+    /// Counter descriptors handed over by an instrument.
     dials: Dials,
 }
 
-/// One phase, over.
+/// A finished phase.
 struct Phase {
     usage: RoleUsage,
     others: OthersUsage,
@@ -84,7 +84,7 @@ struct Phase {
 }
 
 impl<E: Endpoint> Party<'_, E> {
-    /// Plays its part to the end.
+    /// Runs the peer to its end.
     pub(super) fn play(mut self) -> Result<PartyReport, Failure> {
         self.pin()?;
         let mut kit = self.prepare()?;
@@ -99,8 +99,8 @@ impl<E: Endpoint> Party<'_, E> {
         Ok(PartyReport { objects, repeats, ..self.report(phase, &calibration, &kit, probes)? })
     }
 
-    /// Plays until as many phases have counted as were asked for; the last of them, and all where that were
-    /// several.
+    /// Runs phases until the requested number has counted. Returns the last one, and the reports of all if several were
+    /// requested.
     fn phases(
         &mut self,
         calibration: &mut Calibration,
@@ -110,7 +110,7 @@ impl<E: Endpoint> Party<'_, E> {
         loop {
             repeated.rest(self.role);
             let phase = self.phase(calibration.extent, kit)?;
-            // Once one has counted all do, however short: to leave out the fast ones would be to choose.
+            // Once one phase has counted, all count, however short: discarding the fast ones would bias the result.
             let counts = repeated.have_begun() || calibration.settles(self.control.elapsed_ns());
             if counts && repeated.is_over(&phase.usage, self.control) {
                 return Ok((phase, repeated.reports()));
@@ -118,14 +118,14 @@ impl<E: Endpoint> Party<'_, E> {
         }
     }
 
-    /// Puts the calling thread on its CPU, for good.
+    /// Pins the calling thread to its CPU.
     fn pin(&self) -> Result<(), Failure> {
         let Some(cpus) = self.spec.cpus else {
             return Ok(());
         };
         let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
         placement::pin(cpu).map_err(|errno| {
-            // The plan was made with CPUs that were allowed: this one is gone, or was taken away.
+            // The plan used only allowed CPUs: this one has since gone offline or been disallowed.
             harness_failure(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
                 .with_remedy("choose CPUs that this process may use: taskset -p $$")
         })
@@ -141,14 +141,14 @@ impl<E: Endpoint> Party<'_, E> {
             let prepared = end.prepare().and_then(|()| end.adopt(&buffers));
             prepared.map_err(|errno| unprepared(&self.spec.mechanism, errno))?;
         }
-        // One of the two asks; both would see the same.
+        // Only one of the peers reads the kernel threads; both would see the same.
         let asks = self.role != Role::Receiver;
         let kernel_threads = asks.then(|| KernelThreads::of(self.spec, self.helper)).flatten();
         let trips = TickHistogram::touched();
         Ok(Kit { memory, trips, kernel_threads, dials: Dials::default() })
     }
 
-    /// Returns when whoever watches is ready, with what is to be read for it.
+    /// Waits at the gate, if there is one, and returns the counter descriptors to read.
     fn wait_at_gate(&self) -> Result<Dials, Failure> {
         if self.spec.gate == Gate::Open {
             return Ok(Dials::default());
@@ -156,7 +156,7 @@ impl<E: Endpoint> Party<'_, E> {
         self.control.place(self.role).take();
         self.meet();
         if self.role == Role::Receiver {
-            // The sender's turn comes first.
+            // The sender passes the gate first.
             self.meet();
             return gate::wait();
         }
@@ -172,7 +172,7 @@ impl<E: Endpoint> Party<'_, E> {
         }
     }
 
-    /// The distance of the two CPUs, as the sender sees it.
+    /// Cache-line round trip between the two CPUs in ns, as measured by the sender.
     fn probe(&self) -> Option<f64> {
         if self.nearness != Nearness::Apart || self.role == Role::Both {
             return None;
@@ -216,7 +216,7 @@ impl<E: Endpoint> Party<'_, E> {
         let calls = E::COUNTS_CALLS.then_some(calls);
         self.end.drain();
         let mut usage = start.until(end, self.role, meter, calls, cpu_after_ns - cpu_before_ns);
-        // While its own threads run the party's CPU, it waits for nobody else.
+        // While the process's other threads run on this CPU, the delay is not caused by other programs.
         let threads_ns = whose.others_cpu_ns().saturating_sub(threads_before_ns);
         let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
@@ -224,8 +224,8 @@ impl<E: Endpoint> Party<'_, E> {
         Ok(Phase { usage, others, timed_every })
     }
 
-    /// The timed region. The one place where the types of workload and payload are chosen: only the
-    /// loops are compiled for each of their combinations.
+    /// Runs the timed region. Only this function chooses the types of workload and payload, so only the loops are
+    /// compiled for each combination.
     fn moved(&mut self, extent: Extent, kit: &mut Kit) -> Result<(Meter, u64), Failure> {
         let Handling { touch, content, .. } = self.spec.handling;
         let touching = Touching { touch, content };
@@ -310,7 +310,7 @@ impl<E: Endpoint> Party<'_, E> {
     }
 }
 
-/// That the end of `mechanism` could not be prepared by the party that is to use it.
+/// Failure of a peer to prepare its end of `mechanism`.
 fn unprepared(mechanism: &str, errno: Errno) -> Failure {
     let failure = Failure::from_errno(
         FailureKind::SetUp,
@@ -330,9 +330,9 @@ mod tests {
     use ipcperf_model::message_options::Reuse;
 
     use super::*;
-    use crate::spec::spec;
+    use crate::testing::spec;
 
-    /// An end that moves nothing and notes where messages lie.
+    /// An end that moves nothing and records the addresses of the messages.
     #[derive(Debug, Default)]
     struct Noting(Vec<usize>);
 

@@ -1,4 +1,4 @@
-//! Several phases that count, in one and the same pair of parties.
+//! Several counted phases between the same two peers.
 
 use std::thread;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::shared_state::Control;
 
-/// How often file systems are flushed before a phase: what a flush leaves behind, the next takes.
+/// Number of times file systems are flushed before a phase: a later flush writes what an earlier one left.
 const FLUSHES: usize = 3;
-/// How long the machine is left to settle then: what the benchmark of the documents' courses waits, a second
-/// before its parties start and a second in the sender.
+/// Time for the machine to settle after the flushes, as in `ipc-static`, which waits one second before its peers start
+/// and one second in the sender.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// What a party says of one of its phases.
+/// Report of a peer on one of its phases.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PhaseReport {
     usage: RoleUsage,
@@ -22,7 +22,7 @@ pub(super) struct PhaseReport {
     arrived: u64,
 }
 
-/// The phases that counted so far, and how many are to come.
+/// Phases that have counted so far, and the number requested.
 #[derive(Debug)]
 pub(super) struct Repeated {
     asked: Option<Repeats>,
@@ -34,7 +34,7 @@ impl Repeated {
         Self { asked, done: Vec::new() }
     }
 
-    /// Lets the machine settle, if that was asked for. The other party waits where the two meet.
+    /// Lets the machine settle, if requested. The other peer waits at the barrier.
     pub(super) fn rest(&self, role: Role) {
         let rest = self.asked.map_or(Rest::None, |asked| asked.rest);
         if rest == Rest::Settle && role != Role::Receiver {
@@ -43,7 +43,7 @@ impl Repeated {
         }
     }
 
-    /// Notes a phase that counts; whether it was the last.
+    /// Records a counted phase and returns whether it was the last.
     pub(super) fn is_over(&mut self, usage: &RoleUsage, control: &Control) -> bool {
         let Some(asked) = self.asked else { return true };
         let (elapsed_ns, arrived) = (control.elapsed_ns(), control.messages());
@@ -51,18 +51,18 @@ impl Repeated {
         self.done.len() as u64 >= u64::from(asked.count)
     }
 
-    /// Whether one has counted.
+    /// Whether a phase has counted.
     pub(super) fn have_begun(&self) -> bool {
         !self.done.is_empty()
     }
 
-    /// All of them; none where it was not asked for several.
+    /// Reports of all phases; empty if no repeats were requested.
     pub(super) fn reports(self) -> Vec<PhaseReport> {
         self.done
     }
 }
 
-/// What `parties`, the sender first, say of the same phases, put together.
+/// Combines the reports of `parties` (the sender first) phase by phase.
 pub(super) fn combine(parties: Vec<Vec<PhaseReport>>) -> Vec<Repeat> {
     let mut repeats: Vec<Repeat> = Vec::new();
     for party in parties {

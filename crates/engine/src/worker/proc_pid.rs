@@ -1,8 +1,7 @@
-//! The role broker: what a process between the parties used, read from the kernel's books on it.
+//! Resource use of a broker process, read from `/proc/PID`.
 //!
-//! It is another's program and has no marks around the timed region; the sender's party reads its
-//! books just before and just after, in `/proc/PID`
-//! ([proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html),
+//! The broker is another program and has no marks around the timed region. The sender reads these files just before and
+//! just after it ([proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html),
 //! [proc_pid_status(5)](https://man7.org/linux/man-pages/man5/proc_pid_status.5.html)).
 
 use std::collections::BTreeMap;
@@ -13,7 +12,7 @@ use ipcperf_model::{Role, RoleUsage};
 
 use super::split::Times;
 
-/// One reading of a process's books.
+/// One reading of a process's counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Books {
     times: Times,
@@ -22,10 +21,10 @@ pub(crate) struct Books {
 }
 
 impl Books {
-    /// What process `pid` has used so far; `None` where it is gone or cannot be seen.
+    /// Reads the counters of process `pid`; `None` if it is gone or not visible.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The second field, the program's name, may hold spaces and brackets.
+        // The second field, the program's name, may contain spaces and brackets.
         let after_name: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         let field = |number: usize| after_name.get(number - 3)?.parse::<u64>().ok();
         let ns_per_tick = 1_000_000_000 / rustix::param::clock_ticks_per_second();
@@ -41,8 +40,8 @@ impl Books {
         })
     }
 
-    /// What was used from `self` to `end`. The CPU time is exact, but for threads that ended before
-    /// `end`; where the kernel keeps none, user and system time are its ticks, of which a short run has few.
+    /// Use from `self` to `end`. CPU time is exact, except for threads that ended before `end`. If the kernel keeps no
+    /// exact time, user and system time are counted in ticks, of which a short run has few.
     pub(crate) fn until(&self, end: &Self) -> RoleUsage {
         let threads: Vec<Thread> = end
             .threads
@@ -72,8 +71,8 @@ impl Books {
     }
 }
 
-/// What the kernel counts for each thread, and sums up nowhere: a thread that ends takes it along, so
-/// that sums over those there are fall.
+/// Per-thread counters, for which the kernel keeps no sum per process. The counts of a thread are lost when it ends, so
+/// a sum over the existing threads can fall.
 #[derive(Clone, Copy, Debug)]
 struct Thread {
     voluntary_switches: u64,
@@ -83,7 +82,7 @@ struct Thread {
 }
 
 impl Thread {
-    /// What one that had not begun has used.
+    /// Counters of a thread that had not started.
     const NOT_BEGUN: Self = Self {
         voluntary_switches: 0,
         involuntary_switches: 0,

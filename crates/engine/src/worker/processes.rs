@@ -1,7 +1,7 @@
-//! Two parties as two processes, forked from the worker, which only watches them.
+//! Two peers as two processes forked from the worker, which only supervises them.
 //!
-//! Each party writes its report into a pipe. An end of file without a report means that it died;
-//! the worker then ends the other and says who died of what.
+//! Each peer writes its report into a pipe. An end of file without a report means that the peer died; the worker then
+//! kills the other and reports which peer died and of what signal or status.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -25,10 +25,10 @@ use crate::channel::{Endpoint, nearness};
 use crate::harness_failure;
 use crate::shared_state::Control;
 
-/// How long the other party gets to say what it met, once one has failed.
+/// Time the other peer has to report after one has failed.
 const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: GRACE_MS as i64 * 1_000_000 };
 
-/// A forked party, as the worker sees it.
+/// A forked peer, as the worker sees it.
 #[derive(Debug)]
 struct Child {
     role: Role,
@@ -36,7 +36,7 @@ struct Child {
     report: OwnedFd,
 }
 
-/// Forks both parties and returns their reports, the sender's first.
+/// Forks both peers and returns their reports, the sender's first.
 pub(super) fn run<E: Endpoint>(
     spec: &RunSpec,
     ends: Ends<E>,
@@ -48,7 +48,7 @@ pub(super) fn run<E: Endpoint>(
         let nearness = nearness(spec);
         Party { spec, role, end, other: None, memory, control, nearness, helper }.play()
     };
-    // Each fork takes both ends along; each side gives up what is not its own.
+    // Each fork inherits both ends; each process closes the one it does not use.
     let (mut sender, mut receiver) = (Some(ends.sender), Some(ends.receiver));
     let [mut senders, mut receivers] = ends.memory;
     let mut first = Some(fork(Role::Sender, || {
@@ -56,7 +56,7 @@ pub(super) fn run<E: Endpoint>(
         party(Role::Sender, sender.take(), senders.take())
     })?);
     let second = fork(Role::Receiver, || {
-        // The worker's pipe to the first party came along too.
+        // The child also inherited the worker's pipe to the first peer.
         drop(first.take());
         give_up(sender.take());
         party(Role::Receiver, receiver.take(), receivers.take())
@@ -106,9 +106,9 @@ fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN)
 }
 
-/// The life of a forked party. It dies with the worker, whatever happens.
+/// Runs the forked peer. It is killed when the worker dies.
 fn become_party(worker: Pid, role: Role, play: impl FnOnce() -> Answer, write: OwnedFd) -> ! {
-    // Refused only for a number that is no signal.
+    // Fails only for an invalid signal number.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let orphaned = getppid() != Some(worker);
     if !orphaned {
@@ -116,14 +116,14 @@ fn become_party(worker: Pid, role: Role, play: impl FnOnce() -> Answer, write: O
             .unwrap_or_else(|panic| Err(panicked(&*panic)))
             .map_err(|failure| failure.by(role));
         let text = serde_json::to_vec(&answer).unwrap_or_default();
-        // A worker that no longer reads has given this run up.
+        // If the write fails, the worker has abandoned this run.
         let _ = File::from(write).write_all(&text);
     }
     // SAFETY: ends the process at once; `exit` would flush buffers copied from the worker.
     unsafe { libc::_exit(0) }
 }
 
-/// Waits for both reports, or for the first failure and, for a moment, what the other makes of it.
+/// Waits for both reports. After a failure, waits briefly for the other peer's report.
 fn watch(children: &[Child; 2]) -> Result<Vec<PartyReport>, Failure> {
     let mut answers: [Option<Answer>; 2] = [None, None];
     while answers.iter().any(Option::is_none) {
@@ -141,7 +141,7 @@ fn watch(children: &[Child; 2]) -> Result<Vec<PartyReport>, Failure> {
     settle(answers.into_iter().flatten())
 }
 
-/// Which child that has not answered can be read from; `None` when `limit` has passed.
+/// Index of a child that has not answered and is readable; `None` after `limit`.
 fn next_report(
     children: &[Child; 2],
     answers: &[Option<Answer>; 2],
@@ -197,7 +197,7 @@ fn reap(child: &Child) -> Option<WaitStatus> {
 }
 
 fn end(child: &Child) {
-    // A child that is already gone needs no signal.
+    // The child may already be gone; the error does not matter.
     let _ = kill_process(child.pid, Signal::KILL);
     reap(child);
 }

@@ -1,17 +1,17 @@
-//! One outcome of a run from the answers of its parties.
+//! Derives one outcome of a run from the answers of its peers.
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
 use super::party::PartyReport;
 
-/// How long the other party gets to say what it met, once one has failed, ms.
+/// Time the other peer has to report after one has failed, ms.
 pub(super) const GRACE_MS: u32 = 100;
 
-/// What a party answers.
+/// A peer's report or failure.
 pub(super) type Answer = Result<PartyReport, Failure>;
 
-/// All reports, or the failure that explains the others: a peer found gone is an effect.
+/// Returns all reports, or the failure that explains the others: a peer found gone is an effect, not a cause.
 pub(super) fn settle(
     answers: impl IntoIterator<Item = Answer>,
 ) -> Result<Vec<PartyReport>, Failure> {
@@ -29,7 +29,7 @@ pub(super) fn settle(
     }
 }
 
-/// The lower, the nearer to the cause.
+/// Rank of a failure: lower is closer to the cause.
 fn rank(failure: &Failure) -> u8 {
     let errno = failure.errno.map(Errno::from_raw_os_error);
     match failure.what {

@@ -1,8 +1,8 @@
 //! CPU time, and the kernel's estimate of how much of it was spent in the kernel.
 //!
-//! The CPU clock of a thread and its `schedstat` are exact. The split into user and system time is not: at each tick of
-//! its timer the kernel notes in which of the two it interrupted the thread, and scales the exact sum by what it noted
-//! since the thread began (`cputime_adjust`). A run of 16 ms has four ticks at 250 Hz.
+//! The CPU clock of a thread and its `schedstat` are exact. The split into user and system time is not: at each timer
+//! tick the kernel samples in which of the two it interrupted the thread, and scales the exact sum by the samples since
+//! the thread started (`cputime_adjust`). A run of 16 ms has four ticks at 250 Hz.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use ipcperf_model::UserSystemSplit;
 
 use crate::placement::read_list;
 
-/// How the kernel splits the CPU time of a run on `cpus`; `None` where the scheduler chose them.
+/// Returns how the kernel splits the CPU time of a run on `cpus`; `None` means that the scheduler chose the CPUs.
 #[must_use]
 pub fn user_system_split(cpus: Option<[u32; 2]>) -> UserSystemSplit {
     let isolated = read_list(Path::new("/sys/devices/system/cpu/nohz_full"));
@@ -33,7 +33,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// What was used from `self` to `end`.
+    /// Time used from `self` to `end`.
     pub(super) fn until(self, end: Self) -> Self {
         Self {
             user_ns: end.user_ns.saturating_sub(self.user_ns),
@@ -41,14 +41,15 @@ impl Times {
         }
     }
 
-    /// `cpu_ns`, split as the kernel split what it counted from `self` to `end`; where it counted nothing in between, as
-    /// it split all before `end`. What it has never sampled is user time, as it is to the kernel.
+    /// Splits `cpu_ns` in the proportion that the kernel sampled from `self` to `end`. If it sampled nothing in
+    /// between, uses the proportion of all samples before `end`. Without any sample all time is user time, as in the
+    /// kernel.
     pub(super) fn scaled(self, end: Self, cpu_ns: u64) -> Self {
         let between = self.until(end);
         let sampled = if between == Self::default() { end } else { between };
         let all_ns = u128::from(sampled.user_ns) + u128::from(sampled.system_ns);
         let system_ns = u128::from(cpu_ns) * u128::from(sampled.system_ns) / all_ns.max(1);
-        // A share of `cpu_ns`.
+        // Cannot fail: the result is a share of `cpu_ns`.
         let system_ns = u64::try_from(system_ns).unwrap_or(cpu_ns);
         Self { user_ns: cpu_ns - system_ns, system_ns }
     }

@@ -1,5 +1,5 @@
-//! The two streams between a worker and the command: its standard input and output. While a library of the user's is
-//! loaded they are kept at numbers of their own, since its code may read and print.
+//! The two streams between a worker and the command: standard input and output. While a user's library is loaded, the
+//! worker uses duplicates at other numbers, since the library may read and print.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
@@ -9,10 +9,10 @@ use rustix::stdio::{stdin, stdout};
 
 use super::objects;
 
-/// Lowest number that a kept stream gets: above the standard streams.
+/// Lowest number of a duplicate: above the standard streams.
 const ABOVE_STANDARD: i32 = 3;
 
-/// Duplicates of input and output, where they are kept.
+/// Duplicates of input and output, if made.
 static KEPT: OnceLock<Kept> = OnceLock::new();
 
 #[derive(Debug)]
@@ -21,11 +21,11 @@ struct Kept {
     output: OwnedFd,
 }
 
-/// From now on the worker talks through duplicates, whatever becomes of descriptors 0 and 1. Parties that are forked
-/// inherit them, programs that are executed do not.
+/// Makes the worker use duplicates from now on, whatever happens to descriptors 0 and 1. Forked peers inherit them;
+/// executed programs do not.
 ///
 /// # Errors
-/// `EMFILE` where no more descriptors are allowed.
+/// Returns `EMFILE` if the process cannot open more descriptors.
 pub(crate) fn keep() -> Result<(), Errno> {
     if KEPT.get().is_some() {
         return Ok(());
@@ -34,17 +34,17 @@ pub(crate) fn keep() -> Result<(), Errno> {
     let kept = Kept { input: duplicate(stdin())?, output: duplicate(stdout())? };
     objects::leave_out(&kept.input);
     objects::leave_out(&kept.output);
-    // One thread opens the mechanism: nobody else has kept them meanwhile.
+    // Only one thread opens the mechanism, so no other can have set this meanwhile.
     let _ = KEPT.set(kept);
     Ok(())
 }
 
-/// Where the command speaks: a socket, with which descriptors may come.
+/// Stream from the command: a socket, which may carry descriptors.
 pub(super) fn input() -> BorrowedFd<'static> {
     KEPT.get().map_or(stdin(), |kept| kept.input.as_fd())
 }
 
-/// Where the command listens.
+/// Stream to the command.
 pub(crate) fn output() -> BorrowedFd<'static> {
     KEPT.get().map_or(stdout(), |kept| kept.output.as_fd())
 }

@@ -1,4 +1,4 @@
-//! Two parties as two threads of the worker.
+//! Two peers as two threads of the worker.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -15,8 +15,8 @@ use crate::channel::{Endpoint, nearness};
 use crate::harness_failure;
 use crate::shared_state::Control;
 
-/// Plays both parties and returns their reports, the sender's first. On the first failure the other
-/// thread is left as it is: the worker ends with this run.
+/// Runs both peers and returns their reports, the sender's first. After the first failure the other thread is left
+/// running: the worker ends with this run.
 pub(super) fn run<E: Endpoint>(
     spec: &RunSpec,
     ends: Ends<E>,
@@ -34,7 +34,7 @@ pub(super) fn run<E: Endpoint>(
             let played = catch_unwind(AssertUnwindSafe(|| party.play()))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|failure| failure.by(role));
-            // The worker has stopped listening only if it is about to end.
+            // The receiving end is closed only if the worker is about to end.
             let _ = report.send(played);
         };
         thread::Builder::new()
@@ -48,7 +48,7 @@ pub(super) fn run<E: Endpoint>(
     Ok(done)
 }
 
-/// Both answers, or the first failure and, for a moment, what the other makes of it.
+/// Returns both answers. After a failure, waits briefly for the other answer.
 fn answers(reports: &mpsc::Receiver<Answer>) -> Vec<Answer> {
     let first = reports.recv();
     let failed = matches!(first, Ok(Err(_)));
@@ -58,12 +58,12 @@ fn answers(reports: &mpsc::Receiver<Answer>) -> Vec<Answer> {
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {
-    // What is no error of the system's never comes from starting a thread.
+    // Starting a thread fails only with an error of the system.
     let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
     harness_failure(FailureKind::SetUp, "starting a thread", errno)
 }
 
-/// A party's panic as a failure.
+/// Converts a peer's panic into a failure.
 pub(super) fn panicked(panic: &(dyn std::any::Any + Send)) -> Failure {
     let words = panic
         .downcast_ref::<String>()

@@ -1,8 +1,8 @@
-//! What a party used: its own `getrusage` before and after, and what the kernel's books say. Where a
-//! library works for it on threads of its own, what the whole process used.
+//! Resource use of a peer: its `getrusage` before and after, and the kernel's per-thread counters. If a library works
+//! for the peer on its own threads, the use of the whole process.
 //!
-//! The two calls of `getrusage` also mark the timed region in a trace: between them a party makes
-//! the calls of its workload and no other.
+//! The two calls of `getrusage` also mark the timed region in a trace: between them a peer makes only the calls of its
+//! workload.
 
 use std::fs;
 use std::mem::MaybeUninit;
@@ -14,17 +14,17 @@ use rustix::time::{ClockId, clock_gettime};
 use super::split::Times;
 use crate::workload::Meter;
 
-/// Whose use is the party's.
+/// Scope of the resource use attributed to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// That of the thread that plays.
+    /// The thread that runs the role.
     Thread,
-    /// That of all threads of its process.
+    /// All threads of its process.
     Process,
 }
 
 impl Whose {
-    /// Of a mechanism with `helper`.
+    /// Scope for a mechanism with `helper`.
     pub(super) fn of(helper: Helper) -> Self {
         match helper {
             Helper::OwnThreads => Self::Process,
@@ -32,18 +32,18 @@ impl Whose {
         }
     }
 
-    /// CPU time used so far, ns: exact, unlike what `getrusage` tells, which the kernel brings up to
-    /// date at ticks and switches.
+    /// CPU time used so far, ns. Exact, unlike that of `getrusage`, which the kernel updates at ticks and context
+    /// switches.
     pub(super) fn cpu_ns(self) -> u64 {
         let time = clock_gettime(match self {
             Self::Thread => ClockId::ThreadCPUTime,
             Self::Process => ClockId::ProcessCPUTime,
         });
-        // Both clocks start at zero: neither part is ever negative.
+        // Both clocks start at zero, so neither part is negative.
         time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
     }
 
-    /// CPU time used so far by threads that are not the one that plays, but the party's, ns.
+    /// CPU time used so far by the peer's other threads, ns.
     pub(super) fn others_cpu_ns(self) -> u64 {
         self.cpu_ns().saturating_sub(Self::Thread.cpu_ns())
     }
@@ -66,11 +66,11 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Reads what the calling thread, or its process, has used so far.
+    /// Reads the use so far of the calling thread, or of its process.
     pub(super) fn now(whose: Whose) -> Self {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the pointer is to a whole rusage; the call can only fail for a bad pointer or an
-        // unknown `who`, and then leaves the zeroes, which are a valid rusage too.
+        // SAFETY: the pointer is to a whole rusage; the call can only fail for a bad pointer or an unknown `who`, and
+        // then leaves the zeroes, which are a valid rusage too.
         let usage = unsafe {
             libc::getrusage(whose.number(), usage.as_mut_ptr());
             usage.assume_init()
@@ -86,7 +86,7 @@ impl Usage {
         }
     }
 
-    /// What was used from `self` to `end`, with what the party counted itself; `cpu_ns` of CPU time.
+    /// Use from `self` to `end`, with the peer's own counts and its CPU time `cpu_ns`.
     pub(super) fn until(
         self,
         end: Self,
@@ -122,8 +122,8 @@ pub(super) fn run_delay_ns() -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Time the host has stolen from `cpus` (all, where empty) since the system started, ns: the eighth
-/// field of their lines in `/proc/stat`, in ticks. `None` where that cannot be read.
+/// Time the host has stolen from `cpus` (all if empty) since boot, ns: the eighth field of their lines in `/proc/stat`,
+/// in ticks. `None` if that cannot be read.
 #[must_use]
 pub fn steal_ns(cpus: &[u32]) -> Option<u64> {
     let text = fs::read_to_string("/proc/stat").ok()?;
@@ -145,13 +145,14 @@ pub fn steal_ns(cpus: &[u32]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mechanism::find;
 
     fn spin(least_ns: u64) {
         let begin = crate::clock::now_ns();
         while crate::clock::now_ns() - begin < least_ns {}
     }
 
-    /// CPU time of `whose` while `work` is done, as a party reports it.
+    /// Use of `whose` while `work` runs, as a peer reports it.
     fn used(whose: Whose, work: impl FnOnce()) -> RoleUsage {
         let (start, before_ns) = (Usage::now(whose), whose.cpu_ns());
         work();
@@ -177,12 +178,12 @@ mod tests {
 
     #[test]
     fn what_a_librarys_threads_use_is_the_partys() {
-        let whose = Whose::of(Helper::OwnThreads);
+        let whose = Whose::of(find("zeromq").unwrap().helper);
         let others_ns = whose.others_cpu_ns();
         let used = used(whose, || std::thread::spawn(|| spin(20_000_000)).join().unwrap());
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
         assert!(whose.others_cpu_ns() - others_ns > 1_000_000);
-        assert_eq!(Whose::of(Helper::Nobody).others_cpu_ns(), 0);
+        assert_eq!(Whose::of(find("pipe").unwrap().helper).others_cpu_ns(), 0);
     }
 
     #[test]

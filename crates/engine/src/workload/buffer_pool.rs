@@ -1,4 +1,4 @@
-//! Where messages lie before they are sent and after they have arrived.
+//! Buffers for messages before they are sent and after they have arrived.
 
 use ipcperf_model::message_options::{FirstTouch, Handling, Reuse};
 use rustix::io::Errno;
@@ -8,33 +8,33 @@ use crate::channel::Endpoint;
 use crate::limits::copy::COLD_BYTES;
 use crate::message_content::fill;
 
-/// Buffers of a program that keeps a pool of them.
+/// Number of buffers of a program that keeps a pool of them.
 const POOL: usize = 16;
-/// What constant messages are made of.
+/// Byte that fills constant messages.
 const FILLER: u8 = 0x5A;
-/// Small messages begin on a cache line of their own, larger ones on a page.
+/// Alignment of small messages: a cache line. Larger ones are aligned to a page.
 const LINE_BYTES: usize = 64;
 const PAGE_BYTES: usize = 4096;
 
-/// One place for all messages, or several in turn.
+/// One buffer for all messages, or several used in rotation.
 #[derive(Debug)]
 pub struct Places {
     memory: Buffer,
-    /// From the start of one place to that of the next.
+    /// Distance between the starts of two consecutive buffers, bytes.
     stride_bytes: usize,
-    /// How many there are; a power of two, unless the mechanism lends them.
+    /// Number of buffers; a power of two, unless the mechanism borrows send buffers.
     turns: u64,
-    /// The turn of message 0.
+    /// Index of the buffer of message 0.
     first: u64,
 }
 
 impl Places {
-    /// Maps and fills places for messages of `bytes`, as `handling` says; at least `least` of them,
-    /// for a mechanism that lends. Every page is present, unless the first touch is to be timed: then
-    /// none is, and messages hold zeroes.
+    /// Maps and fills buffers for messages of `bytes`, as `handling` says; at least `least` of them, for a mechanism
+    /// that borrows send buffers. Every page is present, unless the first touch is to be timed: then none is, and
+    /// messages hold zeroes.
     ///
     /// # Errors
-    /// `ENOMEM` where the system has no room for it.
+    /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn mapped(bytes: usize, least: usize, handling: &Handling) -> Result<Self, Errno> {
         let stride_bytes = stride_bytes(bytes, least);
         let turns = turns(stride_bytes, handling.buffers).max(least);
@@ -48,20 +48,20 @@ impl Places {
         Ok(Self { memory, stride_bytes, turns: turns as u64, first: 0 })
     }
 
-    /// The memory that all of them lie in.
+    /// Memory of all buffers.
     pub(crate) fn all(&self) -> &[u8] {
         &self.memory
     }
 
-    /// The place of message `number`, of `bytes`.
+    /// Buffer of message `number`, of `bytes`.
     #[inline]
     pub fn of<E: Endpoint>(&mut self, number: u64, bytes: usize) -> &mut [u8] {
-        // Nearly always: and then nothing is left to reckon, which a message of two ns would feel.
+        // Fast path for the usual case: the arithmetic below would be noticeable in messages of 2 ns.
         if self.turns == 1 {
             return &mut self.memory[..bytes];
         }
         let number = self.first + number;
-        // A remainder takes longer than a short message through shared memory.
+        // A division takes longer than a short message through shared memory, so use the mask where possible.
         let turn = if E::LENDS { number % self.turns } else { number & (self.turns - 1) };
         #[allow(clippy::cast_possible_truncation, reason = "below the number of places")]
         let start = turn as usize * self.stride_bytes;
@@ -70,14 +70,14 @@ impl Places {
 }
 
 impl Places {
-    /// After a phase of `messages` the next one goes on with the places that follow, so that no phase
-    /// finds in the caches what the one before left there.
+    /// Continues after a phase of `messages` with the buffers that follow, so that no phase finds the buffers of the
+    /// previous one in the caches.
     pub fn go_on(&mut self, messages: u64) {
         self.first = (self.first + messages) % self.turns;
     }
 }
 
-/// Bytes that places for messages of `bytes` take in all, at least `least` of them.
+/// Size in bytes of all buffers for messages of `bytes`, at least `least` of them.
 #[must_use]
 pub fn places_bytes(bytes: u64, least: usize, buffers: Reuse) -> u64 {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX / 4);
@@ -85,7 +85,7 @@ pub fn places_bytes(bytes: u64, least: usize, buffers: Reuse) -> u64 {
     turns(stride_bytes, buffers).max(least).saturating_mul(stride_bytes) as u64
 }
 
-/// What is lent is lent by the page.
+/// Borrowed buffers are aligned to pages.
 fn stride_bytes(bytes: usize, least: usize) -> usize {
     let unit = if bytes < PAGE_BYTES && least == 1 { LINE_BYTES } else { PAGE_BYTES };
     bytes.max(1).checked_next_multiple_of(unit).unwrap_or(usize::MAX)
@@ -103,7 +103,7 @@ fn turns(stride_bytes: usize, buffers: Reuse) -> usize {
 mod tests {
     use super::*;
 
-    /// An end that moves nothing.
+    /// An end that moves no data.
     struct End<const LENDS: bool>;
 
     impl<const LENDS: bool> Endpoint for End<LENDS> {

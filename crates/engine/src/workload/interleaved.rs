@@ -1,5 +1,5 @@
-//! One thread that plays both parties: calls do not wait, sending and receiving take turns, and
-//! the thread sleeps only when neither side can move.
+//! One thread that runs both peers: calls do not block, sends and receives alternate, and the thread sleeps only when
+//! neither side can move data.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -13,36 +13,36 @@ use super::{Task, lossy};
 use crate::channel::Endpoint;
 use crate::payload::{Payload, Way};
 
-/// How long silence must last, once all was sent, for the rest to count as lost.
+/// Period without arrivals, after all was sent, after which the remaining messages count as lost.
 pub(super) const SILENCE: Duration = Duration::from_millis(20);
 
-/// Where one direction stands: the message and the offset in it.
+/// Position in one direction: the message and the offset in it.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     number: u64,
     offset: usize,
 }
 
-/// Whether a side could move.
+/// Whether a side moved data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Moved,
     Stuck,
 }
 
-/// Whether there is anything left to send.
+/// Whether anything is left to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Remaining {
     Some,
     Nothing,
 }
 
-/// Which way messages are carried. By value, so that it is known where the loop is compiled.
+/// Direction of the messages. Passed by value, so that it is a compile-time constant in each loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     /// From the task's end to the other, or back.
     way: Way,
-    /// What they are stamped as.
+    /// Direction that their stamps encode.
     stamped_as: Way,
 }
 
@@ -50,20 +50,20 @@ impl Leg {
     /// From the task's end to the other.
     pub(super) const THERE: Self = Self { way: Way::There, stamped_as: Way::There };
 
-    /// The answers to what came that way.
+    /// Replies to the messages that came that way.
     pub(super) const fn back(stamped_as: Way) -> Self {
         Self { way: Way::Back, stamped_as }
     }
 
-    /// Whether messages are written before they are sent: an echo, in one thread, lies where it was
-    /// sent from before.
+    /// Whether messages are written before they are sent. In one thread an echo still lies in the buffer it was sent
+    /// from.
     fn is_composed(self) -> bool {
         self.way == self.stamped_as
     }
 }
 
-/// Carries the messages `numbers` over, as `leg` says, and returns the number after the last that
-/// arrived: their end, unless the mechanism loses messages. `on_arrival` is called after each.
+/// Transfers the messages `numbers` in the direction of `leg`. Returns the number after the last that arrived: the end
+/// of `numbers`, unless the mechanism loses messages. `on_arrival` is called after each message.
 pub(super) fn carry<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
@@ -151,7 +151,7 @@ fn receive_step<E: Endpoint, P: Payload>(
     }
 }
 
-/// Moves the cursor past `got` received bytes and checks the message they complete.
+/// Moves the cursor past `got` received bytes and checks the message that they complete.
 #[inline(always)]
 fn arrive<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
@@ -176,8 +176,8 @@ fn advance(at: &mut Cursor, moved: usize, rest: usize) {
     }
 }
 
-/// Sleeps until a side can move. [`Step::Stuck`] when a mechanism that loses messages has been
-/// silent for [`SILENCE`] after everything was sent.
+/// Sleeps until a side can move data. Returns [`Step::Stuck`] if a mechanism that loses messages has been silent for
+/// [`SILENCE`] after all was sent.
 fn wait<E: Endpoint, P>(
     task: &mut Task<'_, E, P>,
     other: &E,

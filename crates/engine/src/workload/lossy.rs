@@ -1,7 +1,7 @@
 //! A stream over a mechanism that may lose messages.
 //!
-//! The receiver cannot know which message is the last, so it reads the time stamp counter after
-//! each, in one thread too. The sender ends with empty messages, repeated until the receiver says it has seen one.
+//! The receiver cannot know which message is the last, so it reads the time stamp counter after each, also in one
+//! thread. The sender ends with empty messages, repeated until the receiver reports that it has seen one.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::clock::{Stamp, ticks};
 use crate::payload::{Payload, Way};
 use crate::shared_state::Control;
 
-/// How long the sender waits for an answer before it repeats the end mark.
+/// Time the sender waits for the report before it repeats the end mark.
 const REPEAT: Duration = Duration::from_micros(200);
 
 /// Sends empty messages until the receiver has seen one.
@@ -30,7 +30,7 @@ pub(super) fn send_end<E: Endpoint, P>(task: &mut Task<'_, E, P>) -> Result<(), 
     Ok(())
 }
 
-/// What has arrived of a stream that cannot know which message is its last.
+/// Messages that have arrived of a stream whose last message is not known.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     begin: Stamp,
@@ -50,14 +50,14 @@ impl Arrivals {
         self.messages += 1;
     }
 
-    /// Stops the clock at the last arrival, however long after it this is called.
+    /// Stops the clock at the last arrival, however much later this is called.
     pub(super) fn finish(&self, control: &Control) {
         let end = Stamp::take();
         control.finish(end.ns - late_ns(self.begin, end, self.last_ticks), self.messages);
     }
 }
 
-/// Receives until an empty message says that the stream has ended.
+/// Receives until an empty message marks the end of the stream.
 pub(super) fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
     let (mut arrivals, mut next) = (Arrivals::none_yet(), 0);
     while receive_one(task, &mut next)? == Arrival::Message {
@@ -68,7 +68,7 @@ pub(super) fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Res
     Ok(())
 }
 
-/// How long before `end` the last message had arrived.
+/// Time between the last arrival and `end`, ns.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -106,8 +106,8 @@ fn receive_one<E: Endpoint, P: Payload>(
     }
 }
 
-/// Checks a message that others may have been lost before, and returns its number. It lies in the place
-/// of `next`, the message that was due.
+/// Checks a message that may follow lost ones, and returns its number. It lies in the buffer of `next`, the expected
+/// message.
 #[inline]
 pub(super) fn check<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,

@@ -1,12 +1,12 @@
-//! The workloads: what the parties do with a mechanism.
+//! Workloads: the traffic patterns that the peers run over a mechanism.
 //!
-//! Each is one file here, one line in [`Kind`] and one in [`WORKLOADS`]. Its loops are generic over
-//! the mechanism's end and over whether messages are checked.
+//! The list of workloads is [`WORKLOADS`](ipcperf_model::workload::WORKLOADS). Each has its loops in one file here;
+//! `request-reply` uses those of `round-trip`. They are generic over the mechanism's end and over whether messages are
+//! checked.
 
 mod buffer_pool;
 mod interleaved;
 mod lossy;
-mod request_reply;
 mod round_trip;
 mod stream;
 mod transfer;
@@ -25,7 +25,7 @@ use crate::histogram::TickHistogram;
 use crate::payload::{Payload, Way};
 use crate::shared_state::Control;
 
-/// How much a run of `kind` moves that moves `total_bytes` one way.
+/// Amount that a run of `kind` moves if it moves `total_bytes` one way.
 #[must_use]
 pub fn extent(kind: Kind, buffer_bytes: usize, total_bytes: u64) -> Extent {
     match kind {
@@ -34,25 +34,25 @@ pub fn extent(kind: Kind, buffer_bytes: usize, total_bytes: u64) -> Extent {
     }
 }
 
-/// How much is moved in one phase.
+/// Amount of data of one phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes of each message but perhaps the last.
+    /// Size of each message, bytes, except possibly the last.
     pub buffer_bytes: usize,
-    /// How many messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Bytes of the last message.
+    /// Size of the last message, bytes.
     pub last_bytes: usize,
 }
 
 impl Extent {
-    /// `messages` of `buffer_bytes` each.
+    /// An extent of `messages` of `buffer_bytes` each.
     #[must_use]
     pub const fn whole(buffer_bytes: usize, messages: u64) -> Self {
         Self { buffer_bytes, messages, last_bytes: buffer_bytes }
     }
 
-    /// Exactly `total_bytes`, at least 1, the last message being what remains.
+    /// An extent of exactly `total_bytes`, at least 1; the last message holds the remainder.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "a remainder below buffer_bytes")]
     pub const fn of_total(buffer_bytes: usize, total_bytes: u64) -> Self {
@@ -61,66 +61,66 @@ impl Extent {
         Self { buffer_bytes, messages, last_bytes }
     }
 
-    /// Bytes of message `number`.
+    /// Size of message `number`, bytes.
     #[inline]
     #[must_use]
     pub const fn bytes_of(&self, number: u64) -> usize {
         if number + 1 == self.messages { self.last_bytes } else { self.buffer_bytes }
     }
 
-    /// Payload of all messages, one way.
+    /// Payload of all messages in one direction, bytes.
     #[must_use]
     pub const fn total_bytes(&self) -> u64 {
         (self.messages - 1) * self.buffer_bytes as u64 + self.last_bytes as u64
     }
 
-    /// The numbers of all messages.
+    /// Numbers of all messages.
     #[must_use]
     pub const fn numbers(&self) -> Range<u64> {
         0..self.messages
     }
 }
 
-/// What a party counts as it goes.
+/// Counters of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meter {
-    /// Sends, receives and polls made.
+    /// Sends, receives and polls.
     pub transfers: u64,
-    /// The polls among them: calls that no end counts.
+    /// Polls among them, which no end counts.
     pub polls: u64,
-    /// Sends that took less than they were given.
+    /// Sends that accepted less than they were given.
     pub short_writes: u64,
-    /// Receives that returned less than was asked.
+    /// Receives that returned less than requested.
     pub short_reads: u64,
 }
 
-/// Everything a party works with during one phase.
+/// State of a peer during one phase.
 #[derive(Debug)]
 pub struct Task<'a, E, P> {
-    /// Its end of the mechanism.
+    /// This peer's end of the mechanism.
     pub end: &'a mut E,
-    /// Where messages are sent from.
+    /// Buffers to send from.
     pub outgoing: &'a mut Places,
-    /// Where messages are received into.
+    /// Buffers to receive into.
     pub incoming: &'a mut Places,
-    /// What is done to each message.
+    /// Processing of each message.
     pub payload: P,
-    /// How much is moved.
+    /// Amount of data to move.
     pub extent: Extent,
-    /// What each message is answered with.
+    /// Reply to each message.
     pub answer: Answer,
-    /// What the parties share.
+    /// State that the peers share.
     pub control: &'a Control,
-    /// What is counted.
+    /// Counters of this peer.
     pub meter: Meter,
     /// Single round trips, in ticks.
     pub trips: &'a mut TickHistogram,
-    /// Every how many trips one was timed on its own.
+    /// Interval between individually timed trips, in trips.
     pub timed_every: u64,
 }
 
 impl<E, P> Task<'_, E, P> {
-    /// Bytes of message `number` on its way there, or of its answer.
+    /// Size of message `number`, or of its reply, bytes.
     #[inline]
     fn bytes_of(&self, number: u64, way: Way) -> usize {
         match (way, self.answer) {
@@ -129,7 +129,7 @@ impl<E, P> Task<'_, E, P> {
         }
     }
 
-    /// What an answer is stamped as: an echo still is the message it answers.
+    /// Direction that the stamps of replies encode: an echo keeps the stamp of the message it answers.
     #[inline]
     fn answered_as(&self) -> Way {
         match self.answer {
@@ -138,7 +138,7 @@ impl<E, P> Task<'_, E, P> {
         }
     }
 
-    /// Has the end send what it still holds back.
+    /// Makes the end send what it still holds back.
     pub(crate) fn flush(&mut self) -> Result<(), Failure>
     where
         E: Endpoint,
@@ -147,25 +147,25 @@ impl<E, P> Task<'_, E, P> {
     }
 }
 
-/// A workload: what each party does in one phase. Start and end of the clock go to
-/// [`Control::begin`] and [`Control::finish`].
+/// A workload: the part of each peer in one phase. It records the start and end of the clock with [`Control::begin`]
+/// and [`Control::finish`].
 pub trait Workload {
-    /// How much a run of `total_bytes` moves.
+    /// Amount that a run of `total_bytes` moves.
     fn extent(buffer_bytes: usize, total_bytes: u64) -> Extent;
 
-    /// The party that sends, or starts each round trip.
+    /// Runs the peer that sends, or that starts each round trip.
     ///
     /// # Errors
-    /// The first call that failed or message that was wrong.
+    /// Returns the first call that failed, or the first message that was wrong.
     fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure>;
 
-    /// The party that receives, or answers.
+    /// Runs the peer that receives, or that replies.
     ///
     /// # Errors
     /// As for [`Workload::send`].
     fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure>;
 
-    /// One thread that plays both; `receiver` is the other end.
+    /// Runs both peers in one thread; `receiver` is the other end.
     ///
     /// # Errors
     /// As for [`Workload::send`].
@@ -180,14 +180,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn every_kind_is_listed_under_its_serialised_name() {
-        for kind in [Kind::Stream, Kind::RoundTrip, Kind::RequestReply] {
-            let word = serde_json::to_value(kind).unwrap();
-            assert_eq!(word, kind.name());
-        }
-    }
 
     proptest! {
         #[test]

@@ -1,9 +1,12 @@
 //! `round-trip`: each message is answered by one of the same size before the next is sent.
 //!
-//! Trips of two microseconds or more are timed each, with one reading of the time stamp counter.
-//! Shorter ones would feel the reading: they run in batches for the mean, of which one trip is
-//! timed on its own for the distribution. The reading itself takes 9 ns; between two CPUs that look
-//! for each other's lines, trips of 1.2 us became 80 to 110 ns longer by it.
+//! `request-reply` has the same loops and the same clock: its reply is an echo, or a message of another size
+//! ([`Answer`]).
+//!
+//! Trips of two microseconds or more are timed individually, with one reading of the time stamp counter each. In
+//! shorter trips the reading would be noticeable: they run in batches for the mean, and one trip of each batch is timed
+//! individually for the distribution. The reading itself takes 9 ns; between two CPUs that poll each other's cache
+//! lines it made trips of 1.2 us 80 to 110 ns longer.
 
 use std::ops::Range;
 
@@ -15,9 +18,10 @@ use crate::channel::Endpoint;
 use crate::clock::{Stamp, now_ns, ticks};
 use crate::payload::{Payload, Way};
 
-/// Trips timed to find out how long one takes; they count like any other.
+/// Number of trips timed to estimate the duration of one; they count like any other.
 const FIRST: u64 = 64;
-/// Of trips shorter than so many ns, one in so many is timed on its own: the first line that fits.
+/// Upper bound of a trip in ns, and the number of trips of which one is timed individually; the first matching entry
+/// applies.
 const BATCHES: [(u64, u64); 2] = [(1_000, 64), (2_000, 16)];
 
 /// The workload `round-trip`.
@@ -75,7 +79,7 @@ fn lost(number: u64) -> Failure {
     Failure::new(FailureKind::Corrupt, format!("round trip {number} was lost on the way"))
 }
 
-/// Runs every trip, timing each or some of them.
+/// Runs all trips, and times each or some of them.
 fn timed<E, P>(
     task: &mut Task<'_, E, P>,
     mut trip: impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
@@ -90,7 +94,7 @@ fn timed<E, P>(
         if task.timed_every == 1 {
             time_each(task, first..messages, &mut trip)?;
         } else {
-            // The first trips are all in the histogram; left there, they would weigh too much.
+            // All of the first trips are in the histogram, where they would be overrepresented.
             task.trips.clear();
             time_some(task, first..messages, &mut trip)?;
         }
@@ -105,7 +109,7 @@ fn timed_every(trip_ns: u64) -> u64 {
     BATCHES.iter().find(|(below_ns, _)| trip_ns < *below_ns).map_or(1, |(_, batch)| *batch)
 }
 
-/// Times each trip by one reading: a trip ends where the next begins.
+/// Times each trip with one reading: a trip ends where the next begins.
 #[inline]
 fn time_each<E, P>(
     task: &mut Task<'_, E, P>,
@@ -122,7 +126,7 @@ fn time_each<E, P>(
     Ok(())
 }
 
-/// Times the last trip of each batch on its own.
+/// Times the last trip of each batch individually.
 #[inline]
 fn time_some<E, P>(
     task: &mut Task<'_, E, P>,

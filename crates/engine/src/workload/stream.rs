@@ -1,7 +1,7 @@
-//! `stream`: one party sends, the other receives.
+//! `stream`: one peer sends, the other receives.
 //!
-//! The clock starts just before the first byte is sent and stops just after the last is received.
-//! Nothing is timed in between.
+//! The clock starts just before the first byte is sent and stops just after the last is received. There are no readings
+//! in between.
 
 use ipcperf_model::Failure;
 
@@ -62,7 +62,7 @@ impl Workload for Stream {
             arrivals.finish(task.control);
             return Ok(());
         }
-        // Numbers begin at 0, so the one after the last is how many there are.
+        // Numbers begin at 0, so the number after the last equals the number of messages.
         let messages = carry(task, receiver, numbers, Leg::THERE, || {})?;
         task.control.finish(now_ns(), messages);
         Ok(())

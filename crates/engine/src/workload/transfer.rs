@@ -1,4 +1,4 @@
-//! One message, sent or received whole: short transfers are continued where they stopped.
+//! Sends or receives one whole message: short transfers are continued where they stopped.
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
@@ -8,7 +8,7 @@ use crate::NO_SPACE;
 use crate::channel::Endpoint;
 use crate::payload::{Payload, Way};
 
-/// Composes message `number`, of `bytes`, where it is sent from, and sends it.
+/// Composes message `number`, of `bytes`, in its send buffer, and sends it.
 #[inline]
 pub(super) fn send<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
@@ -46,8 +46,8 @@ pub(super) fn receive<E: Endpoint, P: Payload>(
     task.payload.check(message, number, way)
 }
 
-/// Receives message `number`, of `bytes`, checks it, and sends it back from where it lies: from a
-/// place that is not soon used again, should the mechanism lend it.
+/// Receives message `number`, of `bytes`, checks it, and sends it back from where it lies: from a buffer that is not
+/// soon reused, in case the mechanism borrows it.
 pub(super) fn echo<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     (number, bytes): (u64, usize),
@@ -65,7 +65,7 @@ pub(super) fn echo<E: Endpoint, P: Payload>(
     send_message(task.end, message, meter)
 }
 
-/// Takes a message of `bytes` that is left where it lies.
+/// Takes a message of `bytes` and leaves it in place.
 #[inline]
 fn take<E: Endpoint>(end: &mut E, bytes: usize, meter: &mut Meter) -> Result<(), Failure> {
     meter.transfers += 1;
@@ -76,7 +76,7 @@ fn take<E: Endpoint>(end: &mut E, bytes: usize, meter: &mut Meter) -> Result<(),
     }
 }
 
-/// Sends `message` whole.
+/// Sends the whole of `message`.
 #[inline]
 pub(super) fn send_message<E: Endpoint>(
     end: &mut E,
@@ -113,7 +113,7 @@ pub(super) fn receive_message<E: Endpoint>(
     Ok(())
 }
 
-/// Receives once: a whole message where boundaries are kept, else what has arrived.
+/// Receives once: a whole message if boundaries are kept, else the data that has arrived.
 #[inline]
 pub(super) fn receive_once<E: Endpoint>(
     end: &mut E,

@@ -1,4 +1,4 @@
-//! What can be typed. Help is made from here and, for names, from the registries.
+//! Arguments of all commands. Help is made from here and, for names, from the registries.
 
 mod matrix;
 mod study;

@@ -1,4 +1,4 @@
-//! `ipcperf completions`: what makes a shell complete commands, flags and names.
+//! `ipcperf completions`: scripts that make a shell complete commands, flags and names.
 
 use clap::CommandFactory as _;
 
@@ -21,7 +21,7 @@ mod tests {
 
     use super::*;
 
-    /// Every command and every long flag that the command line knows.
+    /// Returns every command and every long flag of the command line.
     fn known() -> Vec<String> {
         let mut all = Arguments::command();
         all.build();
@@ -41,7 +41,7 @@ mod tests {
             for word in known() {
                 assert!(script.contains(&word), "{shell}: no {word}");
             }
-            // Elvish and PowerShell complete commands and flags, not what flags take.
+            // Completions for Elvish and PowerShell have commands and flags, but not values of flags.
             if matches!(shell, Shell::Bash | Shell::Zsh | Shell::Fish) {
                 for name in ["unix-seqpacket", "round-trip", "2thread", "numa", "csv-runs"] {
                     assert!(script.contains(name), "{shell}: no {name}");

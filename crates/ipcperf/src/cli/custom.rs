@@ -1,4 +1,4 @@
-//! Custom mechanisms that a file names: programs and libraries that would run with the rights of the user.
+//! Custom mechanisms named in a file: programs and libraries that would run with the rights of the user.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use ipcperf_results::Origin;
 use crate::error::Error;
 use crate::printing::tell;
 
-/// More than this nobody reads.
+/// Maximum number of mechanisms listed; nobody reads more.
 const MOST_NAMED: usize = 20;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -21,11 +21,11 @@ pub(super) struct CustomArguments {
 }
 
 impl CustomArguments {
-    /// That the custom mechanisms `names` of the file at `path` may be run. Those of a file that is not the user's
-    /// own are listed first, whether they may or not.
+    /// Checks that the custom mechanisms `names` of the file at `path` may be run. If the file does not belong to the
+    /// user, lists them first, whether they are allowed or not.
     ///
     /// # Errors
-    /// Usage where the file is not the user's own, and they were not allowed.
+    /// Returns a usage error if the file does not belong to the user and the mechanisms were not allowed.
     pub(super) fn permit(
         self,
         path: &Path,

@@ -1,4 +1,4 @@
-//! `ipcperf export`, and `--export` of the commands that measure.
+//! `ipcperf export`, and `--export` of measuring commands.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
@@ -30,7 +30,7 @@ pub(super) fn export(arguments: &ExportArguments) -> Result<Ending, Error> {
     }
 }
 
-/// Whether both paths lead to one file, by whatever way, whether it is there yet or not.
+/// Whether both paths lead to the same file, which need not exist yet.
 pub(super) fn are_one_file(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -48,7 +48,7 @@ fn write(exporter: &Exporter, files: &[Summarised], path: &Path) -> Result<(), E
     (exporter.write)(files, &mut out).and_then(|()| out.flush()).map_err(unwritten)
 }
 
-/// What `--export` asks for, checked before anything is measured.
+/// Parsed `--export` flags, checked before anything is measured.
 #[derive(Debug)]
 pub(super) struct Exports(Vec<Export>);
 
@@ -75,11 +75,11 @@ impl Export {
 }
 
 impl Exports {
-    /// Parses each `FORMAT=PATH` of `texts`; results go to `results`, or to a new file.
+    /// Parses each `FORMAT=PATH` of `texts`; results are written to `results`, or to a new file.
     ///
     /// # Errors
-    /// Usage for what is none, an unknown format, or a path that is taken; that a path cannot be
-    /// written.
+    /// Returns a usage error for a wrong syntax, an unknown format or a path that is in use. Also fails if a path
+    /// cannot be written.
     pub(super) fn parse(texts: &[String], results: Option<&Path>) -> Result<Self, Error> {
         let mut exports: Vec<Export> = Vec::new();
         for text in texts {
@@ -96,10 +96,10 @@ impl Exports {
         Ok(Self(exports))
     }
 
-    /// Writes all of them and tells where. One that cannot be written keeps none of the others back.
+    /// Writes all exports and prints their paths. If one fails, the others are still written.
     ///
     /// # Errors
-    /// The first that could not be written.
+    /// Returns the first error.
     pub(super) fn write(&self, measured: &Summarised, form: Form) -> Result<(), Error> {
         let mut all = Ok(());
         for Export { exporter, path } in &self.0 {
@@ -113,8 +113,8 @@ impl Exports {
     }
 }
 
-/// Opens `path` for writing, as nothing else tells for sure; what was there stays, and a file that
-/// was not goes again. What is no file, such as a pipe, is left alone.
+/// Checks that `path` can be written, by opening it, which is the only reliable test. Existing content is kept, and a
+/// file created by the test is removed. Special files, such as pipes, are not opened.
 pub(super) fn check_writable(path: &Path) -> Result<(), Error> {
     let unwritten = |source| Error::NotWritten { path: path.to_owned(), source };
     let before = fs::metadata(path).ok();

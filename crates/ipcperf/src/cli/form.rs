@@ -1,12 +1,12 @@
-//! How a command's outcome is printed.
+//! Output form of a command's results.
 
 use crate::printing::{Visibility, tell};
 
-/// What is printed of an outcome.
+/// Parts of the results that are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Tables,
-    /// A JSON array; the rest is told beside it.
+    /// A JSON array; messages go to standard error.
     Json,
     /// A JSON array and nothing else.
     QuietJson,
@@ -21,7 +21,7 @@ impl Form {
         }
     }
 
-    /// Tells what is not for `--quiet`.
+    /// Prints a message to standard error, unless `--quiet` is given.
     pub(super) fn tell(self, words: &str) {
         if self.visibility() == Visibility::OnTerminal {
             tell(words);

@@ -1,5 +1,5 @@
-//! Words for completions and help, from the registries. Any text is taken: what it means, and which
-//! word is nearest to one that is unknown, is told where it is parsed.
+//! Words for completions and help, from the registries. Any text is accepted: the parser of the value reports unknown
+//! words and the nearest known one.
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use ipcperf_engine::mechanism::MECHANISMS;
@@ -13,10 +13,10 @@ use crate::dropin::PROGRAMS;
 use ipcperf_report::export::EXPORTERS;
 use ipcperf_study::STUDIES;
 
-/// A name and what it stands for; nothing where the name says it.
+/// A name and its description, which may be empty.
 type Word = (&'static str, &'static str);
 
-/// Takes any text; completions offer the words of a registry.
+/// Value parser that accepts any text; completions offer the words of a registry.
 #[derive(Clone, Debug)]
 pub(super) struct Known(fn() -> Vec<Word>);
 
@@ -94,7 +94,7 @@ impl Known {
         Self(|| EXPORTERS.iter().map(|exporter| (exporter.name, exporter.about)).collect())
     }
 
-    /// `what` and the words, for help.
+    /// Returns `what` and the words, for help texts.
     pub(super) fn help(&self, what: &str) -> String {
         let names: Vec<&str> = (self.0)().into_iter().map(|(name, _)| name).collect();
         format!("{what}: {}", names.join(", "))

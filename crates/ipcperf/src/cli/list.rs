@@ -22,7 +22,7 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
         entries.push(workloads_json);
     }
     if wanted(Listed::Instruments) {
-        // A list of everything comes at once.
+        // Trying the instruments would delay a list of everything.
         let all = arguments.what.is_none();
         tables.push(if all { untried_instrument_list } else { instrument_list });
         entries.push(instruments_json);

@@ -12,7 +12,7 @@ use crate::program::environment;
 use ipcperf_plan::machine::warnings;
 use ipcperf_report::terminal::{machine_json, machine_page};
 
-/// The sizes at which copies are measured: by fours, from a cache line's worth to beyond most caches.
+/// Sizes at which copies are measured, in factors of four, from a cache line to more than most caches.
 const COPY_SIZES: [usize; 10] =
     [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20];
 

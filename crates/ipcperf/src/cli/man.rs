@@ -1,4 +1,4 @@
-//! `ipcperf man`: the manual page, one for all commands, made from their definitions.
+//! `ipcperf man`: the manual page of all commands, generated from their definitions.
 
 use std::io;
 
@@ -16,7 +16,7 @@ harness, side by side. Each case is measured again and again in fresh processes,
 shuffled; what the machine held up is set aside and made again; every sample is kept in a results file \
 of JSON lines, from which tables are made.";
 
-/// What is often asked, and how.
+/// Examples of frequent tasks.
 const EXAMPLES: [(&str, &str); 9] = [
     ("ipcperf", "surveys this machine: ten mechanisms, about a minute"),
     ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "bandwidth by buffer size"),
@@ -39,7 +39,7 @@ const ENVIRONMENT: [(&str, &str); 1] = [(
     "How wide tables may be where standard output is no terminal. The default is 116.",
 )];
 
-/// Pages of the mechanisms that are measured, and of a measurement's neighbours.
+/// Manual pages of the measured mechanisms and of related topics.
 const SEE_ALSO: [&str; 7] =
     ["pipe(7)", "unix(7)", "tcp(7)", "udp(7)", "shm_overview(7)", "sched(7)", "perf(1)"];
 
@@ -51,7 +51,7 @@ fn page() -> io::Result<Vec<u8>> {
     let mut all = Arguments::command();
     all.build();
     let mut page = Vec::new();
-    // An empty date would leave its place to what comes after it.
+    // An empty date would shift the fields after it.
     let man = Man::new(all.clone()).title("IPCPERF").date(" ").manual("User Commands");
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -64,7 +64,7 @@ fn page() -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Every command, one that has others as these.
+/// Returns every command; a command with subcommands is replaced by these.
 fn called(all: &clap::Command) -> Vec<&clap::Command> {
     let visible = |one: &&clap::Command| one.get_name() != "help" && !one.is_hide_set();
     all.get_subcommands()
@@ -92,7 +92,7 @@ fn description() -> Roff {
     roff
 }
 
-/// How a command is called, its name in bold.
+/// Returns the usage line of a command, its name in bold.
 fn usage(command: &clap::Command) -> Vec<clap_mangen::roff::Inline> {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -101,7 +101,7 @@ fn usage(command: &clap::Command) -> Vec<clap_mangen::roff::Inline> {
     vec![bold(name), roman(rest)]
 }
 
-/// A command: how it is called, what it is for, and what each of its arguments means.
+/// Describes a command: usage, purpose and arguments.
 fn describe(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     let mut roff = Roff::new();
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
@@ -112,14 +112,14 @@ fn describe(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     roff.to_writer(page)?;
     let mut options = Vec::new();
     Man::new(command.clone()).render_options_section(&mut options)?;
-    // Its heading is for a page of its own.
+    // Removes the section heading, which is meant for a separate page.
     let options = String::from_utf8_lossy(&options);
     let (_, options) = options.split_once(".SH OPTIONS\n").unwrap_or_default();
     page.extend_from_slice(options.as_bytes());
     Ok(())
 }
 
-/// What stands below the commands.
+/// Returns the sections after the commands.
 fn closing() -> Roff {
     let mut roff = Roff::new();
     let codes = EXIT_CODES.map(|(code, meaning)| (code.to_string(), sentence(meaning)));
@@ -135,7 +135,7 @@ fn closing() -> Roff {
     roff
 }
 
-/// `words` with a capital letter and a full stop.
+/// Adds a capital letter and a full stop to `words`.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(char::to_uppercase).into_iter().flatten();
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// The page as plain text: roff's hyphens are ours again.
+    /// Returns the page as plain text, with roff's escaped hyphens restored.
     fn text() -> String {
         String::from_utf8(page().unwrap()).unwrap().replace("\\-", "-")
     }

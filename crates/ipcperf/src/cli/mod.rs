@@ -1,4 +1,4 @@
-//! The command line: what was typed, and which part of the program answers it.
+//! The command line: arguments, and the code that executes each command.
 
 mod arguments;
 mod completions;
@@ -34,7 +34,7 @@ pub(crate) use show::whole_page;
 
 use arguments::{Arguments, Command, SurveyArguments};
 
-/// Parses the arguments, does what they say, and turns what came of it into an exit code.
+/// Parses the arguments, executes the command and returns the exit code.
 pub(crate) fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -43,7 +43,7 @@ pub(crate) fn main() -> ExitCode {
     end(obey(&arguments))
 }
 
-/// What [`main`] does where this program was started by the name of another, for which it stands.
+/// Entry point if this program was started under the name of a compatibility program.
 pub(crate) fn main_of(program: &str, arguments: &[OsString]) -> ExitCode {
     end(dropin::stand_for(program, arguments).map(Ending::OfProgram))
 }
@@ -52,9 +52,9 @@ fn end(came: Result<Ending, Error>) -> ExitCode {
     came.map_or_else(|error| refuse(&error), ExitCode::from)
 }
 
-/// Tells why the command ends, and returns the exit code for it.
+/// Prints the error that ends the command and returns its exit code.
 pub(crate) fn refuse(error: &Error) -> ExitCode {
-    // What was told as JSON is not told again in words.
+    // Errors that were reported as JSON are not reported again as text.
     if !matches!(error, Error::Told) {
         tell(&error.told());
     }
@@ -82,10 +82,10 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
     }
 }
 
-/// Help and version are answers; everything else is a mistake, told in one line.
+/// Help and version go to standard output; everything else is an error, printed on one line.
 fn explain(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // A reader that has gone away is a clean end.
+        // A reader that has closed the pipe is not an error.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }

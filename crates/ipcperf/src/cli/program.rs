@@ -1,5 +1,5 @@
-//! `ipcperf as PROGRAM ARGS...`: stands for a program of the documents; `--install DIR` makes links, `--about PROGRAM`
-//! tells what is not as it was. Alone it lists them.
+//! `ipcperf as PROGRAM ARGS...`: runs as a compatibility program. `--install DIR` makes links, `--about PROGRAM` prints
+//! usage and differences from the original; without arguments, lists the programs.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(super) struct ProgramArguments {
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["call", "install"])]
     #[arg(value_parser = Known::programs(), hide_possible_values = true)]
     about: Option<String>,
-    // One list: whatever follows the program is for it, flags of this command's own among it.
+    // A single list: everything after the program belongs to it, including flags that this command has too.
     #[arg(value_name = "PROGRAM", num_args = 0.., help = programs_help())]
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandName)]
     call: Vec<OsString>,
@@ -30,10 +30,10 @@ fn programs_help() -> String {
     Known::programs().help("What PROGRAM takes comes after it [default: list them]; it is one of")
 }
 
-/// Ends as the program that was named does; without one, tells which there are.
+/// Runs as the named program and returns its exit code; without a name, lists the programs.
 ///
 /// # Errors
-/// Usage where no program has that name; that links cannot be made.
+/// Returns a usage error if no program has that name. Also fails if links cannot be created.
 pub(super) fn stand_for(arguments: &ProgramArguments) -> Result<Ending, Error> {
     match arguments {
         ProgramArguments { install: Some(folder), .. } => dropin::install(folder),

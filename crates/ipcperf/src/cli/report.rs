@@ -27,11 +27,11 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
     print(&write(&files, given, page, arguments.figures.as_deref())?)
 }
 
-/// Writes the report on `files`, judged by the study `given` or by that in them, to `path` and its figures to a folder of their own, and says what is
-/// where.
+/// Writes the report on `files` to `path`, with the verdicts of the study `given` or of the study stored in the files,
+/// and its figures to the folder `figures`. Returns a message with the paths.
 ///
 /// # Errors
-/// That one of them cannot be written.
+/// Fails if one of them cannot be written.
 pub(super) fn write(
     files: &[Summarised],
     given: Option<Study>,

@@ -1,4 +1,4 @@
-//! `ipcperf resume`: goes on with a results file.
+//! `ipcperf resume`: continues a results file.
 
 use ipcperf_engine::placement::Topology;
 use ipcperf_model::printable::printable_line;
@@ -6,6 +6,7 @@ use ipcperf_results::{Header, Results, Writer};
 
 use super::arguments::ResumeArguments;
 use super::export::Exports;
+use super::stored;
 use crate::cli::session::{decided_by, measured, present, topology};
 use crate::error::{Ending, Error};
 use crate::printing::{Progress, tell};
@@ -18,12 +19,13 @@ use ipcperf_study::Study;
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
     let mut writer = Writer::open(arguments.file.clone())?;
-    let (results, origin) = writer.read()?;
+    let (mut results, origin) = writer.read()?;
+    stored::complete(&mut results);
     let exports = Exports::parse(&arguments.exports.export, Some(&arguments.file))?;
     let header = results.header.clone();
     let plan = stored_plan(&header.plan, header.seed).map_err(refuse)?;
     plan.check_names().map_err(|error| refuse(error.to_string()))?;
-    // From here on what the file names is loaded.
+    // The code below loads the programs and libraries that the file names.
     arguments.custom.permit(&arguments.file, origin, &plan.custom_mechanisms())?;
     same_machine(&header, &plan, &topology()?).map_err(refuse)?;
     same_noise_detection(&header).map_err(refuse)?;
@@ -54,10 +56,10 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
     Ok(ending)
 }
 
-/// The study whose claims decide how often cases are repeated, where they do.
+/// Returns the study whose hypotheses decide how often cases are repeated; `None` if there is none.
 ///
 /// # Errors
-/// In words, that the file does not hold the study, or one that cannot be read.
+/// Returns a message if the study is not in the file or cannot be read.
 fn study_of(header: &Header, plan: &Plan) -> Result<Option<Study>, String> {
     if !matches!(plan.enough, Enough::UntilDecided(_)) {
         return Ok(None);
@@ -75,7 +77,7 @@ fn before(results: Results, retry: Retry) -> Before {
     Before { samples, observations, failures, elapsed_ns, retry }
 }
 
-/// Figures of two machines do not belong into one file.
+/// Checks that this is the machine of `header`: a file must not mix the results of two machines.
 fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(), String> {
     let (then, now) = (&header.environment, environment());
     let facts = [
@@ -101,7 +103,7 @@ fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(),
     })
 }
 
-/// One file has its disturbed runs excluded, or none of them: its header says which.
+/// Checks that noise detection is on or off as in `header`: a file must not mix both.
 fn same_noise_detection(header: &Header) -> Result<(), String> {
     match (header.environment.program.noise_detection, noise_detection()) {
         (Some(false), NoiseDetection::On) => Err("it was measured with noise detection off \
@@ -114,7 +116,7 @@ fn same_noise_detection(header: &Header) -> Result<(), String> {
     }
 }
 
-/// What a reader must know who finds two programs in one file.
+/// Returns a warning for readers of a file that two versions of the program have written.
 fn other_version(header: &Header) -> Option<String> {
     let then = (&header.environment.program.version, &header.environment.program.commit);
     let now = environment();

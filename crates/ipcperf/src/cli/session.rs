@@ -1,4 +1,4 @@
-//! A session: a plan is carried out, stored, and shown. Every command that measures goes through it.
+//! Session of a measuring command: executes a plan, stores the results and prints them.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -26,10 +26,10 @@ use ipcperf_report::terminal::{closing_words, plan_table, warning_line};
 use ipcperf_study::hypothesis::decided_cases;
 use ipcperf_study::{Length, Study};
 
-/// Copies are measured at so many sizes at most.
+/// Maximum number of sizes at which copies are measured.
 const MOST_COPY_SIZES: usize = 8;
 
-/// Which command measures.
+/// Command that measures.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Measuring<'a> {
     Survey(SurveyLength),
@@ -39,7 +39,7 @@ pub(super) enum Measuring<'a> {
 }
 
 impl<'a> Measuring<'a> {
-    /// What is spent on the limits: a survey has the time.
+    /// Returns the effort for measuring the hardware limits; a full survey can afford more.
     const fn effort(self) -> Effort {
         match self {
             Self::Survey(SurveyLength::Full) => Effort::Thorough,
@@ -50,7 +50,7 @@ impl<'a> Measuring<'a> {
         }
     }
 
-    /// The command's word, which names the results file.
+    /// Returns the name of the command, which becomes part of the name of the results file.
     fn name(self) -> &'a str {
         match self {
             Self::Survey(_) => "survey",
@@ -60,7 +60,7 @@ impl<'a> Measuring<'a> {
         }
     }
 
-    /// Whether less is measured than there is.
+    /// Whether a reduced set is measured.
     fn is_quick(self) -> bool {
         matches!(self, Self::Survey(SurveyLength::Quick) | Self::Study(_, Length::Quick))
     }
@@ -73,7 +73,7 @@ impl<'a> Measuring<'a> {
     }
 }
 
-/// Prints `plan` as a table, or as one object.
+/// Prints `plan` as a table or as a JSON object.
 pub(super) fn print_plan(plan: &Plan, json: bool) -> Result<Ending, Error> {
     if !json {
         return print(&plan_table(plan));
@@ -85,7 +85,8 @@ pub(super) fn print_plan(plan: &Plan, json: bool) -> Result<Ending, Error> {
     print_json(&object)
 }
 
-/// What was typed, changed by `adapt` where the command is not `run`, held against this machine.
+/// Parses the arguments and resolves them against this machine. `adapt` changes the request for commands other than
+/// `run`.
 pub(super) fn resolve(
     matrix: &MatrixArguments,
     adapt: impl FnOnce(&mut Request),
@@ -101,13 +102,13 @@ pub(super) fn topology() -> Result<Topology, Error> {
         .map_err(|errno| Error::Machine(format!("cannot read which CPUs are allowed: {errno}")))
 }
 
-/// What was measured, and how that ended.
+/// Results of a session and the state in which it ended.
 pub(super) struct Measured {
     pub(super) ending: Ending,
     pub(super) file: Summarised,
 }
 
-/// Carries out `plan`, and writes what comes of it where it was asked for.
+/// Executes `plan` and writes the results and exports.
 pub(super) fn carry_out(
     plan: &Plan,
     measuring: Measuring<'_>,
@@ -134,12 +135,13 @@ pub(super) fn carry_out(
     Ok(Measured { ending, file })
 }
 
-/// What was measured, as a reader of the file at `path` would have it.
+/// Returns the results as a reader of the file at `path` would get them.
 pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summarised {
     Summarised::of(path, results(header, outcome))
 }
 
-/// Which cases of a run that has `header` no open claim of `study` needs, by what was measured so far.
+/// Returns a function that finds the cases that no undecided hypothesis of `study` needs, given the results so far of
+/// the run with `header`.
 pub(super) fn decided_by(
     study: Option<&Study>,
     header: &Header,
@@ -165,8 +167,8 @@ fn results(header: Header, outcome: Outcome) -> Results {
     }
 }
 
-/// What comes first in the file; the limits, which every figure is held against, take a tenth of a
-/// second, or two in a survey.
+/// Returns the header of a results file. It includes the hardware limits, to which all figures are compared; measuring
+/// them takes 0.1 s, or 2 s in a survey.
 fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
     let limits = limits::measure(&topology()?, &copy_sizes(plan), measuring.effort());
     Ok(Header {
@@ -185,12 +187,12 @@ fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
     })
 }
 
-/// The arguments, to be read by people: what is no text in them is marked.
+/// Returns the arguments for display; bytes that are not valid UTF-8 are replaced.
 fn typed() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// What makes figures come out other than they would is told before there are any.
+/// Prints warnings about conditions that distort the figures, before there are any.
 fn tell_what_distorts(environment: &Environment) {
     let grave = |warning: &Warning| warning.severity() == Severity::Distorts;
     for warning in warnings(environment).iter().filter(|warning| grave(warning)) {
@@ -198,14 +200,14 @@ fn tell_what_distorts(environment: &Environment) {
     }
 }
 
-/// The sizes at which copies are measured: those of the plan, or some spread over them.
+/// Returns the sizes at which copies are measured: those of the plan, or a selection spread over them.
 fn copy_sizes(plan: &Plan) -> Vec<usize> {
     let sizes: BTreeSet<u64> = plan.cases.iter().map(|case| case.spec.buffer_bytes).collect();
     let step = sizes.len().div_ceil(MOST_COPY_SIZES).max(1);
     sizes.iter().step_by(step).filter_map(|&bytes| usize::try_from(bytes).ok()).collect()
 }
 
-/// Prints what came of a plan, and where it is kept.
+/// Prints the results of a plan, and the path of its file.
 pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Result<(), Error> {
     let (results, plan) = (&measured.results, &measured.results.header.plan);
     match form {

@@ -23,12 +23,12 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<Ending, Error> {
         true => print_with(|out| (JSON.write)(&files, out)),
         false => print(&files.iter().map(whole_page).collect::<Vec<_>>().join("\n\n")),
     };
-    // A large file is millions of pieces of memory: the system takes them back sooner than we.
+    // A large file takes millions of allocations; the kernel frees them faster at exit than we can.
     std::mem::forget(files);
     shown
 }
 
-/// All that is shown of a file.
+/// Returns the complete page about a file.
 pub(crate) fn whole_page(file: &Summarised) -> String {
     let results = &file.results;
     let header = &results.header;
@@ -41,13 +41,13 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
 }
 
-/// The verdicts of the study that `file` was measured for, where it was for one that can be read.
+/// Returns the verdicts of the study that `file` was measured for; `None` if there is no study or it cannot be read.
 pub(super) fn verdicts(file: &Summarised) -> Option<String> {
     let study = measured_for(file)?;
     Some(verdicts_text(&judge(&study, &file.results)))
 }
 
-/// The tables of the study that `file` was measured for; `None` where there are none.
+/// Returns the tables of the study that `file` was measured for; `None` if there are none.
 pub(super) fn study_tables(file: &Summarised) -> Option<String> {
     let files = std::slice::from_ref(file);
     let asked = Asked::of(files, None)?;
@@ -55,7 +55,7 @@ pub(super) fn study_tables(file: &Summarised) -> Option<String> {
     (!tables.is_empty()).then(|| study_tables_text(&tables))
 }
 
-/// The machine, and what a reader must know of how it was measured.
+/// Returns the description of the machine, and of a quick survey's limitations.
 pub(super) fn heading(header: &Header) -> String {
     let machine = header.environment.in_one_line();
     if header.quick {
@@ -64,7 +64,7 @@ pub(super) fn heading(header: &Header) -> String {
     machine
 }
 
-/// Heading, tables, the findings in words, and what to know before believing them.
+/// Returns the heading, the tables, the findings as sentences and the notes on data quality.
 pub(super) fn page(heading: String, file: &Summarised) -> String {
     let (summaries, results) = (&file.summaries, &file.results);
     let (samples, precision) = (&results.samples, results.header.plan.until_ci);

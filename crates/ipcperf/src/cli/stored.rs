@@ -1,4 +1,4 @@
-//! Results files as commands read them.
+//! Input of results files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,21 +10,26 @@ use ipcperf_results::{Results, Strictness, read};
 use crate::error::Error;
 use crate::printing::tell;
 
-/// Reads the results file at `path`; tells what is not as it should be.
+/// Reads the results file at `path` and prints warnings about it.
 ///
 /// # Errors
-/// As [`read`] has them.
+/// Those of [`read`].
 pub(super) fn read_file(path: &Path, strictness: Strictness) -> Result<Summarised, Error> {
     let mut results = read(path, strictness)?;
     tell_warnings(path, &results);
-    results.complete_facts(|case| Some(find(&case.mechanism)?.case_facts(&case.options)));
+    complete(&mut results);
     Ok(Summarised::of(path, results))
 }
 
-/// Reads several files, whose custom mechanisms are named apart where one name is of different files.
+/// Adds what the engine knows about mechanisms to cases for which the file says nothing.
+pub(super) fn complete(results: &mut Results) {
+    results.complete_facts(|case| Some(find(&case.mechanism)?.case_facts(&case.options)));
+}
+
+/// Reads several files. If different custom mechanisms have the same name in them, they are renamed.
 ///
 /// # Errors
-/// As [`read`] has them.
+/// Those of [`read`].
 pub(super) fn read_files(
     paths: &[PathBuf],
     strictness: Strictness,

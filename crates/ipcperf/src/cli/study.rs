@@ -1,4 +1,4 @@
-//! `ipcperf study`: what is asked and claimed beforehand, from its file to the verdicts.
+//! `ipcperf study`: questions and hypotheses stated beforehand, from the study file to the verdicts.
 
 use std::io::Write;
 use std::path::Path;
@@ -93,7 +93,7 @@ fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
     print_plan(&plan, arguments.json)
 }
 
-/// The part of a study that was asked for, how long it is, and its plan.
+/// Returns the requested part of a study, its length and its plan.
 fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
     let study = Study::find(&asked.study)?.only(&asked.only)?;
     let length = if asked.as_published { Length::AsPublished } else { length(asked.quick) };
@@ -103,14 +103,14 @@ fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
     Ok((study, length, plan))
 }
 
-/// The plan of the study called `name`, or in the file of that path.
+/// Returns the plan of the study with the name or path `name`.
 pub(super) fn plan_of(name: &str, quick: bool, custom: CustomArguments) -> Result<Plan, Error> {
     let study = Study::find(name)?;
     permit(&study, name, custom)?;
     Ok(study.plan(length(quick), &topology()?)?)
 }
 
-/// That what `study`, which was found as `name`, would load or start may be.
+/// Checks that the custom mechanisms of `study`, found as `name`, may be run.
 fn permit(study: &Study, name: &str, custom: CustomArguments) -> Result<(), Error> {
     custom.permit(Path::new(name), study.origin, &study.custom_mechanisms())
 }
@@ -133,10 +133,10 @@ fn run(arguments: &StudyRunArguments) -> Result<Ending, Error> {
     Ok(measured.ending)
 }
 
-/// The study that `file` was measured for: the one given, or as it stands in the results.
+/// Returns the study that `file` was measured for: the one `given`, or the one stored in the results.
 ///
 /// # Errors
-/// Usage where none is given and the results have none, or it has mistakes.
+/// Returns a usage error if none is given and the results have none. Also fails if the study has mistakes.
 fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
     if let Some(name) = given {
         let study = Study::find(name)?;
@@ -166,7 +166,7 @@ fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
     if arguments.gate && !passes(&judged) { Ok(Ending::GateSaidNo) } else { Ok(Ending::Done) }
 }
 
-/// Whether a gate opens: something could be judged, and all of that is supported.
+/// Whether the gate passes: at least one hypothesis could be judged, and all that could be are supported.
 fn passes(judged: &[Judged<'_>]) -> bool {
     let is_open = |one: &&Judged<'_>| !matches!(one.found.verdict, Verdict::NotTestable { .. });
     let mut tested = judged.iter().filter(is_open).peekable();

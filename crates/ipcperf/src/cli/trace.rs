@@ -1,4 +1,4 @@
-//! `ipcperf trace`: one case, one run, with instruments on, and what they saw.
+//! `ipcperf trace`: one run of one case with instruments, and their observations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::printing::{print_json, tell};
 use ipcperf_plan::{Enough, Grouping, Plan};
 use ipcperf_report::terminal::closing_words;
 
-/// What watches where nothing was named: ours, and not the tools they are compared to.
+/// Instruments that are off by default in a trace: external tools that ours are compared with.
 const COMPARISONS: [&str; 2] = ["strace", "bpftrace"];
 
 pub(super) fn trace(arguments: &RunArguments) -> Result<Ending, Error> {
@@ -53,7 +53,8 @@ fn plan(arguments: &RunArguments) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// What was seen of the run that counts: the last, or the last of each part of what could not be seen at once.
+/// Returns the observations of the valid run: the last one, or the last of each part if not all could be observed at
+/// once.
 fn of_last_run(results: &Results) -> Vec<Line> {
     let is_watched = |sample: &&Sample| sample.twin_of.is_none() && !sample.instruments.is_empty();
     let watched = results.samples.iter().filter(is_watched);

@@ -1,5 +1,5 @@
-//! What works on this machine, what does not, and what exactly would make it work; and what killed runs left.
-//! It tries and looks, and changes nothing unless asked to clean up.
+//! Diagnosis of this machine: what works, what does not and how to fix it, and what killed runs left behind. Only reads
+//! and tries; changes nothing unless asked to clean up.
 //!
 //! ```text
 //! mechanisms, their options, instruments, their events -> Finding -> Ailment -> page, JSON
@@ -17,37 +17,37 @@ use crate::journal::{self, Owner};
 
 pub(crate) use page::{doctor_json, doctor_page};
 
-/// What was looked at.
+/// Kind of item that is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Subject {
-    /// A way for bytes to get from one party to another.
+    /// A mechanism.
     Mechanism,
-    /// Something that watches a run.
+    /// An instrument.
     Instrument,
 }
 
-/// How much of it does not work.
+/// Extent of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Extent {
-    /// All of it.
+    /// The whole item does not work.
     Whole,
-    /// A value of an option, or an event: the rest works.
+    /// Only one value of an option, or one event, does not work.
     Part,
 }
 
-/// One thing that was looked at, or a part of one.
+/// Result for one item, or for a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) subject: Subject,
-    /// As it is typed: a mechanism's option with its value.
+    /// Name as on the command line; for an option, with its mechanism and value.
     pub(crate) name: String,
-    /// None where it works.
+    /// `None` if it works.
     pub(crate) ailment: Option<Ailment>,
 }
 
-/// Why something does not work.
+/// Problem with an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ailment {
     pub(crate) extent: Extent,
@@ -55,36 +55,36 @@ pub(crate) struct Ailment {
     pub(crate) remedy: String,
 }
 
-/// Whether what killed runs left is removed.
+/// Whether leftovers of killed runs are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cleaning {
-    /// It is looked at.
+    /// They are only listed.
     Look,
-    /// It is removed.
+    /// They are removed.
     Remove,
 }
 
-/// What became of something that a killed run left.
+/// State of an object that a killed run left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Fate {
-    /// It is there.
+    /// It exists.
     Found,
-    /// It was there, and is removed.
+    /// It existed and was removed.
     Removed,
-    /// It is there, and cannot be removed.
+    /// It exists and cannot be removed.
     NotRemoved,
 }
 
-/// What the runs of one dead command left.
+/// Objects that the runs of one dead command left behind.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftBehind {
-    /// The command, where its journal says so.
+    /// The command, if its journal names it.
     pub(crate) owner: Option<Owner>,
     pub(crate) names: Vec<(Leftover, Fate)>,
 }
 
-/// What dead commands of this user left. Dead journals of which nothing is left are removed with the rest.
+/// Returns what dead commands of this user left behind. When cleaning, also removes dead journals without leftovers.
 pub(crate) fn left_behind(cleaning: Cleaning) -> Vec<LeftBehind> {
     let of = |journal: journal::DeadJournal| {
         let (owner, found) = (journal.owner.clone(), journal.leftovers());
@@ -101,7 +101,7 @@ pub(crate) fn left_behind(cleaning: Cleaning) -> Vec<LeftBehind> {
     all.filter(|left| !left.names.is_empty()).collect()
 }
 
-/// Tries everything there is.
+/// Examines every mechanism and instrument.
 pub(crate) fn examine() -> Vec<Finding> {
     let mechanisms = MECHANISMS.iter().flat_map(|mechanism| of_mechanism(mechanism));
     mechanisms.chain(INSTRUMENTS.iter().flat_map(of_instrument)).collect()

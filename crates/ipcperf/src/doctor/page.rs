@@ -1,4 +1,4 @@
-//! What works here and what does not, for people and for scripts.
+//! Output of `ipcperf doctor`, for people and for scripts.
 
 use ipcperf_model::Unavailable;
 use ipcperf_model::instrument::counters::Pmu;
@@ -10,7 +10,7 @@ use ipcperf_plan::machine::Warning;
 use ipcperf_report::terminal::cells::new_table;
 use ipcperf_report::terminal::{warning_section, warnings_json};
 
-/// What works in a line for each kind; what does not, with the remedy; what bears on figures.
+/// Returns the page: working items, one line per kind; problems, with their remedies; warnings about measurements.
 pub(crate) fn doctor_page(
     findings: &[Finding],
     pmu: &Pmu,
@@ -30,7 +30,7 @@ pub(crate) fn doctor_page(
     parts.join("\n\n")
 }
 
-/// The same for scripts.
+/// Returns the same as JSON.
 pub(crate) fn doctor_json(
     findings: &[Finding],
     pmu: &Pmu,
@@ -60,7 +60,7 @@ fn left_json(left: &LeftBehind) -> impl Iterator<Item = Value> + '_ {
     })
 }
 
-/// What killed runs left, one row each.
+/// Formats the leftovers of killed runs, one row each.
 fn left_table(left: &[LeftBehind]) -> String {
     let mut table = new_table();
     table.set_header(["Left by killed runs", "what it is", "of the command", "now"]);
@@ -81,7 +81,7 @@ fn left_table(left: &[LeftBehind]) -> String {
     table.to_string()
 }
 
-/// What was changed, and what to do next.
+/// Returns the last lines: what was changed, and what to do next.
 fn closing(left: &[LeftBehind]) -> String {
     let fates = || left.iter().flat_map(|left| &left.names).map(|(_, fate)| *fate);
     let removed = fates().filter(|fate| *fate == Fate::Removed).count();
@@ -115,7 +115,7 @@ fn pmu_json(pmu: &Pmu) -> Value {
     })
 }
 
-/// What the processor counts, in a line.
+/// Returns the events that the processor counts, in one line.
 fn counted(pmu: &Pmu) -> String {
     let Some(counters) = pmu.counters else { return "none".to_owned() };
     let events = pmu.events.iter().filter(|(_, had)| had.is_ok()).map(|(name, _)| name.as_str());
@@ -150,13 +150,13 @@ fn working(findings: &[Finding], pmu: &Pmu) -> String {
     table.to_string()
 }
 
-/// One reason, and all that it keeps from working.
+/// A problem and all items that have it.
 struct Group<'a> {
     names: Vec<String>,
     ailment: &'a Ailment,
 }
 
-/// What does not work, each reason once: one remedy often helps several.
+/// Groups items by problem: one remedy often fixes several items.
 fn ailing(findings: &[Finding]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for finding in findings {

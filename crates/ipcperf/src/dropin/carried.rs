@@ -1,4 +1,4 @@
-//! Runs as the programs have them carried out.
+//! Execution of the runs of compatibility programs.
 
 use std::time::Duration;
 
@@ -12,46 +12,46 @@ use super::ended::Ended;
 use crate::runner::{Alone, Stopped, Told};
 use ipcperf_plan::{Watched, obstacle};
 
-/// What every run may take.
+/// Minimum timeout of a run.
 const LEAST_DEADLINE: Duration = Duration::from_secs(60);
-/// A message takes no longer, and neither does a kilobyte: slower is a hang. TCP with small buffers waits up to 40 ms
-/// for an acknowledgement.
+/// Upper limits for a message and for a byte; slower is a hang. TCP with small buffers waits up to 40 ms for an
+/// acknowledgement.
 const NS_PER_MESSAGE: u64 = 50_000_000;
 const NS_PER_BYTE: u64 = 1_000;
-/// What a phase whose total is found takes at most, beside its messages: it is aimed at 21 ms.
+/// Maximum overhead of a phase whose total is found by calibration; its target is 21 ms.
 const NS_PER_PHASE: u64 = 500_000_000;
-/// What a rest takes, with the flush of file systems.
+/// Maximum duration of a rest, including the flush of file systems.
 const NS_PER_REST: u64 = 30_000_000_000;
 
-/// `spec` with its options set to `options`.
+/// Returns `spec` with `options` added.
 pub(super) fn with_options(mut spec: RunSpec, options: &[(&str, &str)]) -> RunSpec {
     let owned = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     spec.options.extend(owned);
     spec
 }
 
-/// `spec` with requests that are answered by `reply`.
+/// Returns `spec` with requests that are answered by `reply`.
 pub(super) fn with_reply(mut spec: RunSpec, reply: Reply) -> RunSpec {
     spec.workload = Kind::RequestReply;
     spec.handling.reply = reply;
     spec
 }
 
-/// `count` phases in one pair of parties.
+/// Returns `count` phases in one pair of peers.
 pub(super) const fn repeats(count: u32, rest: Rest) -> Option<Repeats> {
     Some(Repeats { count, rest })
 }
 
-/// The CPUs of `placement`.
+/// Returns the CPUs of `placement`.
 ///
 /// # Errors
-/// That this machine has none such.
+/// Fails if this machine has no such CPUs.
 pub(super) fn cpus(placement: Placement) -> Result<Option<[u32; 2]>, Ended> {
     let topology = Topology::read().map_err(|errno| Ended::because(&errno.to_string()))?;
     topology.resolve(placement).map_err(|error| Ended::because(&error.to_string()))
 }
 
-/// Whoever carries out the runs of a program.
+/// Executor of the runs of a program.
 #[derive(Debug)]
 pub(super) struct Carrier<'a> {
     name: &'a str,
@@ -59,29 +59,29 @@ pub(super) struct Carrier<'a> {
 }
 
 impl<'a> Carrier<'a> {
-    /// For the program `name`.
+    /// Creates the executor for the program `name`.
     ///
     /// # Errors
-    /// That signals cannot be caught.
+    /// Fails if signals cannot be caught.
     pub(super) fn ready(name: &'a str) -> Result<Self, Ended> {
         let alone = Alone::ready().map_err(|error| Ended::because(&format!("{name}: {error}")))?;
-        // Scripts that trace the original look for it by its name.
+        // Scripts that trace the original find it by its name.
         Ok(Self { name, alone: alone.called(name) })
     }
 
-    /// What `spec` comes to.
+    /// Executes `spec` and returns the measurement.
     ///
     /// # Errors
-    /// What stopped it.
+    /// Returns the reason why the run was stopped.
     pub(super) fn measure(&mut self, spec: &RunSpec) -> Result<Measurement, Ended> {
         let ran = self.run(spec, &Watched::default());
         ran.map(|(measured, _)| measured).map_err(|why| Ended::stopped(self.name, &why))
     }
 
-    /// What `spec` comes to, and what the instruments of `watched` told.
+    /// Executes `spec` and returns the measurement and what the instruments of `watched` reported.
     ///
     /// # Errors
-    /// What stopped it.
+    /// Returns the reason why the run was stopped.
     pub(super) fn run(
         &mut self,
         spec: &RunSpec,
@@ -94,20 +94,20 @@ impl<'a> Carrier<'a> {
     }
 }
 
-/// What each phase came to is kept to the end.
+/// Maximum number of phases per run: the result of each is stored until the end.
 pub(super) const MOST_PHASES: u32 = 1_000_000;
 
-/// That more phases are asked of `spec` than one pair of parties plays.
+/// Returns an error message if `spec` has more phases than one pair of peers may run.
 fn too_many(spec: &RunSpec) -> Option<String> {
     let count = spec.repeats.map_or(1, |repeats| repeats.count);
     (count > MOST_PHASES)
         .then(|| format!("{count} times in one pair of parties: at most {MOST_PHASES} are kept"))
 }
 
-/// How long `spec` may take: a run that hangs ends, one that is slow does not.
+/// Returns the timeout of `spec`, which ends a run that hangs but not one that is slow.
 fn deadline(spec: &RunSpec) -> Duration {
     let phases = spec.repeats.map_or(1, |repeats| u64::from(repeats.count.max(1)));
-    // Where the total is found, at least a few messages are sent and answered, however large.
+    // Calibration sends at least a few messages and their replies, however large.
     let total_bytes = spec.total_bytes.unwrap_or(spec.buffer_bytes.saturating_mul(4));
     let messages = total_bytes / spec.buffer_bytes.max(1);
     let phase_ns = messages

@@ -1,4 +1,5 @@
-//! `ipc-comparisontest`: the program of document 002, a large datagram against a file that is passed.
+//! `ipc-comparisontest`: the program of M. Shuldman (Inferno Nettverk), which compares a large datagram with a file
+//! whose descriptor is passed.
 
 use clap::{Arg, Command};
 use ipcperf_model::{Measurement, RoleUsage, RunSpec};
@@ -8,7 +9,7 @@ use super::ended::{Ended, FAILED};
 use super::typed::{amount, command, number, parse, usage as usage_of};
 use super::{Call, Program, say};
 
-/// The program.
+/// The compatibility program.
 pub(super) const PROGRAM: Program = Program {
     names: &["ipc-comparisontest"],
     about: "CPU time of a large datagram, or of a file that is passed (M. Shuldman, Inferno Nettverk)",
@@ -21,10 +22,10 @@ pub(super) const PROGRAM: Program = Program {
     run,
 };
 
-/// What is sent, by the program's word, under the article's heading, and our name for it.
+/// Modes: argument, heading in the original article, and mechanism.
 const MODES: [(&str, &str, &str); 2] =
     [("message", "Message", "dgram-fds"), ("file", "File", "file-ref")];
-/// What the article sent, and how often.
+/// Message size and count of the original article.
 const BYTES: u64 = 112_192;
 const COUNT: u64 = 1_000_000;
 
@@ -65,7 +66,7 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     say(&table(heading, &measured)).map_err(Ended::into_failed)
 }
 
-/// CPU time of both processes, under the article's headings.
+/// Formats the CPU time of both processes under the headings of the article.
 #[allow(
     clippy::cast_precision_loss,
     reason = "seconds, three digits behind the point of which are printed"

@@ -1,22 +1,22 @@
-//! How a program of the documents ends where it does not do what was asked.
+//! Endings of a compatibility program that fails.
 
 use ipcperf_model::{Failure, FailureKind};
 
 use crate::last_signal;
 use crate::runner::Stopped;
 
-/// What sysexits(3) has for wrong usage, for what the system refuses, and for what fails in mid-transfer.
+/// Codes of sysexits(3) for wrong usage, for a refusal by the system, and for a transfer that fails.
 pub(super) const EX_USAGE: u8 = 64;
 const EX_OSERR: u8 = 71;
 const EX_IOERR: u8 = 74;
-/// What programs without sysexits end with, whatever went wrong.
+/// Exit code for any failure in programs that do not use sysexits.
 pub(super) const FAILED: u8 = 1;
-/// What a shell shows of a program that died of SIGINT, and of SIGPIPE. The command dies of them at its end; these
-/// codes stand for that until then.
+/// Exit codes that a shell shows for death by SIGINT and by SIGPIPE. The command dies of the signal at its end; until
+/// then these codes stand for it.
 const INTERRUPTED: u8 = 130;
 const BROKEN_PIPE: u8 = 141;
 
-/// Its last words, for standard error, and its exit code.
+/// Exit code, and the message for standard error.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) code: u8,
@@ -24,17 +24,17 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Wrong usage: `usage` says how it is used.
+    /// Wrong usage; `usage` is the usage text.
     pub(super) fn wrong_usage(code: u8, usage: String) -> Self {
         Self { code, words: usage }
     }
 
-    /// The system does not have, or not give, what was asked.
+    /// A refusal by the system, or a resource that it lacks.
     pub(super) fn because(words: &str) -> Self {
         Self { code: EX_OSERR, words: words.to_owned() }
     }
 
-    /// A run of program `name` was stopped. A failure keeps its kind, as far as the original told them apart.
+    /// A run of the program `name` was stopped. Failures map to exit codes as far as the original distinguished them.
     pub(super) fn stopped(name: &str, why: &Stopped) -> Self {
         match why {
             Stopped::Interrupted => Self { code: INTERRUPTED, words: String::new() },
@@ -45,13 +45,13 @@ impl Ended {
         }
     }
 
-    /// Nobody reads any more what it prints: it dies of SIGPIPE, without a word.
+    /// The reader of standard output is gone: the program dies of SIGPIPE, without a message.
     pub(super) fn broken_pipe() -> Self {
         last_signal::pipe_is_broken();
         Self { code: BROKEN_PIPE, words: String::new() }
     }
 
-    /// The same end with [`FAILED`]: the original had one code for everything.
+    /// Replaces the exit code with [`FAILED`], for originals that had one code for every failure.
     pub(super) fn into_failed(self) -> Self {
         let is_by_signal = [INTERRUPTED, BROKEN_PIPE].contains(&self.code);
         let code = if is_by_signal { self.code } else { FAILED };
@@ -76,7 +76,7 @@ fn code_of(failure: &Failure) -> u8 {
 }
 
 fn remedy(failure: &Failure) -> String {
-    // Its remedy is a flag that these programs do not have.
+    // The remedy for a timeout is a flag that these programs do not have.
     let remedy = failure.remedy.as_ref().filter(|_| failure.what != FailureKind::Deadline);
     remedy.map_or_else(String::new, |remedy| format!("; {remedy}"))
 }

@@ -1,4 +1,4 @@
-//! Links to the command by the names of the documents' programs.
+//! Symbolic links to the command, named after the compatibility programs.
 
 use std::fs::{read_link, remove_file, symlink_metadata};
 use std::os::unix::fs::symlink;
@@ -10,10 +10,10 @@ use super::names;
 use crate::error::{Ending, Error};
 use crate::printing::print;
 
-/// Makes a link in `folder` for each name, and says so. One to ipcperf that is there already is made anew.
+/// Creates a symbolic link in `folder` for each name and prints it. An existing link to ipcperf is replaced.
 ///
 /// # Errors
-/// That a link cannot be made, or that something else has its name.
+/// Fails if a link cannot be created, or if its name is in use by something else.
 pub(crate) fn install(folder: &Path) -> Result<Ending, Error> {
     let target = std::env::current_exe()
         .map_err(|error| Error::Machine(format!("cannot find this program: {error}")))?;
@@ -32,7 +32,7 @@ pub(crate) fn install(folder: &Path) -> Result<Ending, Error> {
     print(&made.join("\n"))
 }
 
-/// That nothing is at `path` but, perhaps, a link to an ipcperf like `target`.
+/// Checks that `path` does not exist, or is a symbolic link to an ipcperf like `target`.
 fn check(path: &Path, target: &Path) -> Result<(), Error> {
     if symlink_metadata(path).is_err() {
         return Ok(());

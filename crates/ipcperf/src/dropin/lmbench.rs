@@ -1,4 +1,4 @@
-//! `lat_pipe`, `lat_unix`, `lat_tcp`, `bw_pipe`, `bw_unix`, `bw_tcp`: names, options and lines of lmbench 3.
+//! `lat_pipe`, `lat_unix`, `lat_tcp`, `bw_pipe`, `bw_unix`, `bw_tcp`: names, options and output lines of lmbench 3.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -23,7 +23,7 @@ const DIFFERS: [&str; 6] = [
     "lmbench rounds `-M` up to whole messages by adding too much; here it is the next multiple.",
 ];
 
-/// Round trips.
+/// The latency programs.
 pub(super) const LATENCIES: Program = Program {
     names: &["lat_pipe", "lat_unix", "lat_tcp"],
     about: "the whole round trip of a message, us (lmbench 3)",
@@ -32,7 +32,7 @@ pub(super) const LATENCIES: Program = Program {
     run,
 };
 
-/// Streams.
+/// The bandwidth programs.
 pub(super) const BANDWIDTHS: Program = Program {
     names: &["bw_pipe", "bw_unix", "bw_tcp"],
     about: "bandwidth of a stream, MB/s of 1,000,000 bytes (lmbench 3)",
@@ -41,18 +41,18 @@ pub(super) const BANDWIDTHS: Program = Program {
     run,
 };
 
-/// What lmbench ends with on wrong usage.
+/// Exit code of lmbench for wrong usage.
 const WRONG_USAGE: u8 = 255;
-/// Repetitions of which nothing is said.
+/// Default number of repetitions.
 const REPETITIONS: u64 = 11;
-/// Each pair has a thread here, seven descriptors, and three processes.
+/// Maximum of `-P`: each pair needs a thread in this process, seven descriptors and three processes.
 const MOST_PAIRS: u64 = 128;
-/// Bytes of one call of a stream.
+/// Default message size of a stream, in bytes.
 const STREAM_BYTES: u64 = 64 << 10;
-/// Hosts that are this machine.
+/// Names of this host.
 const HERE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// What one of the programs measures.
+/// Measurement of one of the programs.
 #[derive(Clone, Copy, Debug)]
 struct Subject {
     workload: Kind,
@@ -120,7 +120,7 @@ fn usage_line(subject: Subject) -> &'static str {
     }
 }
 
-/// `512`, `64k`, `10m`, `1g`: powers of 1,024, as lmbench has them.
+/// Parses `512`, `64k`, `10m`, `1g`: powers of 1,024, as in lmbench.
 fn bytes(text: &str) -> Result<NonZeroU64, String> {
     let (digits, shift) = match text.to_ascii_lowercase().chars().last() {
         Some('k') => (&text[..text.len() - 1], 10),
@@ -146,7 +146,7 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
     say_on_error(&line(subject, &spec, server, &measured))
 }
 
-/// The host that was named, which is this one.
+/// Returns the host that was named, which must be this one.
 fn server<'a>(name: &str, typed: &'a ArgMatches) -> Result<&'a str, Ended> {
     let server = typed.get_one::<String>(SERVER).map_or(HERE[0], String::as_str);
     let here = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -175,12 +175,12 @@ fn asked(subject: Subject, typed: &ArgMatches) -> RunSpec {
     if subject.is_tcp() { with_options(spec, &[("nodelay", "off")]) } else { spec }
 }
 
-/// `bytes`, rounded up to whole messages, as lmbench does.
+/// Rounds `bytes` up to whole messages, as lmbench does.
 fn whole_messages(bytes: u64, buffer_bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(buffer_bytes).unwrap_or(bytes)
 }
 
-/// What each of `pairs` pairs came to, all measured at once.
+/// Measures `pairs` pairs at once and returns the repetitions of each.
 fn together(name: &str, spec: &RunSpec, pairs: u64) -> Result<Vec<Vec<Repeat>>, Ended> {
     let measure = || Ok(Carrier::ready(name)?.measure(spec)?.repeats);
     thread::scope(|scope| {
@@ -194,7 +194,8 @@ fn together(name: &str, spec: &RunSpec, pairs: u64) -> Result<Vec<Vec<Repeat>>, 
     })
 }
 
-/// lmbench's line: the median over the repetitions, of a message's mean over all pairs, or of their sum.
+/// Formats the line of lmbench. Each pair counts with its median over the repetitions: latencies are averaged over the
+/// pairs, bandwidths are summed.
 #[allow(
     clippy::cast_precision_loss,
     reason = "figures, four digits behind the point of which are printed"

@@ -1,11 +1,11 @@
-//! The documents' programs by their own names: `ipcperf as PROGRAM ARGS...`, or a link of that name.
+//! Compatibility programs, under their own names: `ipcperf as PROGRAM ARGS...`, or a link of that name.
 //!
 //! ```text
 //! the original's arguments -> RunSpec -> runner::Alone -> the original's lines and exit codes
 //! ```
 //!
-//! Each is a thin layer: what is measured is what every run measures. Adding one is a file here and a line in
-//! [`PROGRAMS`].
+//! Each program is a thin layer: it measures in the same way as every other run. To add one, add a file here and a line
+//! in [`PROGRAMS`].
 
 mod carried;
 mod comparison;
@@ -27,22 +27,22 @@ use crate::error::Error;
 use crate::printing::{print_to, tell};
 use ended::Ended;
 
-/// A program of the documents, or a family of them that take the same arguments.
+/// A compatibility program, or a family of programs with the same arguments.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// The names it is called by.
+    /// Names of the program.
     pub(crate) names: &'static [&'static str],
-    /// What it is and whose, in one line.
+    /// Description and author, in one line.
     pub(crate) about: &'static str,
-    /// What is not as in the original, on purpose.
+    /// Intended differences from the original.
     pub(crate) differs: &'static [&'static str],
-    /// How one of its names is used, as it says itself where it is used wrongly.
+    /// Returns the usage text for one of its names, which is also the message for wrong usage.
     pub(crate) usage: fn(&str) -> String,
-    /// Does what the original did.
+    /// Runs the program.
     run: fn(&Call<'_>) -> Result<(), Ended>,
 }
 
-/// Every program there is.
+/// All compatibility programs.
 pub(crate) const PROGRAMS: &[Program] = &[
     ipc::STATIC,
     ipc::BENCHMARK,
@@ -55,22 +55,22 @@ pub(crate) const PROGRAMS: &[Program] = &[
     lmbench::BANDWIDTHS,
 ];
 
-/// How a program was called.
+/// Name and arguments that a program was called with.
 #[derive(Clone, Copy, Debug)]
 struct Call<'a> {
     name: &'a str,
     arguments: &'a [OsString],
 }
 
-/// Every name of every program.
+/// Returns the names of all programs.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().flat_map(|program| program.names.iter().copied())
 }
 
-/// The program that is called `name`.
+/// Returns the program with the name `name`.
 ///
 /// # Errors
-/// Usage where none is.
+/// Returns a usage error if there is none.
 fn find(name: &str) -> Result<&'static Program, Error> {
     let known = PROGRAMS.iter().find(|program| program.names.contains(&name));
     known.ok_or_else(|| {
@@ -79,16 +79,16 @@ fn find(name: &str) -> Result<&'static Program, Error> {
     })
 }
 
-/// A line for each program.
+/// Returns one line per program.
 pub(crate) fn list() -> String {
     let line = |program: &Program| format!("{}: {}", program.names.join(", "), program.about);
     PROGRAMS.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How the program `name` is used, and what is not as in the original.
+/// Returns the usage of the program `name` and its differences from the original.
 ///
 /// # Errors
-/// Usage where no program has that name.
+/// Returns a usage error if no program has that name.
 pub(crate) fn about(name: &str) -> Result<String, Error> {
     let program = find(name)?;
     let differs = program.differs.iter().map(|difference| format!("- {difference}\n"));
@@ -100,16 +100,16 @@ pub(crate) fn about(name: &str) -> Result<String, Error> {
     ))
 }
 
-/// The program that `path`, by which this one was started, names.
+/// Returns the program named by `path`, the path by which this process was started.
 pub(crate) fn named_by(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_str()?;
     names().find(|known| *known == name)
 }
 
-/// Does what the program `name` does with `arguments`, and returns its exit code.
+/// Runs the program `name` with `arguments` and returns its exit code.
 ///
 /// # Errors
-/// Usage where no program has that name.
+/// Returns a usage error if no program has that name.
 pub(crate) fn stand_for(name: &str, arguments: &[OsString]) -> Result<u8, Error> {
     let Err(ended) = (find(name)?.run)(&Call { name, arguments }) else { return Ok(0) };
     if !ended.words.is_empty() {
@@ -131,7 +131,7 @@ fn say_piece(piece: &str) -> Result<(), Ended> {
     })
 }
 
-/// Prints `line` to standard error, where some of the originals print. What cannot be printed there is lost.
+/// Prints `line` to standard error, where some of the originals print. Errors other than a broken pipe are ignored.
 fn say_on_error(line: &str) -> Result<(), Ended> {
     match print_to(std::io::stderr(), &format!("{line}\n")) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Ended::broken_pipe()),

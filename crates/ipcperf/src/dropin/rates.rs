@@ -1,5 +1,4 @@
-//! `ibench`, `kdbench`, `bus-benchmark chart`: the programs of document 001, which tell how many calls are
-//! answered in a second.
+//! `ibench`, `kdbench` (S. Westerfeld) and `bus-benchmark chart` (systemd), which report calls answered per second.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use ipcperf_model::message_options::Reply;
@@ -11,14 +10,14 @@ use super::ended::{Ended, FAILED};
 use super::typed::{command, parse, usage as usage_of};
 use super::{Call, Program, say};
 
-/// How many phases of some 20 ms a rate is of.
+/// Number of phases, of some 20 ms each, in one rate.
 const PHASES: u32 = 5;
-/// The sizes of the tables, as powers of two: 1 B to 4 MiB.
+/// Sizes in the tables, as powers of two: 1 B to 4 MiB.
 const POWERS: std::ops::RangeInclusive<u32> = 0..=22;
-/// What a call is answered with, where it does not bring the payload back.
+/// Size of a reply without `--echo`, in bytes.
 const REPLY_BYTES: u64 = 8;
 
-/// The parts of a table, with the CPUs of client and server.
+/// Parts of the output, with the placement of client and server.
 const PARTS: [(&str, Placement); 2] =
     [("single cpu", Placement::Same), ("dual cpu", Placement::Split)];
 
@@ -35,7 +34,7 @@ pub(super) const IBENCH: Program = Program {
     run: ibench,
 };
 
-/// Calls through a bus without a bus.
+/// Calls through the transport of a bus, without the bus.
 pub(super) const KDBENCH: Program = Program {
     names: &["kdbench"],
     about: "calls through the bare transport of a bus a second, copied or by memfd (S. Westerfeld)",
@@ -125,7 +124,7 @@ fn bus_benchmark(call: &Call<'_>) -> Result<(), Ended> {
         .map_err(Ended::into_failed)
 }
 
-/// A column: what calls go through.
+/// A column of a table: the mechanism that it measures.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     heading: &'static str,
@@ -134,7 +133,7 @@ struct Column {
 }
 
 impl Column {
-    /// Calls of so many bytes, each answered by `reply`.
+    /// Returns a run of calls of `buffer_bytes` bytes, each answered by `reply`.
     fn spec(&self, buffer_bytes: u64, reply: Reply, cpus: Option<[u32; 2]>) -> RunSpec {
         let spec = RunSpec {
             cpus,
@@ -145,11 +144,11 @@ impl Column {
     }
 }
 
-/// A table for one CPU, and one for two.
+/// Two tables: one for a single CPU, one for two CPUs.
 #[derive(Debug)]
 struct Chart<'a> {
     columns: &'a [Column],
-    /// The heading of a column for the larger of the others.
+    /// Heading of an additional column for the maximum of the others.
     larger: Option<&'static str>,
     reply: Reply,
 }
@@ -170,7 +169,7 @@ impl Chart<'_> {
         Ok(())
     }
 
-    /// The widths are those of the posting.
+    /// The column widths are those of the original mailing-list post.
     fn headings(&self) -> String {
         let columns = self.columns.iter().map(|column| column.heading).chain(self.larger);
         columns.fold(format!("{:>7}", "SIZE"), |line, heading| line + &in_column(heading, heading))
@@ -205,7 +204,7 @@ impl Chart<'_> {
     }
 }
 
-/// `text` in the column of `heading`: at least as wide as the posting's columns of six digits.
+/// Aligns `text` in the column of `heading`, which is at least as wide as the original's columns of six digits.
 fn in_column(heading: &str, text: &str) -> String {
     let width = heading.len().max(7) + 1;
     format!("{text:>width$}")

@@ -1,4 +1,4 @@
-//! `pipesend`, `udsocketsend`, `tcpsocketsend`: the utilities of document 004.
+//! `pipesend`, `udsocketsend`, `tcpsocketsend`: the utilities of Wright, Gopalan and Kang.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, remove_file};
@@ -13,7 +13,7 @@ use super::ended::{Ended, FAILED};
 use super::typed::{amount, command, number, parse, usage as usage_of};
 use super::{Call, Program, say};
 
-/// The three of them.
+/// The three programs.
 pub(super) const PROGRAM: Program = Program {
     names: &["pipesend", "udsocketsend", "tcpsocketsend"],
     about: "an amount sent to a forked child, told by both parties and logged (Wright, Gopalan and Kang)",
@@ -58,7 +58,7 @@ fn run(call: &Call<'_>) -> Result<(), Ended> {
         ..sent_through(call.name, buffer_bytes.min(total_bytes))
     };
     let failed = Ended::into_failed;
-    // What cannot be logged is said before it is measured.
+    // Reports a log that cannot be written before the measurement.
     let mut log = Log::open(call.name, typed.get_one("logname_append")).map_err(failed)?;
     let measured =
         Carrier::ready(call.name).and_then(|mut carrier| carrier.measure(&spec)).map_err(failed)?;
@@ -76,7 +76,7 @@ fn sent_through(name: &str, buffer_bytes: u64) -> RunSpec {
     }
 }
 
-/// The lines of both parties.
+/// Returns the lines of both peers.
 #[allow(
     clippy::cast_precision_loss,
     reason = "a rate, two digits behind the point of which are printed"
@@ -94,7 +94,7 @@ fn told(total_bytes: u64, elapsed_ns: u64, buffer_bytes: u64) -> String {
         .concat()
 }
 
-/// The log to which lines are added. One that has none at its end is taken away again.
+/// Log that lines are appended to. It is removed at the end if it is empty.
 #[derive(Debug)]
 struct Log {
     path: PathBuf,
@@ -102,7 +102,7 @@ struct Log {
 }
 
 impl Log {
-    /// That of program `name`, with `append` in its name.
+    /// Opens the log of the program `name`, with `append` in its file name.
     fn open(name: &str, append: Option<&OsString>) -> Result<Self, Ended> {
         let mut path = OsString::from(name);
         path.extend(append.map(OsString::as_os_str));
@@ -120,7 +120,7 @@ impl Log {
 impl Drop for Log {
     fn drop(&mut self) {
         if self.file.metadata().is_ok_and(|about| about.len() == 0) {
-            // Gone already is as good.
+            // An error is ignored: the file may be gone already.
             let _ = remove_file(&self.path);
         }
     }

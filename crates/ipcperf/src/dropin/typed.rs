@@ -1,5 +1,5 @@
-//! Arguments as the originals' getopt took them: single letters, in clusters, values attached or apart, the last
-//! of several the one that counts.
+//! Arguments in the style of the originals' getopt(3): single letters, in clusters, with values attached or separate.
+//! The last of several values counts.
 
 use std::ffi::OsString;
 use std::num::NonZeroU64;
@@ -9,35 +9,35 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use super::Call;
 use super::ended::Ended;
 
-/// A flag without a value; `letter` is one.
+/// Returns a flag without a value; `letter` is a single letter.
 pub(super) fn flag(letter: &'static str, help: &'static str) -> Arg {
     Arg::new(letter).short(letter.chars().next()).action(ArgAction::SetTrue).help(help)
 }
 
-/// A flag with a value.
+/// Returns a flag with a value.
 pub(super) fn value(letter: &'static str, name: &'static str, help: &'static str) -> Arg {
     Arg::new(letter).short(letter.chars().next()).value_name(name).help(help)
 }
 
-/// A flag with a whole number of at least 1, as strtol(3) reads it.
+/// Returns a flag with a whole number of at least 1, in the syntax of strtol(3).
 pub(super) fn count(letter: &'static str, name: &'static str, help: &'static str) -> Arg {
     value(letter, name, help).value_parser(positive)
 }
 
-/// What strtol(3) makes of `text`, where that is at least 1 and nothing is left of `text`: blanks and a plus may stand
-/// before it, and what is too large is the largest there is.
+/// Parses `text` like strtol(3), if all of it is a number of at least 1. Leading white space and a plus sign are
+/// allowed; a number that is too large becomes the largest possible one.
 pub(super) fn positive(text: &str) -> Result<NonZeroU64, String> {
     const LARGEST: u64 = i64::MAX.unsigned_abs();
     let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\x0b';
     let unsigned = text.trim_start_matches(is_blank);
     let digits = unsigned.strip_prefix('+').unwrap_or(unsigned);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // It has digits alone, so it is no number of 64 bits only where it is too large.
+    // It has only digits, so parsing fails only if it is too large.
     let number = if is_number { digits.parse().unwrap_or(LARGEST).min(LARGEST) } else { 0 };
     NonZeroU64::new(number).ok_or_else(|| format!("`{text}` is no whole number of at least 1"))
 }
 
-/// Whether all flags come before the one operand, as getopt(3) of BSD wants it: it stops at the first operand.
+/// Whether all flags come before the single operand, as getopt(3) of BSD requires: it stops at the first operand.
 pub(super) fn ends_in_its_operand(command: &Command, arguments: &[OsString]) -> bool {
     let takes_value = |letter: char| {
         let known = command.get_arguments().find(|known| known.get_short() == Some(letter));
@@ -48,7 +48,7 @@ pub(super) fn ends_in_its_operand(command: &Command, arguments: &[OsString]) -> 
         let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
             return words.next().is_none();
         };
-        // Its value is the rest of the cluster or, where that is empty, the next word.
+        // The value is the rest of the cluster or, if that is empty, the next word.
         if cluster.find(takes_value).is_some_and(|at| at + 1 == cluster.len()) {
             words.next();
         }
@@ -56,44 +56,44 @@ pub(super) fn ends_in_its_operand(command: &Command, arguments: &[OsString]) -> 
     true
 }
 
-/// A whole number of at least 1, by its place.
+/// Returns a positional argument for a whole number of at least 1.
 pub(super) fn amount(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).value_name(name).value_parser(value_parser!(NonZeroU64)).help(help)
 }
 
-/// What program `name` takes.
+/// Returns the command-line parser of the program `name`.
 pub(super) fn command(name: &str, usage: &str) -> Command {
     Command::new("program")
         .no_binary_name(true)
         .disable_help_flag(true)
         .disable_version_flag(true)
         .args_override_self(true)
-        // The same in every terminal: it stands in a page, too.
+        // Fixed width, because the usage text also appears in the documentation.
         .term_width(100)
         .override_usage(format!("{name} {usage}"))
         .help_template("usage: {usage}\n\n{all-args}")
 }
 
-/// How `command` is used.
+/// Returns the usage text of `command`.
 pub(super) fn usage(mut command: Command) -> String {
     command.render_help().to_string()
 }
 
-/// What was typed.
+/// Parses the arguments of `call`.
 ///
 /// # Errors
-/// How the program is used, with `code`, where it was used wrongly.
+/// Returns the usage text, with the exit code `code`, if the usage is wrong.
 pub(super) fn parse(command: Command, call: &Call<'_>, code: u8) -> Result<ArgMatches, Ended> {
     let parsed = command.clone().try_get_matches_from(call.arguments);
     parsed.map_err(|_| Ended::wrong_usage(code, usage(command)))
 }
 
-/// The number that was typed after a letter, or in a place, of that name.
+/// Returns the number given for the flag or operand `name`.
 pub(super) fn number(typed: &ArgMatches, name: &str) -> Option<u64> {
     typed.get_one::<NonZeroU64>(name).map(|number| number.get())
 }
 
-/// Whether `letter` was typed.
+/// Whether the flag `letter` was given.
 pub(super) fn has(typed: &ArgMatches, letter: &str) -> bool {
     typed.get_flag(letter)
 }

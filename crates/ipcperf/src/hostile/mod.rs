@@ -1,11 +1,9 @@
-//! Any file may be given to what reads results: torn, edited by hand, or made to do harm. Whatever
-//! is in it, reading must not panic, hang, or say more than one line of what is wrong; and what was
-//! read must not do so where it is shown.
+//! Fuzz test of everything that reads results. A file may be torn, edited by hand or malicious. Whatever is in it,
+//! reading must not panic, hang, or report more than one line per problem; nor must printing what was read.
 //!
-//! A real file is changed at random, with a seed, and handed to all [`CONSUMERS`]. `cargo test` does
-//! so for two seconds, `scripts/fuzz` for ten minutes and with a limit on memory.
-//! `IPCPERF_FUZZ_SECONDS` says how long, `IPCPERF_FUZZ_SEED` with which seed to begin: that which a
-//! failure names shows it again at once.
+//! A real file is mutated at random, with a seed, and passed to all [`CONSUMERS`]. `cargo test` does this for two
+//! seconds, `scripts/fuzz` for ten minutes and with a memory limit. `IPCPERF_FUZZ_SECONDS` sets the duration and
+//! `IPCPERF_FUZZ_SEED` the first seed: a failure names its seed, which reproduces it at once.
 
 mod mutation;
 mod odd;
@@ -30,10 +28,10 @@ use ipcperf_results::analysis::Summarised;
 use ipcperf_results::{Wrong, parse};
 use ipcperf_study::Study;
 
-/// What it is called, and what makes something of a results file.
+/// Name of a consumer, and the function that passes a results file to it.
 type Consumer = (&'static str, fn(&Summarised));
 
-/// Everything that makes something of a results file. What is new is a line here.
+/// All consumers of results files. Add a line for a new one.
 const CONSUMERS: &[Consumer] = &[
     ("show", |file| drop(whole_page(file))),
     ("export", export),
@@ -42,14 +40,14 @@ const CONSUMERS: &[Consumer] = &[
     ("resume", resume),
 ];
 
-/// The environment and the limits in the file, as `ipcperf machine` has them.
+/// Prints the environment and the limits of the file like `ipcperf machine`.
 fn machine(file: &Summarised) {
     let header = &file.results.header;
     let limits = header.limits.clone().unwrap_or_default();
     drop(machine_page(&header.environment, &limits, &warnings(&header.environment)));
 }
 
-/// Every format of `ipcperf export`.
+/// Exports to every format of `ipcperf export`.
 fn export(file: &Summarised) {
     for exporter in EXPORTERS {
         let mut text = Vec::new();
@@ -61,7 +59,7 @@ fn export(file: &Summarised) {
     }
 }
 
-/// The page, and each figure as a picture of its own; of two files beside each other, too.
+/// Makes the report and each figure, of one file and of two files next to each other.
 fn report(file: &Summarised) {
     for files in [vec![file.clone()], vec![file.clone(), file.clone()]] {
         let asked = Asked::of(&files, Study::find("pipe-or-socket").ok());
@@ -71,29 +69,29 @@ fn report(file: &Summarised) {
     }
 }
 
-/// What `ipcperf resume` does before it measures.
+/// Does what `ipcperf resume` does before it measures.
 fn resume(file: &Summarised) {
     if let Ok(plan) = stored_plan(&file.results.header.plan, file.results.header.seed) {
-        // What comes after this loads what the file names.
+        // The next steps would load programs and libraries that the file names.
         let _ = (plan.check_names(), plan.custom_mechanisms());
         let _ = (plan.runs(), plan.estimate(), file.results.is_complete());
     }
 }
 
-/// Small files that were really measured: of three mechanisms, and of runs that were watched.
+/// Small files from real measurements: one of three mechanisms, one of runs with instruments.
 const REAL: [&str; 2] = [
     include_str!("../../../../tests/command/files/three-mechanisms.jsonl"),
     include_str!("../../../../tests/command/files/watched.jsonl"),
 ];
-/// No file of a few megabytes may take longer, even where everything is slow.
+/// Maximum time for a file of a few megabytes, even on a slow machine.
 const LONGEST: Duration = Duration::from_secs(10);
-/// More characters than this of what is wrong with a file are no clear line.
+/// Maximum length of a message, in characters.
 const MOST_WORDS: usize = 500;
 
-/// More warnings about a file than this nobody reads.
+/// Maximum number of warnings about a file.
 const MOST_WARNINGS: usize = 12;
 
-/// What to do, from the environment.
+/// Returns a whole number from the environment.
 fn asked(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
 }
@@ -116,7 +114,7 @@ fn no_file_makes_a_reader_panic_hang_or_ramble() {
     println!("{} files from seed {first} on", last - first + 1);
 }
 
-/// Tries one file after another, and tells each seed before it begins.
+/// Tries one file after another and sends each seed before it starts.
 fn try_files(first: u64, duration: Duration, begun: &Sender<u64>) {
     let start = Instant::now();
     let mut read = 0_u64;
@@ -124,7 +122,7 @@ fn try_files(first: u64, duration: Duration, begun: &Sender<u64>) {
         begun.send(seed).expect("a listener");
         read += u64::from(try_file(&changed(seed)));
         if start.elapsed() >= duration {
-            // Were all refused, nothing behind the reading would be tried.
+            // If all were refused, none of the consumers would be tested.
             assert!(read > 0, "no file was read");
             println!("{read} were read, the others refused");
             return;
@@ -132,13 +130,13 @@ fn try_files(first: u64, duration: Duration, begun: &Sender<u64>) {
     }
 }
 
-/// One of the real files, changed as `seed` says.
+/// Returns one of the real files, mutated by `seed`.
 fn changed(seed: u64) -> Vec<u8> {
     let real = REAL[usize::from(seed.is_multiple_of(2))];
     mutation::changed(real, &mut ChaCha8Rng::seed_from_u64(seed))
 }
 
-/// Whether `file` was read.
+/// Whether `file` was accepted.
 fn try_file(file: &[u8]) -> bool {
     match parse(file) {
         Ok(results) => {

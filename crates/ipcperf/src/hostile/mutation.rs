@@ -1,4 +1,4 @@
-//! What is done to a file: to its bytes, to its lines, and to the values in them.
+//! Mutations of a file: of its bytes, its lines and the values in them.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +9,7 @@ use super::odd;
 type Lines = Vec<Vec<u8>>;
 type Mutation = fn(&mut Lines, &mut ChaCha8Rng);
 
-/// What is done, the more often the more often it stands here.
+/// All mutations; those that are listed several times are more frequent.
 const MUTATIONS: &[Mutation] = &[
     flip_bytes,
     truncate_line,
@@ -38,7 +38,7 @@ const MUTATIONS: &[Mutation] = &[
     many,
 ];
 
-/// `file` with some changes.
+/// Applies some mutations to `file`.
 pub(super) fn changed(file: &str, random: &mut ChaCha8Rng) -> Vec<u8> {
     let mut lines: Lines = file.lines().map(|line| line.as_bytes().to_vec()).collect();
     for _ in 0..random.random_range(1..=4) {
@@ -97,18 +97,18 @@ fn foreign_line(lines: &mut Lines, random: &mut ChaCha8Rng) {
     lines[at] = texts[random.random_range(0..texts.len())].as_bytes().to_vec();
 }
 
-/// Has `change` change a line, where that is an object.
+/// Applies `change` to a line, if it is an object.
 fn change_line(line: &mut Vec<u8>, change: impl FnOnce(&mut Map<String, Value>)) {
     if let Ok(Value::Object(mut object)) = serde_json::from_slice(line) {
         change(&mut object);
-        // With its kind first, as it is written, so that the short way of reading is taken too.
+        // The kind comes first, as in files that we write, so that the fast path of the reader is tested too.
         let kind = object.remove("kind").unwrap_or_default();
         let rest = Value::Object(object).to_string();
         *line = format!("{{\"kind\":{kind},{}", &rest[1..]).into_bytes();
     }
 }
 
-/// Has `change` change each line of that `kind`.
+/// Applies `change` to each line of the kind `kind`.
 fn change_each(lines: &mut Lines, kind: &str, mut change: impl FnMut(&mut Map<String, Value>)) {
     let start = format!("{{\"kind\":\"{kind}\"");
     for line in lines.iter_mut().filter(|line| line.starts_with(start.as_bytes())) {
@@ -116,7 +116,7 @@ fn change_each(lines: &mut Lines, kind: &str, mut change: impl FnMut(&mut Map<St
     }
 }
 
-/// Some value anywhere within a line, arrays and objects included.
+/// Returns a random value within a line; it may be an array or an object.
 fn place<'a>(mut value: &'a mut Value, random: &mut ChaCha8Rng) -> &'a mut Value {
     loop {
         let inner = match &*value {
@@ -137,7 +137,7 @@ fn place<'a>(mut value: &'a mut Value, random: &mut ChaCha8Rng) -> &'a mut Value
 }
 
 fn any_value(lines: &mut Lines, random: &mut ChaCha8Rng) {
-    // The header, which is one line of many, has most of the fields.
+    // The header is a single line, but has most of the fields.
     let at = if random.random_ratio(1, 3) { 0 } else { any_line(lines, random) };
     change_line(&mut lines[at], |object| {
         let at = random.random_range(0..object.len().max(1));
@@ -157,7 +157,7 @@ fn any_key(object: &Map<String, Value>, random: &mut ChaCha8Rng) -> String {
     object.keys().nth(at).cloned().unwrap_or_default()
 }
 
-/// A value that fits the type of the one that was there, and nothing else.
+/// Returns a random value of the same type as `value`.
 fn of_the_same_type(value: &Value, random: &mut ChaCha8Rng) -> Value {
     match value {
         Value::String(_) => odd::text(random).into(),
@@ -179,7 +179,7 @@ fn one_key(lines: &mut Lines, random: &mut ChaCha8Rng) {
     });
 }
 
-/// One key has one value, or a different one each time, in every sample.
+/// Sets one key in every sample, to the same value or to a different one each time.
 fn key_everywhere(lines: &mut Lines, random: &mut ChaCha8Rng) {
     let (mut key, mut one) = (None, None);
     let is_one = random.random_ratio(1, 2);
@@ -192,7 +192,7 @@ fn key_everywhere(lines: &mut Lines, random: &mut ChaCha8Rng) {
     });
 }
 
-/// Whole numbers that are added, divided and multiplied.
+/// Integer keys that readers add, divide and multiply.
 const COUNTS: [&str; 7] = [
     "elapsed_ns",
     "bandwidth_bytes_per_s",
@@ -203,7 +203,7 @@ const COUNTS: [&str; 7] = [
     "sender_cpu_ns",
 ];
 
-/// Figures from next to nothing to next to infinity, so that medians and modes have work.
+/// Sets figures from almost zero to almost infinity, which exercises medians and modes.
 fn figures_of_any_size(lines: &mut Lines, random: &mut ChaCha8Rng) {
     let largest = random.random_range(1..300);
     change_each(lines, "sample", |object| {
@@ -218,8 +218,7 @@ fn figures_of_any_size(lines: &mut Lines, random: &mut ChaCha8Rng) {
     });
 }
 
-/// Other bytes in the histograms of all samples; the first characters are the header, with the
-/// bounds.
+/// Changes bytes in the histograms of all samples; the first characters are the header, with the bounds.
 fn histogram(lines: &mut Lines, random: &mut ChaCha8Rng) {
     const LETTERS: &[u8] = b"AQEBIg/+89wxyz";
     const HEADER: usize = 54;
@@ -241,7 +240,7 @@ fn histogram(lines: &mut Lines, random: &mut ChaCha8Rng) {
     });
 }
 
-/// Odd figures in all limits of the machine.
+/// Sets odd values in the hardware limits.
 fn limits(lines: &mut Lines, random: &mut ChaCha8Rng) {
     change_line(&mut lines[0], |header| {
         for _ in 0..random.random_range(1..6) {
@@ -253,12 +252,12 @@ fn limits(lines: &mut Lines, random: &mut ChaCha8Rng) {
     });
 }
 
-/// Every sample counts: the more there is to sum up.
+/// Makes every sample valid, so that there is more to summarize.
 fn nothing_set_aside(lines: &mut Lines, _: &mut ChaCha8Rng) {
     change_each(lines, "sample", |object| drop(object.insert("set_aside".to_owned(), json!(null))));
 }
 
-/// Samples become failures.
+/// Turns samples into failures.
 fn failures(lines: &mut Lines, random: &mut ChaCha8Rng) {
     change_each(lines, "sample", |object| {
         if random.random_ratio(1, 3) {
@@ -272,7 +271,7 @@ fn failures(lines: &mut Lines, random: &mut ChaCha8Rng) {
     });
 }
 
-/// Thousands of something that there are a few of: classes, cases, placements, mechanisms, CPUs.
+/// Adds thousands of an item that is usually rare: classes, cases, placements, mechanisms, CPUs.
 fn many(lines: &mut Lines, random: &mut ChaCha8Rng) {
     const KEYS: [&str; 7] =
         ["cpu_pair_class", "case_id", "placement", "mechanism", "kernel_buffer", "run_id", "cpus"];

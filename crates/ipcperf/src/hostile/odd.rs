@@ -1,10 +1,10 @@
-//! Values that nobody expects.
+//! Unexpected values.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-/// A value that has no place where it is put.
+/// Returns a value that does not belong where it is put.
 pub(super) fn value(random: &mut ChaCha8Rng) -> Value {
     match random.random_range(0..13) {
         0..=4 => number(random),
@@ -17,7 +17,7 @@ pub(super) fn value(random: &mut ChaCha8Rng) -> Value {
     }
 }
 
-/// A number at the end of some range, or of any size.
+/// Returns a number at the end of some range, or of any magnitude.
 pub(super) fn number(random: &mut ChaCha8Rng) -> Value {
     match random.random_range(0..16) {
         0..=3 => json!(0),
@@ -35,7 +35,7 @@ pub(super) fn number(random: &mut ChaCha8Rng) -> Value {
     }
 }
 
-/// Text that paints screens, ends tags, has no end, or means something elsewhere.
+/// Returns text that controls terminals, closes tags, is very long, or has a special meaning elsewhere.
 pub(super) fn text(random: &mut ChaCha8Rng) -> String {
     const TEXTS: [&str; 16] = [
         "",
@@ -62,7 +62,7 @@ pub(super) fn text(random: &mut ChaCha8Rng) -> String {
     }
 }
 
-/// Arrays in arrays: deeper than a reader goes, at the most.
+/// Returns nested arrays, at most deeper than a reader accepts.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| json!([inner]))
 }

@@ -1,4 +1,4 @@
-//! Journals whose command and workers are all dead, and what they left.
+//! Journals whose command and workers are all dead, and the objects that they left behind.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
@@ -13,31 +13,31 @@ use rustix::process::geteuid;
 use super::owner::Owner;
 use super::{NAME, folder};
 
-/// Journals that one start sweeps at most.
+/// Maximum number of journals that are cleaned up at one start.
 const MOST_SWEPT: usize = 64;
-/// Bytes that are read of a journal: far more than a command writes.
+/// Maximum number of bytes read from a journal: far more than a command writes.
 const MOST_BYTES: u64 = 1 << 20;
-/// After this time a journal from another machine or container is forgotten.
+/// Age after which a journal from another machine or container is deleted.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// A journal that nobody holds any more. While it is here nobody else sweeps it.
+/// A journal that no process holds any more. Its lock keeps other commands from cleaning up at the same time.
 #[derive(Debug)]
 pub(crate) struct DeadJournal {
     path: PathBuf,
     _lock: File,
-    /// Who wrote it, where that can be read.
+    /// Command that wrote it, if that can be read.
     pub(crate) owner: Option<Owner>,
     runs: Vec<RunNames>,
 }
 
-/// Removes what dead commands left, quietly: those who ask are told by `ipcperf doctor`. It waits for nothing.
+/// Removes what dead commands left behind, silently: `ipcperf doctor` reports it on request. Never blocks.
 pub(crate) fn sweep() {
     for journal in journals().take(MOST_SWEPT) {
         journal.clean();
     }
 }
 
-/// Every dead journal of this user's.
+/// Returns every dead journal of this user.
 pub(crate) fn dead() -> Vec<DeadJournal> {
     journals().collect()
 }
@@ -49,7 +49,7 @@ fn journals() -> impl Iterator<Item = DeadJournal> {
 }
 
 impl DeadJournal {
-    /// The journal at `path`, where it is one of this user's, from here, and nobody holds it.
+    /// Opens the journal at `path`, if it belongs to this user and this machine and no process holds it.
     fn at(path: &Path, here: &Owner) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         name.strip_prefix(NAME[0])?.strip_suffix(NAME[1])?;
@@ -61,7 +61,7 @@ impl DeadJournal {
             return None;
         }
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-        // Another sweeper may have removed it before it gave up the lock.
+        // Another command may have removed the file before it released the lock.
         let status = file.metadata().ok().filter(|status| status.nlink() > 0)?;
         let (owner, runs) = read(&mut file);
         if owner.as_ref().is_some_and(|owner| owner.is_seen_alive(here)) {
@@ -77,26 +77,26 @@ impl DeadJournal {
         Some(Self { path: path.to_owned(), _lock: file, owner, runs })
     }
 
-    /// What is there of the names that its runs may have made.
+    /// Returns the objects that exist under the names of its runs.
     pub(crate) fn leftovers(&self) -> Vec<Leftover> {
         self.runs.iter().flat_map(RunNames::present).collect()
     }
 
-    /// Removes all of it, and the journal; returns what would not go, for which the journal stays.
+    /// Removes all of them and the journal. Returns those that cannot be removed; if there are any, the journal stays.
     pub(crate) fn clean(self) -> Vec<Leftover> {
         let left: Vec<Leftover> = self.runs.iter().flat_map(RunNames::remove).collect();
         if left.is_empty() {
-            // Before the lock goes with `self`.
+            // Before the lock is released with `self`.
             let _ = fs::remove_file(&self.path);
         }
         left
     }
 }
 
-/// The owner and the runs that `file` tells of. Lines that are torn or no such thing are passed over.
+/// Reads the owner and the runs from `file`. Torn or unknown lines are skipped.
 fn read(file: &mut File) -> (Option<Owner>, Vec<RunNames>) {
     let mut text = Vec::new();
-    // What cannot be read tells of nothing.
+    // A journal that cannot be read counts as empty.
     let _ = file.take(MOST_BYTES).read_to_end(&mut text);
     let mut lines = text.split(|&byte| byte == b'\n');
     let owner = lines.next().and_then(|line| serde_json::from_slice(line).ok());

@@ -1,4 +1,4 @@
-//! The folder for journals: this user's alone, and where the next command looks for it.
+//! Folder for journals: private to this user, and where the next command looks for it.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use std::{fmt, fs, io};
 use ipcperf_engine::leftovers::make_private_folder;
 use rustix::process::geteuid;
 
-/// Where the folder may be.
+/// Possible location of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     path: PathBuf,
     parent: Parent,
 }
 
-/// What is asked of the folder that it lies in.
+/// Requirement on the parent folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parent {
-    /// It is there and this user's.
+    /// Exists and belongs to this user.
     Own,
-    /// It is this user's, or can be made in a folder that is.
+    /// Belongs to this user, or can be created in a folder that does.
     Made,
-    /// It is everybody's; the folder's name has the user's number, and its owner is checked.
+    /// Shared by all users: the folder's name contains the user ID, and its owner is checked.
     Shared,
 }
 
-/// Why there is no folder that can be used.
+/// Reason why no folder can be used.
 #[derive(Debug)]
 pub(super) struct Unusable {
     pub(super) path: PathBuf,
@@ -38,10 +38,10 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// What `make` makes in the first folder where it can; folders that are not there are made.
+/// Calls `make` for each folder, in order, until it succeeds; missing folders are created.
 ///
 /// # Errors
-/// Why it cannot be made in the first of them.
+/// Returns the error of the first folder.
 pub(super) fn in_the_first_usable<T>(make: impl Fn(&Path) -> io::Result<T>) -> Result<T, Unusable> {
     let mut first = None;
     for candidate in candidates() {
@@ -58,8 +58,8 @@ pub(super) fn in_the_first_usable<T>(make: impl Fn(&Path) -> io::Result<T>) -> R
     }))
 }
 
-/// The folders that are there and can be trusted. Sessions of one user differ in their environment, so that
-/// the command that died may have chosen another than this one would.
+/// Returns the folders that exist and can be trusted. Sessions of one user have different environments, so the command
+/// that died may have used another folder than this one would.
 pub(super) fn existing() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = candidates().into_iter().map(|one| one.path).collect();
     paths.dedup();
@@ -70,7 +70,7 @@ pub(super) fn existing() -> Vec<PathBuf> {
 fn candidates() -> Vec<Candidate> {
     let set = |name: &str| {
         let value = std::env::var_os(name).map(PathBuf::from);
-        // As the XDG base directory specification has it, a relative path is ignored.
+        // The XDG Base Directory Specification says that relative paths are ignored.
         value.filter(|path| path.is_absolute())
     };
     let runtime = set("XDG_RUNTIME_DIR").map(|folder| (folder, Parent::Own));
@@ -96,15 +96,15 @@ impl Candidate {
             Parent::Shared => {}
         }
         match make_private_folder(&self.path) {
-            // Another command was faster.
+            // Another command created it first.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check(&self.path),
             made => made,
         }
     }
 }
 
-/// Makes `path`, and the folders above it that are missing, in one of this user's: root makes none in the home
-/// of somebody else, whom they would keep out.
+/// Creates `path` and its missing parents inside a folder of this user. Root therefore creates none in another user's
+/// home, where they would lock that user out.
 fn make_with_parents(path: &Path) -> io::Result<()> {
     match owned(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -125,8 +125,8 @@ fn owned(path: &Path) -> io::Result<()> {
     Err(refused("it is not a folder of this user"))
 }
 
-/// Whether `path` is a folder, not a link to one, that this user alone may use. One that others may enter is
-/// closed to them.
+/// Checks that `path` is a folder, not a symbolic link, that belongs to this user. If other users have access to it,
+/// removes that access.
 fn check(path: &Path) -> io::Result<()> {
     let status = fs::symlink_metadata(path)?;
     if !status.is_dir() || status.uid() != geteuid().as_raw() {
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(fs::metadata(place.path()).unwrap().mode() & 0o777, 0o700);
     }
 
-    /// Anybody can make a link in a shared folder.
+    /// Any user can create a symbolic link in a shared folder.
     #[test]
     fn a_link_in_place_of_the_folder_is_refused() {
         let place = tempfile::tempdir().unwrap();

@@ -1,15 +1,15 @@
-//! The journal: the names that the run under way may make, written down before it starts.
+//! The journal: the names that the current run may create, written down before it starts.
 //!
 //! ```text
 //! a measuring command: sweep the dead -> Journal -> note, run, settle, ... -> removed at the end
 //! killed together with its worker: the file stays, its lock goes -> the next start, or doctor --clean
 //! ```
 //!
-//! A killed command is outlived by its worker, and a killed worker by its command: the other one removes the
-//! names. When both are killed at once, the journal is all that is left. The command and its workers share a lock (flock) on the file, which the kernel
-//! takes back when the last of them has ended, whatever they died of and whatever PID namespace they were in.
-//! The file holds a token and never a path to be removed: every name is derived from the token once more, and
-//! is only removed where it belongs to this user.
+//! If the command is killed, its worker removes the names; if the worker is killed, the command does. If both are
+//! killed at once, only the journal is left. The command and its workers share a lock (flock) on the file. The kernel
+//! releases it when the last of them has ended, whatever the cause and whatever their PID namespace. The file holds a
+//! token and never a path to be removed: every name is derived from the token again, and is only removed if it belongs
+//! to this user.
 
 mod dead;
 mod folder;
@@ -29,17 +29,17 @@ pub(crate) use owner::Owner;
 
 use crate::printing::tell;
 
-/// What a journal's name begins and ends with.
+/// Prefix and suffix of a journal's name.
 const NAME: [&str; 2] = ["journal-", ".jsonl"];
-/// For tests, which look for what their commands left: journals stay, with every run in them.
+/// Variable for tests that search for leftovers: with it, journals stay and keep every run.
 const KEPT: &str = "IPCPERF_KEEP_JOURNALS";
-/// How often a file is made that a sweeper takes for dead before it is locked.
+/// Maximum attempts to create a file, if another command takes it for dead before it is locked.
 const TRIES: u32 = 16;
 
-/// The names of this command's runs, as far as they may be there.
+/// Names of this command's runs that may exist.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    /// `None` where none can be written.
+    /// `None` if no journal can be written.
     written: Option<Written>,
 }
 
@@ -47,16 +47,16 @@ pub(crate) struct Journal {
 struct Written {
     file: File,
     path: PathBuf,
-    /// Where the next line goes.
+    /// Offset of the next line.
     end: u64,
-    /// Where the owner's line ends.
+    /// End of the owner's line.
     owner_end: u64,
     is_kept: bool,
 }
 
 impl Journal {
-    /// Removes what dead commands left, and begins this command's journal. Where that cannot be written,
-    /// one line says so, and the command goes on without.
+    /// Removes what dead commands left behind, and starts the journal of this command. If the journal cannot be
+    /// written, prints one line that says so, and the command continues without it.
     pub(crate) fn begin() -> Self {
         sweep();
         match Written::begin() {
@@ -71,19 +71,19 @@ impl Journal {
         }
     }
 
-    /// The file, for workers to share its lock.
+    /// Returns the path, for workers to share its lock.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.written.as_ref().map(|written| written.path.as_path())
     }
 
-    /// Writes down `names`, before the run may make them.
+    /// Writes `names` down before the run may create them.
     pub(crate) fn note(&mut self, names: &RunNames) {
         if self.written.as_ref().is_some_and(Written::is_gone) {
             self.written = Written::begin().ok();
         }
         let Some(written) = &mut self.written else { return };
         if let Err(error) = written.append(names) {
-            // Not again: what fills up stays full.
+            // Reported once only: a full disk stays full.
             tell(&format!(
                 "ipcperf: cannot write {}: {error}; what a killed run leaves will not be removed",
                 written.path.display()
@@ -92,7 +92,7 @@ impl Journal {
         }
     }
 
-    /// The run is over, and `left` is what could not be removed of its names.
+    /// Ends a run; `left` are the objects that could not be removed.
     pub(crate) fn settle(&mut self, left: &[Leftover]) {
         if let Some(written) = self.written.as_mut().filter(|_| left.is_empty()) {
             written.forget();
@@ -112,7 +112,7 @@ impl Written {
         })
     }
 
-    /// Whether somebody has removed the file.
+    /// Whether another process has removed the file.
     fn is_gone(&self) -> bool {
         self.file.metadata().is_ok_and(|status| status.nlink() == 0)
     }
@@ -125,7 +125,7 @@ impl Written {
         Ok(())
     }
 
-    /// No name is out: the next line takes the place of those before, so that the file stays short.
+    /// Removes the names of the last run from the file, to keep it short: none of them exists any more.
     fn forget(&mut self) {
         if !self.is_kept && self.file.set_len(self.owner_end).is_ok() {
             self.end = self.owner_end;
@@ -134,23 +134,23 @@ impl Written {
 }
 
 impl Drop for Written {
-    /// A command that panics may leave a worker, and one that could not remove a name leaves it written down.
+    /// Keeps the file after a panic, which may leave a worker behind, and if a name could not be removed.
     fn drop(&mut self) {
         if self.end == self.owner_end && !self.is_kept && !std::thread::panicking() {
-            // It is ours, and locked: nobody else has it.
+            // The file is ours and locked: no other process uses it.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// A new file in `folder`, locked. A sweeper may come between its creation and its lock, and take it for dead:
-/// then another is made.
+/// Creates a new locked file in `folder`. Another command may take it for dead before it is locked; then another file
+/// is created.
 fn create(folder: &Path) -> io::Result<(File, PathBuf)> {
     for _ in 0..TRIES {
         let path = folder.join(format!("{}{}{}", NAME[0], RunToken::draw()?, NAME[1]));
         let file =
             OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-        // The umask may have taken bits of the owner's.
+        // The umask may have removed permissions of the owner.
         fchmod(&file, Mode::RUSR | Mode::WUSR)?;
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Ok(()) if file.metadata()?.nlink() > 0 => return Ok((file, path)),

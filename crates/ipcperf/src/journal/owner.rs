@@ -1,24 +1,24 @@
-//! Who wrote a journal: which process, of which machine, and when.
+//! The writer of a journal: its process, machine and time.
 
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// The command that wrote a journal.
+/// Command that wrote a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
-    /// Its process.
+    /// Process ID.
     pub(crate) pid: u32,
-    /// When that process began, clock ticks after the machine.
+    /// Start of that process, in clock ticks since boot.
     started_ticks: Option<u64>,
-    /// The PID namespace in which it has that number.
+    /// PID namespace that the process ID belongs to.
     pid_namespace: Option<String>,
-    /// The IPC namespace in which System V objects and message queues are.
+    /// IPC namespace of its System V objects and message queues.
     ipc_namespace: Option<String>,
-    /// The machine's name, and which of its starts it was.
+    /// Host name; `boot` identifies the boot of that host.
     host: Option<String>,
     boot: Option<String>,
-    /// When the journal was begun.
+    /// Time when the journal was started.
     pub(crate) began: String,
 }
 
@@ -41,7 +41,7 @@ impl Owner {
         }
     }
 
-    /// Whether the process is seen to live. Its lock says as much, but for file systems that know no locks.
+    /// Whether the process is known to be alive. The lock shows this too, except on file systems without locks.
     pub(super) fn is_seen_alive(&self, here: &Self) -> bool {
         self.boot == here.boot
             && self.pid_namespace == here.pid_namespace
@@ -49,8 +49,8 @@ impl Owner {
             && started_ticks(self.pid) == self.started_ticks
     }
 
-    /// Whether its names would be seen from here: a home may be shared by machines, and by containers whose
-    /// objects lie in another IPC namespace.
+    /// Whether its names are visible from here: a home folder may be shared by several machines, and by containers with
+    /// other IPC namespaces.
     pub(super) fn is_from_here(&self, here: &Self) -> bool {
         if self.boot == here.boot {
             self.ipc_namespace == here.ipc_namespace
@@ -60,7 +60,7 @@ impl Owner {
     }
 }
 
-/// The 22nd field of `stat`, of which the second, the program's name, may hold anything.
+/// Returns the 22nd field of `stat`. The second field, the program's name, may contain any character.
 fn started_ticks(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()

@@ -1,4 +1,4 @@
-//! Lists of what there is, made from the registries.
+//! Lists of mechanisms, workloads, instruments and export formats, from the registries.
 
 use ipcperf_engine::channel::{Lack, Mechanism, OptionSpec, OptionValues};
 use ipcperf_engine::mechanism::MECHANISMS;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use ipcperf_report::export::EXPORTERS;
 use ipcperf_report::terminal::cells::new_table;
 
-/// Mechanisms, as a table.
+/// Returns the mechanisms as a table.
 pub(crate) fn mechanism_list() -> String {
     let mut table = new_table();
     table.set_header(["mechanism", "about", "boundaries", "options", "here"]);
@@ -29,7 +29,7 @@ pub(crate) fn mechanism_list() -> String {
     format!("{table}\n{own}")
 }
 
-/// Whether `mechanism` can be used on this machine, all of it or some.
+/// States whether all or part of `mechanism` can be used on this machine.
 fn here(mechanism: &Mechanism) -> String {
     if let Err(why) = (mechanism.availability)() {
         return format!("no: {} ({})", why.reason, why.remedy);
@@ -41,7 +41,7 @@ fn here(mechanism: &Mechanism) -> String {
     std::iter::once("yes".to_owned()).chain(lacks).collect::<Vec<_>>().join("; ")
 }
 
-/// Workloads, as a table.
+/// Returns the workloads as a table.
 pub(crate) fn workload_list() -> String {
     let mut table = new_table();
     table.set_header(["workload", "about", "measures"]);
@@ -51,7 +51,7 @@ pub(crate) fn workload_list() -> String {
     table.to_string()
 }
 
-/// Instruments, as a table; each is tried, which takes the better part of a second for all of them.
+/// Returns the instruments as a table. Tries each of them, which takes just under a second in total.
 pub(crate) fn instrument_list() -> String {
     let mut table = new_table();
     table.set_header(["instrument", "about", "needs", "disturbs", "here"]);
@@ -68,7 +68,7 @@ pub(crate) fn instrument_list() -> String {
     table.to_string()
 }
 
-/// Instruments, as a table; none is tried.
+/// Returns the instruments as a table, without trying them.
 pub(crate) fn untried_instrument_list() -> String {
     let mut table = new_table();
     table.set_header(["instrument", "about", "needs", "disturbs"]);
@@ -86,7 +86,7 @@ fn disturbs(instrument: &Instrument) -> &'static str {
     }
 }
 
-/// Whether `instrument` can watch on this machine, and without which of its events.
+/// States whether `instrument` works on this machine, and without which events.
 fn watches(instrument: &Instrument) -> String {
     match instrument.lacks(&[]) {
         Err(why) => format!("no: {why}"),
@@ -97,7 +97,7 @@ fn watches(instrument: &Instrument) -> String {
     }
 }
 
-/// Instruments, for scripts.
+/// Returns the instruments as JSON.
 pub(crate) fn instruments_json() -> Value {
     INSTRUMENTS.iter().map(instrument_json).collect()
 }
@@ -117,7 +117,7 @@ fn instrument_json(instrument: &Instrument) -> Value {
     })
 }
 
-/// Export formats, as a table.
+/// Returns the export formats as a table.
 pub(crate) fn exporter_list() -> String {
     let mut table = new_table();
     table.set_header(["export format", "about"]);
@@ -150,7 +150,7 @@ fn values_words(option: &OptionSpec) -> String {
     }
 }
 
-/// Mechanisms, for scripts.
+/// Returns the mechanisms as JSON.
 pub(crate) fn mechanisms_json() -> Value {
     MECHANISMS.iter().map(|mechanism| mechanism_json(mechanism)).collect()
 }
@@ -190,13 +190,13 @@ fn option_json(option: &OptionSpec) -> Value {
     })
 }
 
-/// The values of an option that cannot be had here, for scripts.
+/// Returns the values of an option that are unavailable here, as JSON.
 fn unavailable_values(option: &OptionSpec) -> Vec<Value> {
     let entry = |Lack { value, missing, .. }| json!({ "value": value, "reason": missing.reason, "remedy": missing.remedy });
     option.lacks().into_iter().map(entry).collect()
 }
 
-/// Workloads, for scripts.
+/// Returns the workloads as JSON.
 pub(crate) fn workloads_json() -> Value {
     let entry = |facts: &&ipcperf_model::workload::Facts| {
         json!({
@@ -210,7 +210,7 @@ pub(crate) fn workloads_json() -> Value {
     WORKLOADS.iter().map(entry).collect()
 }
 
-/// Export formats, for scripts.
+/// Returns the export formats as JSON.
 pub(crate) fn exporters_json() -> Value {
     let entries = EXPORTERS.iter().map(|exporter| {
         json!({
@@ -224,7 +224,7 @@ pub(crate) fn exporters_json() -> Value {
     entries.collect()
 }
 
-/// The documentation page of a mechanism, in Markdown.
+/// Returns the documentation of a mechanism as Markdown.
 #[cfg(test)]
 pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
     let text = &mechanism.documentation;
@@ -262,7 +262,7 @@ pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
     page
 }
 
-/// A reference to a manual page, `man:NAME(SECTION)` and perhaps more, as a link.
+/// Converts a reference to a manual page, `man:NAME(SECTION)` with optional text after it, into a link.
 #[cfg(test)]
 fn linked(reference: &str) -> String {
     let page = reference.strip_prefix("man:").and_then(|page| {

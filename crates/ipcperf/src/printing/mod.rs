@@ -1,4 +1,4 @@
-//! What the command prints: results of commands on standard output, everything else on standard error.
+//! Output of the command: results on standard output, everything else on standard error.
 
 mod lists;
 mod progress;
@@ -24,19 +24,19 @@ pub(crate) fn print(text: &str) -> Result<Ending, Error> {
     print_with(|out| writeln!(out, "{text}"))
 }
 
-/// Prints `text` to `out`, as far as it is safe to print. A reader that has gone away is an error like any other.
+/// Prints `text` to `out`, with unsafe characters escaped. A closed pipe is an error like any other.
 pub(crate) fn print_to(mut out: impl Write, text: &str) -> std::io::Result<()> {
     out.write_all(printable(text).as_bytes()).and_then(|()| out.flush())
 }
 
-/// Prints `value` as JSON for people, and a newline, to standard output.
+/// Prints `value` to standard output as indented JSON with a newline.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<Ending, Error> {
     let text = pretty_json(value);
     print_with(|out| writeln!(out, "{text}"))
 }
 
-/// Prints what `write` writes, which must be safe to print, to standard output. A reader that has gone away, as in
-/// `ipcperf show FILE | head`, is a clean end.
+/// Prints the output of `write`, which must be safe to print, to standard output. A reader that has closed the pipe, as
+/// in `ipcperf show FILE | head`, is not an error.
 pub(crate) fn print_with(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<Ending, Error> {
@@ -47,8 +47,8 @@ pub(crate) fn print_with(
     }
 }
 
-/// Tells the user something beside the results, on standard error.
+/// Prints a message for the user to standard error.
 pub(crate) fn tell(words: &str) {
-    // Where nobody can be told, as on a full disk, that is no reason to stop.
+    // An error is ignored: a message that cannot be printed, as on a full disk, is no reason to stop.
     let _ = writeln!(std::io::stderr(), "{}", printable(words));
 }

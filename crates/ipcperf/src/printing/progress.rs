@@ -1,4 +1,4 @@
-//! The progress bar: drawn between runs, never during one, and only where someone looks.
+//! Progress bar: drawn between runs, never during one, and only on a terminal.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use ipcperf_stats::quartiles;
 
 use ipcperf_plan::Case;
 
-/// Redrawing more often than this would only heat the CPU the next run needs.
+/// Minimum time between redraws; more would heat up the CPU that the next run needs.
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Whether progress is shown where there is a terminal.
+/// Whether progress is shown on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visibility {
-    /// Where standard error is a terminal.
+    /// Shown if standard error is a terminal.
     OnTerminal,
-    /// Nowhere.
+    /// Never shown.
     Quiet,
 }
 
-/// A bar with the case, the time left and the case's median so far.
+/// Progress bar with the case, the time left and the median of the case so far.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -33,19 +33,19 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A bar over `runs`.
+    /// Creates a bar over `runs` runs.
     pub(crate) fn over(runs: u64, visibility: Visibility) -> Self {
         let seen = visibility == Visibility::OnTerminal && std::io::stderr().is_terminal();
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
-        // The template is a constant; were it wrong, the default bar would do.
+        // The template is a constant; if it were wrong, the default bar would do.
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {pos}/{len} {wide_msg}") {
             bar.set_style(style);
         }
         Self { bar, started: Instant::now(), drawn: None, done: 0 }
     }
 
-    /// One more run begins, of `case`, whose figures so far are `figures`.
+    /// Shows that another run of `case` starts, which has `figures` so far.
     pub(crate) fn show(&mut self, case: &Case, figures: &[f64]) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW);
         if due && !self.bar.is_hidden() {
@@ -54,13 +54,13 @@ impl Progress {
             self.drawn = Some(Instant::now());
         }
         self.done += 1;
-        // Runs that are repeated, or that a goal asks for, come on top of the plan.
+        // Retries, and repetitions required by a stopping rule, add to the planned runs.
         if self.bar.length().is_some_and(|length| length < self.done) {
             self.bar.set_length(self.done);
         }
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar from the terminal.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! What the pages on studies and hypotheses, and the schema of a study, have from the code.
+//! Tests that the pages on studies and hypotheses, and the schema of a study, match the code.
 
 use std::fmt::Write as _;
 
@@ -74,7 +74,7 @@ fn the_page_on_hypotheses_has_every_test() {
     check_part("hypotheses.md", "tests", &format!("{list}\n{page}"));
 }
 
-/// The keys of a table.
+/// Returns the keys of a table.
 fn keys(keys: &[Key]) -> String {
     let mut table = "| key | takes | left out | what it is |\n|---|---|---|---|\n".to_owned();
     for key in keys {

@@ -1,4 +1,5 @@
-//! One run, watched or not: what a plan is made of, and what the documents' programs do outside any.
+//! Execution of a single run, with or without instruments. Plans consist of such runs; compatibility programs make them
+//! without a plan.
 
 use std::time::Duration;
 
@@ -14,35 +15,35 @@ use crate::journal::Journal;
 use ipcperf_plan::Watched;
 use ipcperf_plan::children::adopt_orphans;
 
-/// Pauses before a run is tried again for which the machine had no room.
+/// Pauses before each retry of a run that the machine had no resources for.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(800)];
 
-/// Whoever carries out runs one by one.
+/// Executor of single runs.
 #[derive(Debug)]
 pub(crate) struct Alone {
     interrupt: Interrupt,
     journal: Journal,
-    /// Whether there was no room for the last run either, after all pauses: then it is not waited for again.
+    /// Whether the last run lacked resources after all retries too; if so, the next run is not retried.
     is_crowded: bool,
-    /// Name of the processes of a run; `None` leaves ours.
+    /// Name (`comm`) of the processes of a run; `None` keeps the name of this program.
     comm: Option<String>,
 }
 
-/// Why there is no measurement.
+/// Reason why there is no measurement.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// A signal asked to end.
+    /// A signal asked the command to end.
     Interrupted,
     /// The run failed.
     Failed(Failure),
 }
 
 impl Alone {
-    /// From now on signals end runs in an orderly way. What dead commands left is removed.
+    /// Catches signals, which from now on end a run cleanly, and removes what killed commands left behind.
     ///
     /// # Errors
-    /// That signals cannot be caught.
+    /// Fails if signals cannot be caught.
     pub(crate) fn ready() -> Result<Self, Error> {
         let interrupt = Interrupt::catch().map_err(|error| {
             let remedy = Errno::from_io_error(&error).and_then(exhausted);
@@ -53,16 +54,16 @@ impl Alone {
         Ok(Self { interrupt, journal: Journal::begin(), is_crowded: false, comm: None })
     }
 
-    /// The same, with processes and threads that tracing tools know by `comm`.
+    /// Sets the name (`comm`) under which tracing tools see the processes and threads of a run.
     pub(crate) fn called(self, comm: &str) -> Self {
         Self { comm: Some(comm.to_owned()), ..self }
     }
 
-    /// Carries out `spec`, watched by `watched`, within `deadline`; with it what the instruments told. Where the
-    /// machine has no room for it, it is tried again a few times.
+    /// Executes `spec`, observed by `watched`, within `deadline`; returns the measurement and what the instruments
+    /// reported. A run that the machine lacks resources for is retried a few times.
     ///
     /// # Errors
-    /// What stopped it.
+    /// Returns the reason why the run was stopped.
     pub(crate) fn run(
         &mut self,
         spec: &RunSpec,
@@ -105,8 +106,8 @@ impl Alone {
     }
 }
 
-/// Whether the run was never begun. One that was killed in its midst is not made again at once: whoever killed it may
-/// have meant it.
+/// Whether the run never started, for lack of resources. A run that was killed is not retried at once: the kill may
+/// have been deliberate.
 fn is_for_want_of_room(failure: &Failure) -> bool {
     failure.transient && failure.what != FailureKind::Died
 }

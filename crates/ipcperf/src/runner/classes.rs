@@ -1,21 +1,20 @@
-//! Classes of distance between two CPUs, found from what the probes say.
+//! Classes of distance between two CPUs, found from the cache-line probes.
 //!
-//! The CPUs of a virtual machine may be close now and far a minute later, with nothing in between.
-//! A probe joins the class whose middle it is near; one that is near none founds a class, which
-//! keeps its founder's figure as its name. No distance is known beforehand: 46 and 375 ns make two
-//! classes on one machine as 90 and 160 do on another.
+//! The CPUs of a virtual machine may be close now and far a minute later, with nothing in between. A probe joins the
+//! class whose median it is near. A probe that is near no class starts a new one, which is named after that first
+//! figure. No distances are assumed: one machine has classes at 46 and 375 ns, another at 90 and 160 ns.
 
 use ipcperf_results::{Sample, SetAside};
 use ipcperf_stats::median;
 
-/// A probe belongs to a class if it differs from the class's median by less than this factor. One
-/// pair of CPUs at one distance gives probes within a few per cent of each other; the distances a
-/// machine has (one core, one cache, one socket, two) differ by about 2 and more.
+/// Factor by which a probe may differ from the median of its class. Probes of one pair of CPUs at one distance agree
+/// within a few percent; the distances of a machine (one core, one cache, one socket, two sockets) differ by a factor
+/// of about 2 or more.
 const NEAR: f64 = 1.5;
-/// Probes kept of a class: its middle need not be known better.
+/// Maximum number of probes stored per class; more would not make its median noticeably more precise.
 const KEPT: usize = 1_000;
 
-/// The classes met so far.
+/// Classes found so far.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -28,7 +27,7 @@ struct Class {
 }
 
 impl Classes {
-    /// Those that `samples` were given, with the probes that made them.
+    /// Restores the classes recorded in `samples`, with the probes that formed them.
     pub(super) fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let mut classes = Self::default();
         let counts = |sample: &&Sample| !sample.set_aside.is_some_and(SetAside::is_disturbance);
@@ -41,8 +40,8 @@ impl Classes {
         classes
     }
 
-    /// The class of two CPUs whose cache line takes `ns` there and back. A run that was held up
-    /// founds no class and moves none: its probe may have been held up too.
+    /// Returns the class of two CPUs whose cache-line round trip takes `ns`. A disturbed run neither creates nor
+    /// changes a class, because its probe may have been disturbed too.
     pub(super) fn classify(&mut self, ns: f64, set_aside: Option<SetAside>) -> Option<String> {
         let near = self.classes.iter().filter(|class| class.factor(ns) < NEAR);
         let nearest = near.min_by(|a, b| a.factor(ns).total_cmp(&b.factor(ns)));
@@ -72,7 +71,7 @@ impl Class {
         }
     }
 
-    /// By what factor, at least 1, `ns` is off the middle of this class.
+    /// Returns the factor, at least 1, between `ns` and the median of this class.
     fn factor(&self, ns: f64) -> f64 {
         let middle = median(&self.probes_ns).unwrap_or(ns);
         (ns / middle).max(middle / ns)

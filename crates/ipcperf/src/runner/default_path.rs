@@ -1,4 +1,4 @@
-//! Where results go when no file is named.
+//! Default path of a results file.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,11 +8,11 @@ use ipcperf_results::folders;
 
 use crate::error::Error;
 
-/// Where results go when no file is named: `ipcperf/` in the user's folder for data, named after
+/// Returns the path of the results file when none is named: a file in `ipcperf/` in the user's data folder, named after
 /// the command and the time.
 ///
 /// # Errors
-/// That there is no such folder, or it cannot be made.
+/// Fails if there is no data folder, or if it cannot be created.
 pub(crate) fn default_path(command: &str) -> Result<PathBuf, Error> {
     let folder = data_folder(|name| std::env::var_os(name), host::home_folder)
         .ok_or(Error::NoFolder)?
@@ -25,8 +25,8 @@ pub(crate) fn default_path(command: &str) -> Result<PathBuf, Error> {
     }
 }
 
-/// The user's folder for data, from the environment, or from what the password database has as his home. A relative
-/// path would mean another folder wherever the command is started.
+/// Returns the user's data folder, from the environment or else from the home folder in the password database. Relative
+/// paths are ignored: they would mean another folder in each working directory.
 fn data_folder(
     variable: impl Fn(&str) -> Option<OsString>,
     database: impl Fn() -> Option<PathBuf>,

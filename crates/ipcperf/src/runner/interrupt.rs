@@ -1,29 +1,28 @@
-//! Ctrl-C and its like, made into something that can be polled.
+//! Turns Ctrl-C and similar signals into a file descriptor that can be polled.
 
-use rustix::event::Timespec;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::signals::is_ignored;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 
 use crate::last_signal;
 
-/// The signals that ask the command to end. The last comes where `ulimit -t` is used up.
+/// Signals that ask the command to end. SIGXCPU arrives when the limit of `ulimit -t` is used up.
 const ASKING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
 
-/// Signals that ask the command to end.
+/// Receiver of the signals that ask the command to end.
 #[derive(Debug)]
 pub(super) struct Interrupt {
     arrived: UnixStream,
 }
 
 impl Interrupt {
-    /// From now on these signals end the command in an orderly way, after which it dies of them, but for those that it was started to ignore, as
-    /// by `nohup` or in a script's background.
+    /// Catches these signals: from now on they end the command cleanly, after which it dies of them. Signals that were
+    /// ignored when it started, as by `nohup` or for a background job of a script, stay ignored.
     pub(super) fn catch() -> std::io::Result<Self> {
         let (arrived, arrives) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;
@@ -34,17 +33,17 @@ impl Interrupt {
         Ok(Self { arrived })
     }
 
-    /// Readable once a signal has arrived.
+    /// Returns a descriptor that becomes readable once a signal has arrived.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.arrived.as_fd()
     }
 
-    /// Whether one has arrived since this was last asked.
+    /// Whether a signal has arrived since the last call.
     pub(super) fn has_arrived(&mut self) -> bool {
         matches!(self.arrived.read(&mut [0; 16]), Ok(1..))
     }
 
-    /// Waits for `pause`, or until one arrives, and says whether one did.
+    /// Waits for `pause` or until a signal arrives; returns whether one did.
     pub(super) fn arrives_within(&mut self, pause: Duration) -> bool {
         let end = Instant::now() + pause;
         while !self.has_arrived() {
@@ -52,7 +51,7 @@ impl Interrupt {
             if left.is_zero() {
                 return false;
             }
-            // Whatever ends the wait, it is looked again.
+            // The loop checks again, whatever ended the wait.
             let _ = poll(&mut [PollFd::new(&self.arrived, PollFlags::IN)], Some(&timespec(left)));
         }
         true

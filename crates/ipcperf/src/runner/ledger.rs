@@ -1,4 +1,4 @@
-//! What is known of each case so far, whether measured now or read from the file that is resumed.
+//! State of each case so far, both from this command and from the file that is resumed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,10 +9,10 @@ use ipcperf_stats::warm_up;
 
 use ipcperf_plan::Case;
 
-/// Slices of the first run of a case, from which its warm-up is read.
+/// Number of slices that the first run of a case is divided into, to find its warm-up time.
 const SLICES: u32 = 24;
 
-/// Everything a decision about the next run needs.
+/// State that decides whether a run is due.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     cases: HashMap<String, CaseLedger>,
@@ -20,25 +20,25 @@ pub(super) struct Ledger {
 
 #[derive(Debug, Default)]
 struct CaseLedger {
-    /// The last attempt at each block, and whether it left nothing to do.
+    /// Number and status of the last attempt in each block.
     blocks: HashMap<u32, (u32, Standing)>,
-    /// Main figures of the samples that count, by class of CPU pair.
+    /// Main figures of valid samples, by class of CPU pair.
     figures: BTreeMap<Option<String>, Vec<f64>>,
     warm_up_ns: u64,
 }
 
-/// Which of the runs that failed before are made again.
+/// Which of the runs that failed before are retried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Retry {
-    /// Those that failed for want of something that may be back.
+    /// Runs that failed for lack of a resource that may be available again.
     #[default]
     Transient,
-    /// All of them.
+    /// All failed runs.
     All,
 }
 
 impl Retry {
-    /// What `failure` left to do.
+    /// Returns the status of a run that failed with `failure`.
     const fn standing(self, failure: &FailedRun) -> Standing {
         match self {
             Self::All => Standing::Due,
@@ -48,26 +48,26 @@ impl Retry {
     }
 }
 
-/// What an attempt left.
+/// Status after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// A sample that counts, lies in the first block, or is a failure.
+    /// Complete: the sample is valid or from the first block, or the run failed for good.
     Settled,
-    /// A sample that was set aside as disturbed.
+    /// Excluded as disturbed.
     Disturbed,
-    /// A failure whose run is to be made again.
+    /// Failed, to be retried.
     Due,
 }
 
 impl Standing {
-    /// What a failure leaves that is `transient`, or is not.
+    /// Returns the status after a failure, by whether it is `transient`.
     pub(super) const fn of_failure(transient: bool) -> Self {
         if transient { Self::Due } else { Self::Settled }
     }
 }
 
 impl Ledger {
-    /// What `samples` and `failures` of a results file tell.
+    /// Restores the state from the `samples` and `failures` of a results file.
     pub(super) fn of(samples: &[Sample], failures: &[FailedRun], retry: Retry) -> Self {
         let mut ledger = Self::default();
         for sample in samples {
@@ -79,7 +79,7 @@ impl Ledger {
         ledger
     }
 
-    /// One more sample.
+    /// Adds a sample.
     pub(super) fn take(&mut self, sample: &Sample) {
         let is_disturbed = sample.set_aside.is_some_and(SetAside::is_disturbance);
         let standing = if is_disturbed { Standing::Disturbed } else { Standing::Settled };
@@ -93,7 +93,7 @@ impl Ledger {
         }
     }
 
-    /// One more attempt, which left `standing`.
+    /// Records the status `standing` of another attempt.
     pub(super) fn settle(&mut self, run: &RunIdentity, standing: Standing) {
         let case = self.cases.entry(run.case.case_id.clone()).or_default();
         let last = case.blocks.entry(run.block).or_insert((0, standing));
@@ -102,20 +102,20 @@ impl Ledger {
         }
     }
 
-    /// The last attempt at `case` in `block`, and what it left; `None` where there was none.
+    /// Returns the number and status of the last attempt at `case` in `block`; `None` if there was none.
     pub(super) fn last_attempt(&self, case: &Case, block: u32) -> Option<(u32, Standing)> {
         self.cases.get(&case.id)?.blocks.get(&block).copied()
     }
 
-    /// The figures of `case` that count, of the class of CPU pair that has most of them.
+    /// Returns the valid figures of `case`, from the class of CPU pair with the most figures.
     pub(super) fn figures(&self, case: &Case) -> &[f64] {
         let of_case = self.cases.get(&case.id).map(|known| &known.figures);
         let classes = of_case.into_iter().flat_map(BTreeMap::values);
         classes.max_by_key(|figures| figures.len()).map_or(&[], Vec::as_slice)
     }
 
-    /// What a run of `case` in `block` does before it counts: the first looks for what is needed,
-    /// the others do it.
+    /// Returns the warm-up for a run of `case` in `block`: the first run finds out how long it must be, the later ones
+    /// use that time.
     pub(super) fn warm_up(&self, case: &Case, block: u32) -> WarmUp {
         match self.cases.get(&case.id).map_or(0, |known| known.warm_up_ns) {
             _ if case.spec.total_bytes.is_some() => WarmUp::None,
@@ -126,8 +126,8 @@ impl Ledger {
     }
 }
 
-/// How long the slices that are not yet steady took. A run that never became steady is given half
-/// of what was looked at.
+/// Returns the duration of the slices before the steady state. If a run never became steady, half of its slices count
+/// as warm-up.
 #[allow(clippy::cast_precision_loss, reason = "milliseconds in ns")]
 fn needed_warm_up_ns(slices_ns: &[u64]) -> u64 {
     let series: Vec<f64> = slices_ns.iter().map(|&ns| ns as f64).collect();

@@ -1,4 +1,4 @@
-//! Carrying out a plan: block by block, one fresh worker process for each run.
+//! Execution of a plan: block by block, with a fresh worker process for each run.
 //!
 //! ```text
 //! Plan, Ledger -> is it due? -> alone -> process -> police -> Sample -> results file, Ledger
@@ -16,9 +16,16 @@ mod process;
 mod serve;
 mod watch;
 
-use ipcperf_engine::worker::user_system_split;
 use std::collections::HashSet;
 use std::time::Instant;
+
+use ipcperf_engine::worker::user_system_split;
+use ipcperf_model::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
+use ipcperf_plan::{Case, Plan, block_order};
+use ipcperf_results::analysis::probe_effects;
+use ipcperf_results::{
+    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer, standing,
+};
 
 pub(crate) use alone::{Alone, Stopped};
 pub(crate) use default_path::default_path;
@@ -28,7 +35,6 @@ pub(crate) use serve::serve_as_worker;
 pub(crate) use watch::Told;
 
 use classes::Classes;
-use ipcperf_model::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
 use ledger::{Ledger, Standing};
 use plan_record::identity;
 use police::{Police, Repeat};
@@ -36,13 +42,8 @@ use precision::Goal;
 
 use crate::error::{Ending, Error};
 use crate::printing::Progress;
-use ipcperf_plan::{Case, Plan, block_order};
-use ipcperf_results::analysis::probe_effects;
-use ipcperf_results::{
-    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer, standing,
-};
 
-/// What came of a plan.
+/// Results of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) samples: Vec<Sample>,
@@ -51,7 +52,7 @@ pub(crate) struct Outcome {
     pub(crate) ending: Ending,
 }
 
-/// What a results file that is gone on with already holds.
+/// Contents of the results file that is resumed.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     pub(crate) samples: Vec<Sample>,
@@ -62,16 +63,16 @@ pub(crate) struct Before {
 }
 
 impl Outcome {
-    /// What is there before anything is run.
+    /// Returns the state before anything is run.
     pub(crate) fn of(before: Before) -> Self {
-        // Those that were transient have been made again, or are to be.
+        // Transient failures do not count: those runs have been retried or will be.
         let failed = before.failures.iter().any(|failure| !failure.transient);
         let ending = if failed { Ending::SomeFailed } else { Ending::Done };
         let Before { samples, observations, failures, .. } = before;
         Self { samples, observations, failures, ending }
     }
 
-    /// Leaves those failures that no later attempt made good.
+    /// Keeps only failures that no later attempt corrected.
     fn settle(&mut self) {
         self.failures = standing(std::mem::take(&mut self.failures), &self.samples);
         if self.ending == Ending::SomeFailed && self.failures.is_empty() {
@@ -80,7 +81,7 @@ impl Outcome {
     }
 }
 
-/// A plan under way.
+/// A plan during its execution.
 struct Campaign<'a> {
     plan: &'a Plan,
     writer: &'a mut Writer,
@@ -94,26 +95,27 @@ struct Campaign<'a> {
     outcome: Outcome,
 }
 
-/// The cases of which nothing is open, by what was measured up to so many kept repetitions.
+/// Function that returns the cases that no undecided hypothesis needs, given the results up to a number of valid
+/// repetitions.
 pub(crate) type Decided<'a> = &'a dyn Fn(&Outcome, u32) -> HashSet<String>;
 
-/// What is done after an attempt.
+/// Next step after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// The same case again.
+    /// Run the same case again.
     Again,
-    /// The next case.
+    /// Continue with the next case.
     Onward,
-    /// Nothing: a signal asked to end.
+    /// Stop: a signal asked the command to end.
     Stop,
 }
 
-/// Carries out what of `plan` is not in `before`, appending each result to `writer`; where it goes on until claims are
-/// decided, `decided` says which cases are.
+/// Executes the part of `plan` that is not in `before` and appends each result to `writer`. If the plan runs until
+/// hypotheses are decided, `decided` returns the cases that need no more runs.
 ///
 /// # Errors
-/// That results cannot be written, or that no worker can be watched at all. Runs that fail are
-/// results like others.
+/// Fails if results cannot be written, or if no worker can be monitored at all. Failed runs are stored as results, not
+/// returned as errors.
 pub(crate) fn run(
     plan: &Plan,
     before: Before,
@@ -173,13 +175,13 @@ impl Campaign<'_> {
         Ok(Next::Onward)
     }
 
-    /// One repetition: attempts until one is undisturbed or the limits are reached.
+    /// Executes one repetition: attempts until one is undisturbed or a limit is reached.
     fn repetition(&mut self, case: &Case, block: u32, position: usize) -> Result<Next, Error> {
         let mut attempt = match self.ledger.last_attempt(case, block) {
             None => 1,
             Some((_, Standing::Settled)) => return Ok(Next::Onward),
             Some((last, Standing::Due)) => last + 1,
-            // Killed before it was made again, or given up: what was decided then is decided now.
+            // The command was killed before the retry, or gave up. The same decision is made again now.
             Some((last, Standing::Disturbed)) => {
                 match self.police.repeats(Some(SetAside::Disturbed), last) {
                     Repeat::Yes => last + 1,
@@ -198,7 +200,7 @@ impl Campaign<'_> {
 
     fn attempt(&mut self, case: &Case, identity: RunIdentity) -> Result<Next, Error> {
         self.progress.show(case, self.ledger.figures(case));
-        // A full disk is met before the run, not with a sample in hand.
+        // Detects a full disk before the run, when there is no sample to lose yet.
         self.writer.reserve()?;
         let warm_up = self.ledger.warm_up(case, identity.block);
         let spec = RunSpec { warm_up, ..case.spec.clone() };
@@ -249,7 +251,7 @@ impl Campaign<'_> {
         Ok(Next::Onward)
     }
 
-    /// Writes the footer, also where `ran` ended in an error: room for it was kept.
+    /// Writes the footer, even if `ran` is an error; disk space was reserved for it.
     fn close(
         mut self,
         ran: Result<(), Error>,
@@ -279,7 +281,7 @@ impl Campaign<'_> {
     }
 }
 
-/// A failure of the worker itself, with the remedy that most often helps.
+/// Returns a failure of the worker process itself.
 fn worker_failed(place: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Worker, place)
 }

@@ -1,4 +1,4 @@
-//! Plans as the header of a results file stores them, and plans made of what it stores.
+//! Conversion between plans and their records in the header of a results file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use ipcperf_plan::{
     Absent, Case, Enough, Extent, Plan, Refused, Unwatched, Watched, custom_sha256,
 };
 
-/// `plan` as a header stores it.
+/// Returns the record of `plan` for a header.
 pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
     PlanRecord {
         repetitions: plan.enough.least_repetitions(),
@@ -40,18 +40,18 @@ pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
     }
 }
 
-/// Who `case` is in a results file.
+/// Returns the identity of `case` in a results file.
 pub(crate) fn identity(case: &Case) -> CaseIdentity {
     CaseIdentity::new(&case.id, &case.spec, case.placement, case_facts(&case.spec))
         .named(case.case_name())
 }
 
-/// What readers must know of the mechanism of `spec`.
+/// Returns the facts about the mechanism of `spec` that readers of results need.
 fn case_facts(spec: &RunSpec) -> Option<CaseFacts> {
     find(&spec.mechanism).map(|mechanism| mechanism.case_facts(&spec.options))
 }
 
-/// What is true now of the files of `mechanisms`; `None` where none of these is a custom one.
+/// Returns the current checksums of the files of custom `mechanisms`; `None` if there are none.
 fn custom_record<'a>(mechanisms: impl Iterator<Item = &'a str>) -> Option<CustomRecord> {
     let names: BTreeSet<&str> = mechanisms.collect();
     let sha256 = |name: &&str| Some(((*name).to_owned(), custom_sha256(name)?.ok()));
@@ -60,10 +60,10 @@ fn custom_record<'a>(mechanisms: impl Iterator<Item = &'a str>) -> Option<Custom
     (!sha256.is_empty()).then_some(CustomRecord { folder, sha256 })
 }
 
-/// That each file of `custom` is still the one that it was.
+/// Checks that each file of `custom` is unchanged.
 ///
 /// # Errors
-/// Which one is not, in words.
+/// Returns a message that names the file that has changed.
 pub(crate) fn check_custom(custom: &CustomRecord) -> Result<(), String> {
     for (name, then) in &custom.sha256 {
         let now = custom_sha256(name).and_then(Result::ok);
@@ -79,7 +79,7 @@ pub(crate) fn check_custom(custom: &CustomRecord) -> Result<(), String> {
     Ok(())
 }
 
-/// The library that the case's mechanism is made of, and its version.
+/// Returns the name and version of the library that implements the mechanism of `case`.
 fn library(case: &Case) -> Option<(String, String)> {
     let library = find(&case.spec.mechanism)?.library?;
     Some((library.name.to_owned(), library.version.to_owned()))
@@ -102,7 +102,7 @@ fn spec_record(case: &Case) -> SpecRecord {
 fn refused_record(refused: &Refused) -> RefusedRecord {
     let case =
         CaseIdentity::new(&refused.id, &refused.spec, refused.placement, case_facts(&refused.spec));
-    RefusedRecord { case, reason: refused.reason.clone() }
+    RefusedRecord::new(case, refused.amount, refused.reason.clone())
 }
 
 fn unavailable_record(absent: &Absent) -> UnavailableRecord {
@@ -124,10 +124,10 @@ fn unwatched_record(missing: &Unwatched) -> UnwatchedRecord {
     }
 }
 
-/// The plan of which `record` is, with what `seed` shuffles.
+/// Restores the plan that `record` describes, with its blocks shuffled by `seed`.
 ///
 /// # Errors
-/// What is missing, in words: files of old do not say what a worker was told.
+/// Returns a message if something is missing: old files do not store the assignments of workers.
 pub(crate) fn stored_plan(record: &PlanRecord, seed: u64) -> Result<Plan, String> {
     if record.specs.len() != record.cases.len() {
         return Err("it was written by an ipcperf that did not store its plan".to_owned());
@@ -146,7 +146,7 @@ pub(crate) fn stored_plan(record: &PlanRecord, seed: u64) -> Result<Plan, String
     })
 }
 
-/// When a case of `record` has been measured often enough.
+/// Returns the stopping rule of `record`.
 fn enough(record: &PlanRecord) -> Enough {
     match (record.until_ci, &record.until_decided) {
         (Some(precision), _) => Enough::UntilCi(precision),
@@ -182,7 +182,8 @@ mod tests {
         find(mechanism).expect(mechanism).case_facts(&options.collect())
     }
 
-    /// Bounds and rankings are chosen by these facts: a wait that sleeps is held against wake-ups.
+    /// Hardware limits and rankings are chosen by these facts: a wait that sleeps is compared with the cost of a
+    /// wake-up.
     #[test]
     fn facts_follow_the_options_that_change_them() {
         for (wait, sleeps) in [("spin-futex", false), ("yield", false), ("futex", true)] {

@@ -1,4 +1,4 @@
-//! Which runs the machine held up: marked, repeated within limits, never deleted.
+//! Noise detection: disturbed runs are marked and retried within limits, but never deleted.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -8,30 +8,27 @@ use ipcperf_engine::{Disturbance, disturbance};
 use ipcperf_model::Measurement;
 use ipcperf_results::{Sample, SetAside};
 
-use ipcperf_plan::machine::{NoiseDetection, noise_detection};
+use ipcperf_plan::machine::{NoiseDetection, STEAL_SHARE, noise_detection};
 use ipcperf_plan::{Case, Plan};
 
-/// Most of the time that the host may steal from the CPUs of a plan.
-const MOST_STEAL: f64 = 0.02;
-/// Steal is looked at over a block, or over so long where a block is shorter: the kernel counts it
-/// in ticks of 10 ms.
+/// Minimum period over which steal time is measured, if a block is shorter: the kernel counts it in ticks of 10 ms.
 const STEAL_WINDOW: Duration = Duration::from_secs(1);
-/// A share of less time than this says nothing.
+/// Minimum period for a meaningful share.
 const LEAST_WINDOW: Duration = Duration::from_millis(500);
 
-/// Judges runs as they come in.
+/// Decides whether runs are valid and which are retried.
 #[derive(Debug)]
 pub(super) struct Police {
     noise: NoiseDetection,
     steal: StealWatch,
     attempts: u32,
-    /// Runs that may still be repeated: a machine that is never quiet must not take for ever.
+    /// Retries left. The limit keeps a machine that is never quiet from running for ever.
     repeats_left: u64,
 }
 
 impl Police {
-    /// For `plan`, half of whose runs may be repeated, and ten in any case. What was repeated
-    /// `before` counts.
+    /// Creates the detection for `plan`. Up to half of its runs may be retried, and always at least ten; retries in
+    /// `before` are counted.
     pub(super) fn of(plan: &Plan, before: &[Sample]) -> Self {
         let repeated = before.iter().filter(|sample| sample.run.attempt > 1).count() as u64;
         let cpus: BTreeSet<u32> =
@@ -44,13 +41,13 @@ impl Police {
         }
     }
 
-    /// A block begins.
+    /// Starts a block.
     pub(super) fn begin_block(&mut self) {
         self.steal.begin_block();
     }
 
-    /// Why the run of `case` in `block` does not count, if so. One that an instrument disturbs is held up by
-    /// that: how long its parties waited says nothing of the machine.
+    /// Returns the reason to exclude the run of `case` in `block`, if any. In a run with an instrument that slows it
+    /// down, the time that its peers waited is not evidence of a disturbance by the machine.
     pub(super) fn judge(
         &self,
         case: &Case,
@@ -63,7 +60,7 @@ impl Police {
         if self.noise == NoiseDetection::Off {
             return None;
         }
-        if self.steal.share().is_some_and(|share| share > MOST_STEAL) {
+        if self.steal.share().is_some_and(|share| share > STEAL_SHARE) {
             return Some(SetAside::Disturbed);
         }
         match disturbance(&case.spec, measured)? {
@@ -75,7 +72,7 @@ impl Police {
         }
     }
 
-    /// Whether a run that was set aside at `attempt` is made again; if so, that is counted.
+    /// Whether a run excluded for reason `why` at `attempt` is retried; a retry is counted.
     pub(super) fn repeats(&mut self, why: Option<SetAside>, attempt: u32) -> Repeat {
         let is_disturbed = why.is_some_and(SetAside::is_disturbance);
         if !is_disturbed || attempt >= self.attempts || self.repeats_left == 0 {
@@ -86,14 +83,14 @@ impl Police {
     }
 }
 
-/// Whether a run is made again.
+/// Whether a run is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repeat {
     Yes,
     No,
 }
 
-/// What the host has stolen from some CPUs, at the beginning of each of the last blocks.
+/// Steal time of some CPUs, recorded at the start of each of the last blocks.
 #[derive(Debug)]
 struct StealWatch {
     cpus: Vec<u32>,
@@ -105,7 +102,7 @@ impl StealWatch {
         Self { cpus, marks: VecDeque::new() }
     }
 
-    /// Marks a new block, and forgets marks that are no longer needed to look back far enough.
+    /// Starts a block, and drops records that are older than needed.
     fn begin_block(&mut self) {
         let now = Instant::now();
         while self.marks.get(1).is_some_and(|(next, _)| now - *next >= STEAL_WINDOW) {
@@ -116,8 +113,8 @@ impl StealWatch {
         }
     }
 
-    /// The share of time stolen since this block began, or over the last second where it began
-    /// later than that.
+    /// Returns the share of time stolen since this block began, or over the last second if the block is younger than
+    /// that.
     fn share(&self) -> Option<f64> {
         let now = Instant::now();
         let far_enough = self.marks.iter().rfind(|(mark, _)| now - *mark >= STEAL_WINDOW);
@@ -128,7 +125,7 @@ impl StealWatch {
     }
 }
 
-/// `stolen_ns`, summed over `cpus` CPUs (0: all of them), as a share of their time in `window`.
+/// Returns `stolen_ns`, the sum over `cpus` CPUs (0: all CPUs), as a share of their time in `window`.
 #[allow(clippy::cast_precision_loss, reason = "a share, good to three digits")]
 fn share(stolen_ns: u64, window: Duration, cpus: usize) -> f64 {
     let cpus = match cpus {
@@ -145,7 +142,7 @@ mod tests {
     use super::*;
     use ipcperf_plan::Enough;
 
-    /// A plan of two runs.
+    /// Returns a plan of two runs.
     fn plan() -> Plan {
         Plan {
             cases: vec![ipcperf_plan::testing::case("pipe")],
@@ -180,7 +177,7 @@ mod tests {
         assert_eq!(police.repeats(Some(SetAside::ProbeDisagrees), 1), Repeat::Yes);
     }
 
-    /// However often a file is gone on with, it is repeated no more than one that never stopped.
+    /// However often a file is resumed, there are no more retries than in an uninterrupted execution.
     #[test]
     fn what_was_repeated_before_counts() {
         let repeated = |_| {

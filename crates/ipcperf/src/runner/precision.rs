@@ -1,4 +1,4 @@
-//! With `--until-ci` and `--until-decided`: whether a case is known well enough.
+//! Stopping rules of `--until-ci` and `--until-decided`.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -8,27 +8,28 @@ use ipcperf_stats::{Bootstrap, median};
 
 use ipcperf_plan::{Case, Enough};
 
-/// Decides for each case whether it is measured once more.
+/// Decides for each case whether it needs another repetition.
 #[derive(Debug)]
 pub(super) struct Goal {
     enough: Enough,
     start: Instant,
-    /// Each look is another chance to be wrong, so they come at growing distances.
+    /// State of the looks at each case. Each look is another chance of a false result, so they come at growing
+    /// distances.
     looks: HashMap<String, Looks>,
-    /// Cases that no open claim needs.
+    /// Cases that no undecided hypothesis needs.
     decided: HashSet<String>,
 }
 
-/// How a case has looked so far.
+/// State of the looks at a case.
 #[derive(Clone, Copy, Debug)]
 struct Looks {
-    /// The number of figures at which it is looked at next.
+    /// Number of figures at the next look.
     next: usize,
-    /// Looks in a row, up to the last, at which it was known well enough.
+    /// Number of consecutive looks, up to the last, at which the precision was reached.
     good: u32,
 }
 
-/// A case is known once it was so at this many looks in a row: one may be luck.
+/// Number of consecutive looks at which the precision must be reached: a single one may be luck.
 const GOOD_LOOKS: u32 = 2;
 
 impl Goal {
@@ -37,17 +38,17 @@ impl Goal {
         Self { enough, start: Instant::now(), looks, decided }
     }
 
-    /// Whether the claims of the study are judged after so many kept `repetitions`.
+    /// Whether the hypotheses of the study are judged after this number of valid `repetitions`.
     pub(super) fn looks_after(&self, repetitions: u32) -> bool {
         matches!(&self.enough, Enough::UntilDecided(looks) if looks.at_repetitions.contains(&repetitions))
     }
 
-    /// Lets `cases` be, as what is claimed of them is decided.
+    /// Excuses `cases` from further repetitions, because the hypotheses about them are decided.
     pub(super) fn leave(&mut self, cases: HashSet<String>) {
         self.decided = cases;
     }
 
-    /// Whether `case`, whose figures so far are `figures`, is due in `block`.
+    /// Whether `case`, with `figures` so far, is due in `block`.
     pub(super) fn wants(&mut self, case: &Case, block: u32, figures: &[f64]) -> bool {
         let precision = match &self.enough {
             Enough::Repetitions(_) => return true,
@@ -71,7 +72,7 @@ impl Goal {
     }
 }
 
-/// Whether the 95 % interval of the median of `figures` is narrow enough.
+/// Whether the 95 % confidence interval of the median of `figures` is narrow enough.
 fn is_narrow(precision: &Precision, figures: &[f64]) -> bool {
     let interval = Bootstrap::default().median(figures);
     median(figures)
@@ -91,7 +92,7 @@ mod tests {
         goal.wants(&ipcperf_plan::testing::case("pipe"), block, figures)
     }
 
-    /// Values around 100 that differ by up to `spread`.
+    /// Returns values around 100 that differ from it by up to `spread`.
     fn figures(count: u32, spread: f64) -> Vec<f64> {
         (0..count).map(|k| 100.0 + spread * (f64::from(k * 7 % 10) / 4.5 - 1.0)).collect()
     }

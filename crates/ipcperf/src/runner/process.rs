@@ -1,4 +1,4 @@
-//! One worker process: started, waited for without polling, ended in time, and cleaned up after.
+//! A worker process: starts it, waits for it without polling, enforces its deadline and cleans up after it.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -23,11 +23,11 @@ use crate::journal::Journal;
 use ipcperf_plan::children::{Children, end_group};
 use ipcperf_plan::program_file;
 
-/// What ended the wait for a worker.
+/// Event that ended the wait for a worker.
 enum Wait {
-    /// It closed its output: this is all it said.
+    /// It closed its output; this is all of it.
     Said(Vec<u8>),
-    /// It could not be watched.
+    /// An instrument could not be attached.
     Unwatched(Failure),
     /// The deadline passed.
     TooLong,
@@ -35,18 +35,18 @@ enum Wait {
     Interrupted,
 }
 
-/// What a worker is started for.
+/// Parameters of a worker.
 #[derive(Debug)]
 pub(super) struct Start<'a> {
     pub(super) spec: &'a RunSpec,
-    /// Name of the run's processes; `None` leaves ours.
+    /// Name (`comm`) of the processes of the run; `None` keeps the name of this program.
     pub(super) comm: Option<&'a str>,
-    /// How long the run may take.
+    /// Maximum duration of the run.
     pub(super) deadline: Duration,
 }
 
-/// Carries out one run in a fresh worker, watched by `watchers`; its names stand in `journal` meanwhile. `None`
-/// when a signal asked the command to end.
+/// Executes one run in a fresh worker, observed by `watchers`; meanwhile `journal` holds its names. Returns `None` if a
+/// signal asked the command to end.
 pub(super) fn carry_out(
     start: &Start<'_>,
     journal: &mut Journal,
@@ -64,7 +64,7 @@ pub(super) fn carry_out(
     let comm = comm.map(str::to_owned);
     let assignment = Assignment { spec: spec.clone(), names, journal: path, comm };
     let outcome = attempt(&assignment, watchers, started + deadline, interrupt);
-    // The worker has removed them already, unless it was killed.
+    // The worker has already removed them, unless it was killed.
     journal.settle(&assignment.names.remove());
     match outcome {
         Ok((Wait::Interrupted, _)) => None,
@@ -75,7 +75,7 @@ pub(super) fn carry_out(
     }
 }
 
-/// How a run was waited for, and how its worker ended.
+/// Result of the wait, and exit status of the worker.
 type Attempted = (Wait, Result<Option<WaitStatus>, Failure>);
 
 /// Starts a worker, waits for it until `end`, and cleans up after it.
@@ -91,11 +91,11 @@ fn attempt(
     Ok((waited, clean_up(&worker, &others)))
 }
 
-/// Starts this program as a worker, in a process group of its own, and tells it what to do.
+/// Starts this program as a worker, in its own process group, and sends it its assignment.
 fn start(assignment: &Assignment, others: &Children) -> Result<(Child, Talk), Failure> {
     let again = program_file::again(crate::WORKER);
     let mut program = again.map_err(|e| not_started("finding this program", &e))?;
-    // A socket, since descriptors may go with what is said.
+    // A socket, because file descriptors may be passed along with the text.
     let (mut input, workers) = UnixStream::pair().map_err(|e| not_started("a socket", &e))?;
     let mut worker = program
         .arg(std::process::id().to_string())
@@ -115,11 +115,11 @@ fn start(assignment: &Assignment, others: &Children) -> Result<(Child, Talk), Fa
     }
 }
 
-/// Why there is no worker: what would help is read from the system's error.
+/// Returns the failure to start a worker, with a remedy derived from the system's error.
 fn not_started(what: &str, error: &std::io::Error) -> Failure {
     let errno = Errno::from_io_error(error);
     let remedy = match errno {
-        // The program's file is open, or found, by way of it.
+        // The executable is opened or found through `/proc`.
         None | Some(Errno::NOENT) => Some("mount /proc: mount -t proc proc /proc"),
         Some(errno) => exhausted(errno),
     };
@@ -131,14 +131,14 @@ fn not_started(what: &str, error: &std::io::Error) -> Failure {
     }
 }
 
-/// What goes to and fro between the command and a worker.
+/// Channels between the command and a worker.
 struct Talk {
     output: ChildStdout,
-    /// Where the gate is opened, while it is closed.
+    /// Socket over which the gate is opened, while it is closed.
     gate: Option<UnixStream>,
 }
 
-/// Sleeps until the worker has closed its output, a signal arrives, or `end` has come.
+/// Waits until the worker has closed its output, a signal arrives, or `end` is reached.
 fn wait(
     talk: &mut Talk,
     watchers: &mut Watchers,
@@ -169,8 +169,8 @@ fn wait(
     }
 }
 
-/// Lets the parties begin once they have said who they are, and `watchers` watch them. What these start stays when
-/// the run is cleaned up after, as the `others` do.
+/// Lets the peers start once they have reported their processes and `watchers` observe them. Processes that the
+/// watchers start survive the cleanup of the run, as the `others` do.
 fn open_gate(
     gate: &mut Option<UnixStream>,
     watchers: &mut Watchers,
@@ -187,7 +187,7 @@ fn open_gate(
     watchers.let_begin(&parties)
 }
 
-/// Reads what is there; false at the end.
+/// Reads available output; returns false at its end.
 fn listen(output: &mut ChildStdout, text: &mut Vec<u8>) -> bool {
     let mut piece = [0; 16 * 1024];
     match output.read(&mut piece) {
@@ -199,10 +199,11 @@ fn listen(output: &mut ChildStdout, text: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Ends whatever is left of the run, the `others` being what was there without it, and reaps all of it. Returns how the worker itself ended.
+/// Ends and reaps all remaining processes of the run, except the `others`, which are not part of it. Returns the exit
+/// status of the worker.
 ///
 /// # Errors
-/// That something of it cannot be ended.
+/// Fails if a process of the run cannot be ended.
 fn clean_up(worker: &Child, others: &Children) -> Result<Option<WaitStatus>, Failure> {
     let (status, end) = end_group(Pid::from_child(worker));
     let ended = others.end_others(end);

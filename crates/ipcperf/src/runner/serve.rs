@@ -1,4 +1,4 @@
-//! The worker's side: this same program, started by itself for one run.
+//! Worker side: this program, started by itself for one run.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -8,11 +8,11 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 use ipcperf_plan::program_file;
 
-/// Serves one run on standard input and output. `parent` is the process that started it; should
-/// that be gone, so is the worker.
+/// Serves one run on standard input and output. `parent` is the process that started the worker; if it dies, so does
+/// the worker.
 pub(crate) fn serve_as_worker(parent: Option<OsString>) -> ExitCode {
     program_file::take_name();
-    // Refused only for a number that is no signal.
+    // Fails only for an invalid signal number.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let expected = parent.and_then(|text| text.to_str()?.parse().ok()).and_then(Pid::from_raw);
     if expected.is_some() && getppid() != expected {

@@ -1,4 +1,4 @@
-//! The instruments of one run: armed while its parties wait at their gate, asked when it is over.
+//! Instruments of one run: attached while its peers wait at the gate, read when the run is over.
 
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -14,20 +14,20 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use ipcperf_plan::Watched;
 
-/// What an instrument told of a run.
+/// Observation of a run, with the name of its instrument.
 pub(crate) type Told = (&'static str, Observation);
 
-/// The instruments of a run, and those of them that watch already.
+/// Instruments of a run, and those of them that are attached.
 #[derive(Debug)]
 pub(super) struct Watchers {
     instruments: Vec<(&'static Instrument, Vec<String>)>,
     watches: Vec<(&'static str, Box<dyn Watch>)>,
-    /// The roles whose parties wait, in the order in which they are let go.
+    /// Roles whose peers wait at the gate, in the order of their release.
     waiting: Vec<String>,
 }
 
 impl Watchers {
-    /// Those of `watched`, none of which watches yet.
+    /// Creates the instruments of `watched`; none is attached yet.
     pub(super) fn of(watched: &Watched) -> Self {
         let chosen =
             |one: &Instrument| watched.events.get(one.facts.name).cloned().unwrap_or_default();
@@ -38,10 +38,10 @@ impl Watchers {
         }
     }
 
-    /// Arms those that watch from outside. `line` is what the worker says of who is at the gate.
+    /// Attaches the instruments that observe from outside. `line` is the worker's report of the peers at the gate.
     ///
     /// # Errors
-    /// Which instrument refused, and why.
+    /// Returns which instrument refused, and why.
     pub(super) fn arm(&mut self, line: &[u8]) -> Result<(), Failure> {
         let gathering: Gathering = serde_json::from_slice(line).map_err(|error| {
             Failure::new(FailureKind::Worker, format!("who is at the gate: {error}"))
@@ -62,10 +62,10 @@ impl Watchers {
         Ok(())
     }
 
-    /// Opens the gate: hands each of the parties what it is to read, through the socket on which they listen.
+    /// Opens the gate: passes each peer the counters that it reads, over the socket it listens on.
     ///
     /// # Errors
-    /// That there is more to read than can be handed over.
+    /// Fails if there are more counters than can be passed.
     pub(super) fn let_begin(&self, parties: &UnixStream) -> Result<(), Failure> {
         for role in &self.waiting {
             let dials: Vec<BorrowedFd<'_>> = self.dials_of(role).collect();
@@ -79,7 +79,7 @@ impl Watchers {
         Ok(())
     }
 
-    /// Every dial of every watch, with the number of the watch and the reader's role.
+    /// Returns every counter of every instrument, with the number of the instrument and the role that reads it.
     fn dials(&self) -> impl Iterator<Item = (usize, &str, BorrowedFd<'_>)> {
         let first = self.waiting.first().map_or("", String::as_str);
         self.watches.iter().enumerate().flat_map(move |(number, (_, watch))| {
@@ -96,7 +96,7 @@ impl Watchers {
             .map(|(.., descriptor)| descriptor)
     }
 
-    /// What the dials of each watch said, in the watch's own order. `said` is by party.
+    /// Returns the counter readings of each instrument, in its own order. `said` is by peer.
     fn readings(&self, said: &[Vec<DialReading>]) -> Vec<Vec<Reading>> {
         let mut readings = vec![Vec::new(); self.watches.len()];
         let mut said: Vec<_> = said.iter().map(|one| one.iter()).collect();
@@ -108,10 +108,10 @@ impl Watchers {
         readings
     }
 
-    /// Ends them, and returns what they saw of the run that came to `measured`.
+    /// Ends the instruments and returns what they observed of the run with the result `measured`.
     ///
     /// # Errors
-    /// Which instrument has nothing to tell, and why.
+    /// Returns which instrument has no observation, and why.
     pub(super) fn finish(self, measured: &Measurement) -> Result<Vec<Told>, Failure> {
         let mut told = Vec::new();
         let readings = self.readings(&measured.dials);
@@ -133,12 +133,12 @@ impl Watchers {
     }
 }
 
-/// Sends a line, and with it `dials`. A worker that is gone says so by itself.
+/// Sends a line, and `dials` with it. If the worker is gone, that is noticed elsewhere.
 fn hand(parties: &UnixStream, dials: &[BorrowedFd<'_>]) {
     let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DIALS))];
     let mut passed = SendAncillaryBuffer::new(&mut space);
     if !dials.is_empty() {
-        // There is room for as many as there may be.
+        // The buffer has room for the maximum.
         passed.push(SendAncillaryMessage::ScmRights(dials));
     }
     let _ = sendmsg(parties, &[IoSlice::new(b"\n")], &mut passed, SendFlags::NOSIGNAL);
@@ -149,8 +149,9 @@ fn refused(instrument: &str, why: Unavailable) -> Failure {
         .with_remedy(why.remedy)
 }
 
-/// A worker may hold code of its user's, which may say anything. What the program's file grants to the command, so that
-/// it can watch its user's processes, must not be used on those of others.
+/// Checks that all processes belong to this user. A worker may contain code of the user, which may report any process.
+/// The file capabilities of the command, which allow it to observe the user's processes, must not be used on those of
+/// others.
 fn are_of_this_user(parties: &Parties) -> Result<(), Failure> {
     if !privilege::is_granted_by_file() {
         return Ok(());
@@ -165,7 +166,7 @@ fn are_of_this_user(parties: &Parties) -> Result<(), Failure> {
     }
 }
 
-/// Those at the gate, as instruments know them.
+/// Returns the peers at the gate in the form that instruments use.
 fn parties(gathering: &Gathering) -> Parties {
     let member = |player: &Player| Member {
         role: player.role.name().to_owned(),

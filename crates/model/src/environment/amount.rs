@@ -1,19 +1,19 @@
-//! An amount that may be without limit: `unlimited` is known, and so is no null.
+//! Amount that may be unlimited. The word `unlimited` is a known value, unlike null.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A number, or `unlimited`.
+/// Number, or `unlimited`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Amount {
-    /// So much.
+    /// Limited amount.
     Number(u64),
-    /// No limit.
+    /// Unlimited amount.
     Word(Unlimited),
 }
 
-/// The word for no limit.
+/// Word for an unlimited amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unlimited {
@@ -22,15 +22,15 @@ pub enum Unlimited {
 }
 
 impl Amount {
-    /// No limit.
+    /// Unlimited amount.
     pub const UNLIMITED: Self = Self::Word(Unlimited::Unlimited);
 
-    /// As the system has it: `None` is no limit.
+    /// Converts a limit of the system, where `None` means unlimited.
     pub fn of(limit: Option<u64>) -> Self {
         limit.map_or(Self::UNLIMITED, Self::Number)
     }
 
-    /// The number, if there is one.
+    /// Returns the number, or `None` if the amount is unlimited.
     pub const fn number(self) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number),
@@ -38,7 +38,7 @@ impl Amount {
         }
     }
 
-    /// The tighter of two.
+    /// Returns the smaller of the two amounts.
     pub fn tighter(self, other: Self) -> Self {
         match (self.number(), other.number()) {
             (Some(one), Some(two)) => Self::Number(one.min(two)),

@@ -1,17 +1,17 @@
-//! Where the kernel takes its time from, how fine that is, and what it costs.
+//! Clock of the kernel: its source, its resolution and its cost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The clock.
+/// Clock of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clock {
-    /// Where the kernel takes its time from.
+    /// Clock source in use.
     pub clock_source: Option<String>,
-    /// What else it could take it from.
+    /// Clock sources available.
     pub clock_sources_available: Option<Vec<String>>,
-    /// Smallest step of the monotonic clock.
+    /// Smallest step of the monotonic clock, ns.
     pub clock_step_ns: u64,
-    /// Cost of reading it.
+    /// Time of one read of the monotonic clock, ns.
     pub clock_cost_ns: u64,
 }

@@ -1,26 +1,26 @@
-//! The control group this process is in, and what it is allowed there. A limit of a group holds
-//! for all below it, so the tightest on the way up counts.
+//! Control group of this process and its limits. A limit of a group applies to all groups below it, so the tightest
+//! limit on the path to the root counts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::amount::Amount;
 
-/// The control group.
+/// Control group of this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlGroup {
-    /// Version of control groups: `1`, `2`, or `hybrid` where controllers are of both.
+    /// Version of control groups: `1`, `2`, or `hybrid` if controllers of both are in use.
     pub cgroup_version: Option<String>,
-    /// The group that shares out CPU time to this process.
+    /// Path of the group that controls the CPU time of this process.
     pub cgroup_path: Option<String>,
-    /// CPU bandwidth the control group allows, as `cpu.max` has it.
+    /// CPU bandwidth limit, in the format of `cpu.max`.
     pub cgroup_cpu_max: Option<String>,
-    /// Its weight against others; 100 is usual (1024 in version 1).
+    /// CPU weight relative to other groups; the default is 100 (1024 in version 1).
     pub cgroup_cpu_weight: Option<u64>,
-    /// CPUs it may use.
+    /// CPUs that the group may use.
     pub cgroup_cpus: Option<String>,
-    /// Memory it may use.
+    /// Memory limit, bytes.
     pub cgroup_memory_max_bytes: Option<Amount>,
-    /// Tasks it may have.
+    /// Maximum number of tasks.
     pub cgroup_tasks_max: Option<Amount>,
 }

@@ -1,48 +1,48 @@
-//! The CPUs: which there are, what they share, and which of them may be used.
+//! CPUs: their number and topology, and which of them may be used.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The CPUs.
+/// CPUs of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpus {
-    /// The CPU's own name; on Arm, where it has none, its number.
+    /// Model name of the CPU; on Arm, which has none, its part number.
     pub cpu_model: Option<String>,
-    /// Its maker.
+    /// Vendor of the CPU.
     pub cpu_vendor: Option<String>,
-    /// Family, model and stepping, with slashes between; on Arm, architecture, part and revision.
+    /// Family, model and stepping, separated by slashes; on Arm, architecture, part and revision.
     pub cpu_signature: Option<String>,
-    /// Version of its microcode; a hypervisor may hide it.
+    /// Microcode version; a hypervisor may hide it.
     pub cpu_microcode: Option<String>,
-    /// Its features that bear on clocks, copying, waiting and virtual machines.
+    /// CPU features that affect clocks, copying, waiting and virtual machines.
     pub cpu_flags: Option<Vec<String>>,
-    /// The CPUs this process may use.
+    /// CPUs that this process may use.
     pub allowed_cpus: Option<String>,
-    /// The CPUs that run.
+    /// CPUs that are online.
     pub online_cpus: Option<String>,
-    /// The CPUs there could be.
+    /// CPUs that could be present.
     pub possible_cpus: Option<String>,
-    /// Packages the CPUs are in.
+    /// Number of CPU packages (sockets).
     pub cpu_sockets: Option<u64>,
-    /// Cores; a core may run several threads.
+    /// Number of cores; a core may run several threads.
     pub cpu_cores: Option<u64>,
-    /// Hardware threads: what the system calls CPUs.
+    /// Number of hardware threads, which the system calls CPUs.
     pub cpu_threads: Option<u64>,
-    /// Whether cores run several threads now.
+    /// Whether cores currently run several threads.
     pub smt_active: Option<bool>,
-    /// Whether they may: `on`, `off`, `forceoff`, `notsupported`, `notimplemented`.
+    /// Setting of simultaneous multithreading: `on`, `off`, `forceoff`, `notsupported`, `notimplemented`.
     pub smt_control: Option<String>,
-    /// Memory nodes.
+    /// Number of NUMA nodes.
     pub numa_nodes: Option<u64>,
-    /// First-level data cache of the first CPU.
+    /// Size of the first-level data cache of the first CPU, bytes.
     pub cache_l1d_bytes: Option<u64>,
-    /// First-level instruction cache of the first CPU.
+    /// Size of the first-level instruction cache of the first CPU, bytes.
     pub cache_l1i_bytes: Option<u64>,
-    /// Second-level cache of the first CPU.
+    /// Size of the second-level cache of the first CPU, bytes.
     pub cache_l2_bytes: Option<u64>,
-    /// Third-level cache of the first CPU.
+    /// Size of the third-level cache of the first CPU, bytes.
     pub cache_l3_bytes: Option<u64>,
-    /// A line of its caches: what moves between CPUs at once.
+    /// Size of a cache line, bytes: the unit in which data moves between CPUs.
     pub cache_line_bytes: Option<u64>,
     /// CPUs that share the last-level cache of the first CPU.
     pub last_level_cache_cpus: Option<String>,

@@ -1,32 +1,32 @@
-//! The kernel: which it is, and how it was told to behave.
+//! Kernel: its version and its settings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kernel.
+/// Kernel of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Kernel {
     /// Operating system and release.
     pub kernel: Option<String>,
-    /// Build of the kernel.
+    /// Build string of the kernel.
     pub kernel_build: Option<String>,
-    /// Architecture.
+    /// Machine architecture.
     pub architecture: String,
-    /// Where the kernel may be preempted: `none`, `voluntary`, `full`, `lazy`, `realtime`, or
-    /// `dynamic` where it is chosen at boot and only root may see what was.
+    /// Preemption model of the kernel: `none`, `voluntary`, `full`, `lazy`, `realtime`, or `dynamic` if it was
+    /// chosen at boot and only root can read the choice.
     pub preemption: Option<String>,
-    /// Timer interrupts a second on a busy CPU.
+    /// Timer interrupts per second on a busy CPU.
     pub kernel_hz: Option<u64>,
-    /// Parameters of the kernel's command line that bear on IPC.
+    /// Parameters of the kernel command line that affect IPC.
     pub kernel_parameters: Option<Vec<String>>,
-    /// CPUs kept out of the scheduler's reach (`isolcpus`).
+    /// CPUs isolated from the scheduler (`isolcpus`).
     pub isolated_cpus: Option<String>,
-    /// CPUs without timer interrupts while one task runs (`nohz_full`).
+    /// CPUs without timer interrupts while only one task runs (`nohz_full`).
     pub nohz_full_cpus: Option<String>,
     /// Mitigations of CPU vulnerabilities, as `name: state`.
     pub mitigations: Vec<String>,
-    /// Names this boot: another one means the machine was started anew.
+    /// Identifier of this boot: a different value means that the machine was rebooted.
     pub boot_id: Option<String>,
-    /// Time since the start of the machine.
+    /// Time since boot, s.
     pub uptime_s: Option<u64>,
 }

@@ -1,17 +1,17 @@
-//! How busy the machine is with other things.
+//! Load of the machine by other activity.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How busy the machine was when it was asked.
+/// Load of the machine at the time of the query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
-    /// Tasks that ran or wanted to, averaged over a minute.
+    /// Load average over one minute: tasks that run or wait.
     pub load_average_1min: Option<f64>,
-    /// The same over five minutes.
+    /// Load average over five minutes.
     pub load_average_5min: Option<f64>,
-    /// Tasks that run or want to, this one with them.
+    /// Number of runnable tasks, including this one.
     pub runnable_tasks: Option<u64>,
-    /// Share of the last ten seconds in which a task waited for a CPU.
+    /// Share of the last ten seconds in which a task waited for a CPU (pressure stall information).
     pub cpu_pressure_10s_share: Option<f64>,
 }

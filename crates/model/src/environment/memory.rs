@@ -1,46 +1,46 @@
-//! Memory: how much there is, and how the kernel hands it out.
+//! Memory of the machine, and how the kernel allocates it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Memory, and folders that lie in it.
+/// Memory, and folders that lie in memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
-    /// Memory.
+    /// Total memory, bytes.
     pub memory_bytes: Option<u64>,
-    /// Memory that could be had without swapping.
+    /// Memory available without swapping, bytes.
     pub memory_available_bytes: Option<u64>,
-    /// Room for swapping.
+    /// Swap space, bytes.
     pub swap_bytes: Option<u64>,
-    /// What of it is in use.
+    /// Swap space in use, bytes.
     pub swap_used_bytes: Option<u64>,
-    /// How readily the kernel swaps (`vm.swappiness`).
+    /// Tendency of the kernel to swap (`vm.swappiness`).
     pub swappiness: Option<u64>,
-    /// Size of a page.
+    /// Size of a page, bytes.
     pub page_bytes: u64,
-    /// Transparent huge pages.
+    /// Setting of transparent huge pages.
     pub transparent_hugepage: Option<String>,
-    /// When the kernel makes room for them.
+    /// Setting for when the kernel makes room for transparent huge pages (`defrag`).
     pub transparent_hugepage_defrag: Option<String>,
-    /// The same for shared memory.
+    /// Setting of transparent huge pages for shared memory.
     pub transparent_hugepage_shmem: Option<String>,
-    /// Size of a huge page.
+    /// Size of a huge page, bytes.
     pub hugepage_bytes: Option<u64>,
-    /// Huge pages set aside.
+    /// Number of huge pages reserved.
     pub hugepages: Option<u64>,
-    /// Whether more may be promised than there is: 0 by guess, 1 always, 2 never.
+    /// Memory overcommit: 0 heuristic, 1 always, 2 never.
     pub overcommit_memory: Option<u64>,
-    /// Mappings a process may have (`vm.max_map_count`).
+    /// Maximum number of mappings of a process (`vm.max_map_count`).
     pub max_map_count: Option<u64>,
-    /// Whether anonymous files may be made executable: 0 they are, 1 they are not unless asked,
-    /// 2 they may not be.
+    /// Executability of anonymous files (`vm.memfd_noexec`): 0 executable, 1 not executable unless requested, 2
+    /// never executable.
     pub memfd_noexec: Option<u64>,
-    /// Whether the kernel moves pages to the node that uses them: 0 no.
+    /// Automatic NUMA balancing, which moves pages to the node that uses them: 0 off.
     pub numa_balancing: Option<u64>,
-    /// Size of `/dev/shm`, where shared memory has names.
+    /// Size of `/dev/shm`, which holds named shared memory, bytes.
     pub shared_memory_bytes: Option<u64>,
-    /// What is free in it.
+    /// Free space in `/dev/shm`, bytes.
     pub shared_memory_free_bytes: Option<u64>,
-    /// Kind of file system of the folder for temporary files.
+    /// File system type of the folder for temporary files.
     pub temporary_filesystem: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The machine as results store it: all topics together.
+//! Environment of the machine as results store it, composed of one struct for each topic.
 
 mod amount;
 mod clock;
@@ -37,64 +37,64 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use virtualisation::Virtualisation;
 
-/// The machine and its state. What could not be had is null; so is what an older ipcperf did not
-/// ask.
+/// Environment: the machine and its state. A value that could not be determined is null, and so is one that an
+/// older ipcperf did not record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
-    /// What ipcperf was built from, and how.
+    /// Build of ipcperf.
     #[serde(flatten)]
     pub program: Program,
-    /// The kernel.
+    /// Kernel of the machine.
     #[serde(flatten)]
     pub kernel: Kernel,
-    /// The CPUs.
+    /// CPUs of the machine.
     #[serde(flatten)]
     pub cpus: Cpus,
-    /// Frequency and idling.
+    /// Frequency and idle states of the CPUs.
     #[serde(flatten)]
     pub power: Power,
-    /// What is known of a hypervisor.
+    /// Virtualization of the machine.
     #[serde(flatten)]
     pub virtualisation: Virtualisation,
-    /// The clock.
+    /// Clock of the kernel.
     #[serde(flatten)]
     pub clock: Clock,
-    /// Memory.
+    /// Memory of the machine.
     #[serde(flatten)]
     pub memory: Memory,
-    /// What else the machine does.
+    /// Load by other activity.
     #[serde(flatten)]
     pub load: Load,
-    /// How this process is scheduled.
+    /// Scheduling of this process.
     #[serde(flatten)]
     pub scheduler: Scheduler,
-    /// The kernel's limits on IPC.
+    /// Limits of the kernel on IPC.
     #[serde(flatten)]
     pub kernel_limits: KernelLimits,
-    /// Sockets and the loopback device.
+    /// Sockets and loopback interface.
     #[serde(flatten)]
     pub network: Network,
-    /// Limits of this process.
+    /// Resource limits of this process.
     #[serde(flatten)]
     pub process_limits: ProcessLimits,
-    /// The control group of this process.
+    /// Control group of this process.
     #[serde(flatten)]
     pub control_group: ControlGroup,
-    /// Privileges and confinement.
+    /// Privileges and confinement of this process.
     #[serde(flatten)]
     pub confinement: Confinement,
 }
 
-/// A topic of the environment, for people.
+/// Topic of the environment, for display.
 pub struct Section {
-    /// What it is about.
+    /// Title of the topic.
     pub title: &'static str,
-    /// Its keys and what they say.
+    /// Keys of the topic with their values.
     pub fields: BTreeMap<String, Value>,
 }
 
 impl Environment {
-    /// The machine in one line, for the head of tables.
+    /// Describes the machine in one line, for the head of tables.
     pub fn in_one_line(&self) -> String {
         let cpu = self.cpus.cpu_model.as_deref().unwrap_or("unknown CPU");
         let kernel = self.kernel.kernel.as_deref().unwrap_or("unknown kernel");
@@ -104,7 +104,7 @@ impl Environment {
         format!("{cpu}, CPUs {cpus}, {kernel}{virtual_machine}")
     }
 
-    /// All fields by topic.
+    /// Returns all fields by topic.
     pub fn sections(&self) -> Vec<Section> {
         vec![
             section("ipcperf", &self.program),
@@ -125,7 +125,7 @@ impl Environment {
     }
 }
 
-/// The fields of a topic by key.
+/// Returns the fields of a topic by key.
 fn section(title: &'static str, topic: &impl Serialize) -> Section {
     let fields = match serde_json::to_value(topic) {
         Ok(Value::Object(fields)) => fields.into_iter().collect(),

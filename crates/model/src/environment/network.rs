@@ -1,33 +1,33 @@
-//! What the network's settings do to sockets between processes of one machine.
+//! Network settings that affect sockets between processes of one machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Sockets and the loopback interface.
+/// Settings of sockets and the loopback interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Network {
-    /// Default send buffer of sockets.
+    /// Default send buffer of sockets, bytes.
     pub wmem_default_bytes: Option<u64>,
-    /// Largest send buffer of sockets.
+    /// Maximum send buffer of sockets, bytes.
     pub wmem_max_bytes: Option<u64>,
-    /// Default receive buffer of sockets.
+    /// Default receive buffer of sockets, bytes.
     pub rmem_default_bytes: Option<u64>,
-    /// Largest receive buffer of sockets.
+    /// Maximum receive buffer of sockets, bytes.
     pub rmem_max_bytes: Option<u64>,
-    /// Send buffer of a TCP socket, bytes: least, default, most (`net.ipv4.tcp_wmem`).
+    /// Send buffer of a TCP socket, bytes: minimum, default, maximum (`net.ipv4.tcp_wmem`).
     pub tcp_wmem: Option<String>,
-    /// Receive buffer of a TCP socket, bytes: least, default, most (`net.ipv4.tcp_rmem`).
+    /// Receive buffer of a TCP socket, bytes: minimum, default, maximum (`net.ipv4.tcp_rmem`).
     pub tcp_rmem: Option<String>,
-    /// TCP's congestion control.
+    /// Congestion control algorithm of TCP.
     pub tcp_congestion_control: Option<String>,
-    /// Whether TCP gathers small writes while others wait to be sent: 0 no.
+    /// Whether TCP coalesces small writes while earlier ones wait to be sent: 0 no.
     pub tcp_autocorking: Option<u64>,
-    /// Connections that may wait to be accepted.
+    /// Maximum number of connections that wait to be accepted.
     pub somaxconn: Option<u64>,
-    /// Packets that may wait for a CPU to take them in, the loopback interface's too.
+    /// Maximum number of packets that wait to be processed by a CPU, including those of the loopback interface.
     pub netdev_max_backlog: Option<u64>,
-    /// How long a read of a socket spins before it sleeps (`net.core.busy_read`).
+    /// Time that a read of a socket spins before it sleeps, us (`net.core.busy_read`).
     pub busy_read_us: Option<u64>,
-    /// Largest packet of the loopback interface.
+    /// Maximum packet size of the loopback interface, bytes.
     pub loopback_mtu_bytes: Option<u64>,
 }

@@ -1,29 +1,29 @@
-//! Frequency and idling: how fast the CPUs run, and how fast they wake.
+//! Frequency and idle states: how fast the CPUs run, and how fast they wake.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Frequency and idling, of the first CPU.
+/// Frequency and idle states of the first CPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Power {
-    /// What sets the frequency.
+    /// Driver that sets the frequency.
     pub frequency_driver: Option<String>,
-    /// The frequency governor of the first CPU.
+    /// Frequency governor of the first CPU.
     pub governor: Option<String>,
-    /// Lowest frequency it may choose.
+    /// Minimum frequency that the governor may choose, kHz.
     pub frequency_min_khz: Option<u64>,
-    /// Highest frequency it may choose.
+    /// Maximum frequency that the governor may choose, kHz.
     pub frequency_max_khz: Option<u64>,
-    /// Whether CPUs may run faster than rated while it is cool and quiet.
+    /// Whether CPUs may exceed their rated frequency if temperature and load permit.
     pub boost: Option<bool>,
-    /// What the CPU itself prefers, speed or saving.
+    /// Energy preference of the CPU: performance or power saving.
     pub energy_preference: Option<String>,
-    /// What puts an idle CPU to sleep.
+    /// Driver of the idle states.
     pub idle_driver: Option<String>,
-    /// What chooses how deeply it sleeps.
+    /// Governor that chooses the idle state.
     pub idle_governor: Option<String>,
-    /// The sleeps there are, lightest first.
+    /// Idle states, lightest first.
     pub idle_states: Option<Vec<String>>,
-    /// Time to wake from the deepest sleep allowed, as its driver has it.
+    /// Exit latency of the deepest idle state allowed, as its driver states it, us.
     pub idle_exit_latency_us: Option<u64>,
 }

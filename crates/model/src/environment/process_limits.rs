@@ -1,29 +1,29 @@
-//! What this process, and so every worker, may use: its soft resource limits.
+//! Soft resource limits of this process, which every worker inherits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::amount::Amount;
 
-/// Resource limits of this process, as `ulimit` has them: numbers or `unlimited`.
+/// Resource limits of this process, as shown by `ulimit`: numbers or `unlimited`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessLimits {
-    /// Open files (`ulimit -n`).
+    /// Maximum number of open files (`ulimit -n`).
     pub ulimit_open_files: Option<Amount>,
-    /// Processes of this user (`ulimit -u`).
+    /// Maximum number of processes of this user (`ulimit -u`).
     pub ulimit_processes: Option<Amount>,
-    /// Memory that may be kept from swapping (`ulimit -l`).
+    /// Maximum memory locked against swapping, bytes (`ulimit -l`).
     pub ulimit_locked_memory_bytes: Option<Amount>,
-    /// What POSIX queues of this user may hold (`ulimit -q`).
+    /// Maximum total size of the POSIX queues of this user, bytes (`ulimit -q`).
     pub ulimit_message_queues_bytes: Option<Amount>,
-    /// A stack (`ulimit -s`).
+    /// Maximum size of a stack, bytes (`ulimit -s`).
     pub ulimit_stack_bytes: Option<Amount>,
-    /// A file, one in shared memory too (`ulimit -f`).
+    /// Maximum size of a file, including one in shared memory, bytes (`ulimit -f`).
     pub ulimit_file_bytes: Option<Amount>,
-    /// Memory that may be mapped (`ulimit -v`).
+    /// Maximum size of the address space, bytes (`ulimit -v`).
     pub ulimit_address_space_bytes: Option<Amount>,
-    /// Signals that may wait (`ulimit -i`).
+    /// Maximum number of pending signals (`ulimit -i`).
     pub ulimit_pending_signals: Option<Amount>,
-    /// Highest real-time priority (`ulimit -r`).
+    /// Maximum real-time priority (`ulimit -r`).
     pub ulimit_realtime_priority: Option<Amount>,
 }

@@ -1,22 +1,22 @@
-//! The program itself: what it was built from, and how.
+//! Build of ipcperf: source, compiler and options.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The program itself.
+/// Build of ipcperf.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Program {
     /// Version of ipcperf.
     pub version: String,
-    /// Commit it was built from; ends in `+` where there were changes.
+    /// Commit that it was built from; ends in `+` if the tree had uncommitted changes.
     pub commit: Option<String>,
-    /// How it was built: `release`, or `debug`, which is slow.
+    /// Build profile: `release`, or `debug`, which is slow.
     pub build_profile: Option<String>,
-    /// The compiler it was built with.
+    /// Compiler that it was built with.
     pub compiler: Option<String>,
-    /// What it was built for.
+    /// Target that it was built for.
     pub target: Option<String>,
-    /// The C library it runs with: copying is its.
+    /// C library that it runs with, which provides memcpy.
     pub c_library: Option<String>,
     /// Whether disturbed runs are excluded. False only where `IPCPERF_KEEP_DISTURBED=1` was set, as tests do.
     pub noise_detection: Option<bool>,

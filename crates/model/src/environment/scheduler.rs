@@ -1,25 +1,26 @@
-//! How the scheduler shares CPUs out, and how it treats this process.
+//! Settings of the scheduler, and scheduling of this process.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The scheduler.
+/// Settings of the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scheduler {
-    /// Scheduling groups by session: on, they make nice local to one.
+    /// Scheduling group (autogroup) of the session of this process. While autogroups are on, nice values act only
+    /// within one.
     pub autogroup: Option<String>,
-    /// Whether there are such groups (`kernel.sched_autogroup_enabled`).
+    /// Whether autogroups are enabled (`kernel.sched_autogroup_enabled`).
     pub autogroup_enabled: Option<bool>,
-    /// How this process yields to others: -20 never, 19 always.
+    /// Nice value of this process: -20 is the highest priority, 19 the lowest.
     pub nice: Option<i64>,
-    /// The policy it is scheduled by: `other`, `batch`, `idle`, `fifo`, `round-robin`, ...
+    /// Scheduling policy of this process: `other`, `batch`, `idle`, `fifo`, `round-robin`, ...
     pub scheduling_policy: Option<String>,
-    /// By how much the kernel may let this process oversleep.
+    /// Timer slack, by which the kernel may delay the wake-ups of this process, ns.
     pub timer_slack_ns: Option<u64>,
-    /// What real-time tasks may take of each second (`kernel.sched_rt_runtime_us`); -1 is all.
+    /// Time that real-time tasks may use in each second, us (`kernel.sched_rt_runtime_us`); -1 is no limit.
     pub sched_rt_runtime_us: Option<i64>,
-    /// What a task runs before another of the same weight; root alone may see it.
+    /// Time slice of a task before another of the same weight runs, ns; readable only by root.
     pub sched_base_slice_ns: Option<u64>,
-    /// How long a task counts as warm where it ran; root alone may see it.
+    /// Time for which a task counts as cache-hot on its CPU, ns; readable only by root.
     pub sched_migration_cost_ns: Option<u64>,
 }

@@ -1,23 +1,25 @@
-//! Who else is on this hardware: the hypervisor below, guests above, and what they take.
+//! Virtualization: the hypervisor below, guests above, and the CPU time that they take.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Virtual machines, below and above.
+/// Virtualization, as a guest and as a host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Virtualisation {
-    /// What virtualisation the CPU reports.
+    /// Whether the CPU reports a hypervisor.
     pub hypervisor: Option<bool>,
-    /// How the hypervisor signs itself, such as `KVMKVMKVM`.
+    /// Signature of the hypervisor, such as `KVMKVMKVM`.
     pub hypervisor_signature: Option<String>,
-    /// Maker of the machine, as its firmware has it; clouds sign here.
+    /// Vendor of the machine according to its firmware; cloud providers identify themselves here.
     pub machine_vendor: Option<String>,
-    /// Model of the machine, as its firmware has it.
+    /// Model of the machine according to its firmware.
     pub machine_product: Option<String>,
-    /// `haltpoll`'s limit: whether an idle virtual CPU halts at once.
+    /// Limit of the `haltpoll` governor, ns: time for which an idle virtual CPU polls before it halts.
     pub guest_halt_poll_ns: Option<u64>,
-    /// How long a host waits for an idle guest before it lets the CPU go, where this is a host.
+    /// Time for which a KVM host polls for an idle guest before it yields the CPU, ns; only if this machine is a
+    /// host.
     pub kvm_halt_poll_ns: Option<u64>,
-    /// Share of time since the start that the host gave to others while CPUs here were wanted.
+    /// Share of the time since boot in which the host ran others while CPUs of this guest were runnable (steal
+    /// time).
     pub steal_share: Option<f64>,
 }

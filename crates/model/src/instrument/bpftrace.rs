@@ -1,10 +1,10 @@
-//! System calls as bpftrace sees them, for comparison.
+//! System calls as measured by bpftrace, for comparison.
 
 use super::{Disturbs, InstrumentFacts, tool_calls};
 use crate::instrument_view::Picture;
 use crate::observation::Observation;
 
-/// What readers know of `bpftrace`.
+/// Description of `bpftrace`.
 pub const FACTS: InstrumentFacts =
     InstrumentFacts { name: "bpftrace", disturbs: Disturbs::Yes, pictures };
 

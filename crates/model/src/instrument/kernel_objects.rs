@@ -1,6 +1,6 @@
-//! `kernel-objects`: what the kernel may hold between the parties, as it was asked for, granted, and has become
-//! at the end. The parties look at their own, before their first phase and after their last: nothing of it
-//! is in the timed region, and nobody else holds a descriptor of theirs.
+//! `kernel-objects`: buffer limits of the kernel between the peers, as requested, as granted, and at the end of the
+//! run. Each peer reads its own, before its first phase and after its last, because no other process holds its
+//! descriptors. Nothing of this is in the timed region.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,25 +8,25 @@ use super::{Disturbs, InstrumentFacts};
 use crate::instrument_view::{Picture, Table, Value};
 use crate::observation::Observation;
 
-/// What readers know of `kernel-objects`.
+/// Description of `kernel-objects`.
 pub const FACTS: InstrumentFacts =
     InstrumentFacts { name: "kernel-objects", disturbs: Disturbs::No, pictures };
 
-/// One limit of one object.
+/// Limit of one kernel object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its number: of a descriptor, or of a queue.
+    /// Number of the descriptor or of the queue.
     pub number: i64,
-    /// What it is: `pipe`, `unix stream socket`, `message queue` ...
+    /// Kind of object: `pipe`, `unix stream socket`, `message queue` ...
     pub object: String,
-    /// Which of its limits: `capacity`, `send buffer`, `receive buffer`, `size`. Those of sockets are as
-    /// `getsockopt` has them: twice what was set, for the kernel's own needs.
+    /// Name of the limit: `capacity`, `send buffer`, `receive buffer`, `size`. Buffer sizes of sockets are as
+    /// `getsockopt` returns them: twice the value that was set, which leaves the kernel room for its own data.
     pub limit: String,
-    /// What was asked of the kernel, bytes; `None` leaves its default.
+    /// Value requested from the kernel, bytes; `None` keeps the kernel's default.
     pub asked_bytes: Option<u64>,
-    /// What it granted, bytes; `None` where the object came to be later.
+    /// Value granted by the kernel, bytes; `None` if the object was created later.
     pub before_bytes: Option<u64>,
-    /// What that has become at the end, bytes; `None` where the object is gone.
+    /// Value at the end, bytes; `None` if the object no longer exists.
     pub after_bytes: Option<u64>,
 }
 
@@ -38,9 +38,11 @@ fn pictures(told: &[Observation]) -> Vec<Picture> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let headings = HEADINGS.map(str::to_owned).to_vec();
-    let title = "what the kernel may hold between the parties".to_owned();
-    vec![Picture::Table(Table { title, headings, rows })]
+    vec![Picture::Table(Table::new(
+        "what the kernel may hold between the parties",
+        &HEADINGS,
+        rows,
+    ))]
 }
 
 fn cells(role: Option<&str>, row: Row) -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! What instruments store and what their rows look like to people. The instruments themselves are above.
+//! Data that instruments store, and its presentation. The instruments themselves are in crates above this one.
 
 pub mod bpftrace;
 pub mod counters;
@@ -9,28 +9,29 @@ pub mod rusage;
 pub mod sched;
 pub mod strace;
 pub mod syscalls;
+mod timed_calls;
 pub mod tool_calls;
 
 use crate::instrument_view::Picture;
 use crate::observation::Observation;
 
-/// What readers of a results file know of an instrument.
+/// Description of an instrument for readers of a results file.
 #[derive(Debug)]
 pub struct InstrumentFacts {
-    /// The word used on the command line and in results.
+    /// Name used on the command line and in results.
     pub name: &'static str,
-    /// Whether a run that it watches is still like one that it does not.
+    /// Whether the instrument disturbs the runs that it observes.
     pub disturbs: Disturbs,
-    /// What it saw in one run, as people look at it.
+    /// Function that presents the observations of one run.
     pub pictures: fn(&[Observation]) -> Vec<Picture>,
 }
 
-/// Whether being watched changes a run.
+/// Whether an instrument disturbs the runs that it observes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbs {
-    /// What it tells is found out before and after the timed region, or is counted anyway.
+    /// It does not: it collects data before and after the timed region, or data that is counted anyway.
     No,
-    /// It does something at each call or switch: runs that it watches are runs of their own.
+    /// It does: it acts at each call or switch, so its runs are kept apart from uninstrumented ones.
     Yes,
 }
 
@@ -47,7 +48,7 @@ pub const INSTRUMENTS: &[&InstrumentFacts] = &[
     &bpftrace::FACTS,
 ];
 
-/// What is known of the instrument called `name`.
+/// Returns the description of the instrument called `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static InstrumentFacts> {
     INSTRUMENTS.iter().copied().find(|instrument| instrument.name == name)

@@ -1,6 +1,6 @@
-//! `rusage`: what each role used, from its own `getrusage` around the timed region and the kernel's books
-//! ([getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)). It is counted in every run:
-//! asked for, it stands among the observations as well.
+//! `rusage`: resource usage of each role, from its own `getrusage` around the timed region and from the kernel's
+//! accounting ([getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)). It is measured in every
+//! run; if requested as an instrument, it also appears among the observations.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,32 +8,33 @@ use super::{Disturbs, InstrumentFacts};
 use crate::instrument_view::{Picture, Table, Value};
 use crate::observation::Observation;
 
-/// What readers know of `rusage`.
+/// Description of `rusage`.
 pub const FACTS: InstrumentFacts =
     InstrumentFacts { name: "rusage", disturbs: Disturbs::No, pictures };
 
-/// What one role used in the phase that counted.
+/// Resource usage of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// CPU time in user mode, ns: with `system_ns` it makes `cpu_ns`, which the kernel splits by samples at its ticks.
+    /// CPU time in user mode, ns. Its sum with `system_ns` is `cpu_ns`; the kernel splits that sum by sampling at
+    /// its ticks.
     pub user_ns: u64,
     /// CPU time in the kernel, ns.
     pub system_ns: u64,
-    /// CPU time by the thread's own clock, ns: exact.
+    /// CPU time from the clock of the thread, ns: exact.
     pub cpu_ns: Option<u64>,
     /// Time runnable but not running, ns.
     pub run_delay_ns: Option<u64>,
     /// Page faults served without I/O.
     pub minor_faults: u64,
-    /// Times the role gave up its CPU to wait.
+    /// Number of times the role gave up its CPU to wait.
     pub voluntary_switches: u64,
-    /// Times it was pushed off its CPU.
+    /// Number of times the role was preempted.
     pub involuntary_switches: u64,
-    /// System calls made to move data; `None` where a library or a daemon makes them.
+    /// Number of system calls made to move data; `None` where a library or a daemon makes them.
     pub calls: Option<u64>,
-    /// Writes that took less than they were given.
+    /// Number of writes that accepted fewer bytes than requested.
     pub short_writes: u64,
-    /// Reads that returned less than was asked.
+    /// Number of reads that returned fewer bytes than requested.
     pub short_reads: u64,
 }
 
@@ -55,8 +56,7 @@ fn pictures(told: &[Observation]) -> Vec<Picture> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let headings = HEADINGS.map(str::to_owned).to_vec();
-    vec![Picture::Table(Table { title: "what each role used".to_owned(), headings, rows })]
+    vec![Picture::Table(Table::new("what each role used", &HEADINGS, rows))]
 }
 
 fn cells(role: String, row: &Row) -> Vec<Value> {

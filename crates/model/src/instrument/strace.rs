@@ -1,4 +1,4 @@
-//! System calls as strace sees them, for comparison.
+//! System calls as measured by strace, for comparison.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use super::{Disturbs, InstrumentFacts, tool_calls};
 use crate::instrument_view::Picture;
 use crate::observation::Observation;
 
-/// What readers know of `strace`.
+/// Description of `strace`.
 pub const FACTS: InstrumentFacts =
     InstrumentFacts { name: "strace", disturbs: Disturbs::Yes, pictures };
 
-/// What strace wrote that could not be read.
+/// Output of strace that could not be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
-    /// Lines of no known form: what they told is missing from the counts.
+    /// Number of lines in an unknown format: their calls are missing from the counts.
     pub unread_lines: u64,
 }
 

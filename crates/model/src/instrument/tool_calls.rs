@@ -1,33 +1,33 @@
-//! What a tool for comparison says of system calls: a row for each role and call.
+//! System calls as measured by a comparison tool: one row for each role and call.
 
 use serde::{Deserialize, Serialize};
 
 use crate::instrument_view::{Picture, Table, Value};
 use crate::observation::Observation;
 
-/// What a role did by one system call in the phase that counted. Times are as the tool measured them: from
-/// its probe, or its stop, at the call's entry to that at its return.
+/// One system call of one role in the measured phase. Times are as the tool measures them, between its probes (or
+/// ptrace stops) at the entry and the return of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
-    /// The call.
+    /// Name of the call.
     pub syscall: String,
-    /// How many began and returned.
+    /// Number of calls that began and returned.
     pub count: u64,
-    /// How many of them failed.
+    /// Number of calls that failed.
     pub errors: Option<u64>,
-    /// What they returned altogether, bytes; `None` where the call returns something else.
+    /// Sum of the returned bytes; `None` where the call returns something else.
     pub returned_bytes: Option<u64>,
-    /// Time in all of them, ns.
+    /// Total time of the calls, ns.
     pub total_ns: Option<u64>,
     /// Mean time, ns.
     pub mean_ns: Option<u64>,
     /// Median time, ns.
     pub median_ns: Option<u64>,
-    /// How often a time fell between powers of two: the least of a row, ns, and the count.
+    /// Histogram of the times over powers of two: lower bound of each row, ns, and its count.
     pub quantised_ns: Option<Vec<(u64, u64)>>,
 }
 
-/// A table for each role.
+/// Builds one table for each role.
 pub fn tables(tool: &str, observations: &[Observation]) -> Vec<Picture> {
     let mut tables: Vec<(&str, Table)> = Vec::new();
     for observation in observations {
@@ -44,11 +44,8 @@ pub fn tables(tool: &str, observations: &[Observation]) -> Vec<Picture> {
 
 fn table(tool: &str, role: &str, first: Calls) -> Table {
     let headings = ["call", "count", "errors", "returned", "median", "mean", "total"];
-    Table {
-        title: format!("{role}: system calls as {tool} sees them"),
-        headings: headings.map(str::to_owned).to_vec(),
-        rows: vec![cells(first)],
-    }
+    let title = format!("{role}: system calls as {tool} sees them");
+    Table::new(title, &headings, vec![cells(first)])
 }
 
 fn cells(row: Calls) -> Vec<Value> {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * The arguments of a system call, out of the registers that the caller had when it made it: other ones on
- * each processor. */
+ * Reads the arguments of a system call from the registers that the caller had when it made the call. The registers
+ * differ between architectures. */
 
 struct pt_regs___x86 {
 	u64 di, si, dx, r10, r8, r9;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * Sums and distributions that one thread or several add to. */
+ * Sums and log2 histograms, updated by one thread or by several. */
 
 enum { QUANTA = 64 };
 
-/* The row of a distribution: 0 for 0, else one more than the binary logarithm. */
+/* Row of a value in a log2 histogram: 0 for 0, otherwise 1 + floor(log2(value)). */
 inlined u32 quantum(u64 value)
 {
 	u32 row = 0;
@@ -40,7 +40,7 @@ inlined void raise(u64 *most, u64 value, enum access access)
 			*most = value;
 		return;
 	}
-	/* Each time it fails another thread has raised it: more often than this, none is left who could. */
+	/* A failed exchange means that another thread raised it: after this many, no thread that could is left. */
 	for (u32 i = 0; i < 16; i++) {
 		u64 now = *(volatile u64 *)most;
 		if (now >= value || __sync_val_compare_and_swap(most, now, value) == now)
@@ -48,10 +48,10 @@ inlined void raise(u64 *most, u64 value, enum access access)
 	}
 }
 
-/* What is kept begins with its generation. */
+/* Clears an entry and sets its generation, which is its first word. */
 inlined void wipe(void *kept, u32 bytes, u64 generation)
 {
-	/* Volatile, or the compiler makes it a call of memset, which does not exist here. */
+	/* Volatile, or the compiler replaces the loop by a call of memset, which BPF does not have. */
 	volatile u64 *words = kept;
 
 	for (u32 i = 0; i < bytes / sizeof(*words); i++)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * Counts and times functions of the kernel for those who are watched, between their marks.
+ * Counts and times kernel functions for the observed members, between their marks.
  *
- * Each function has two programs, at its entry and at its return, which differ from those of another in
- * their number alone. The mark is the function of a system call of its own: no other call is looked at.
+ * Each function has two programs, at its entry and at its return. The programs of different functions differ only in
+ * their number. The mark is the entry function of its system call, so no other system call is inspected.
  *
- * A call is known by its frame: where on the stack its arguments were put for the programs to read, which is
- * the same place at its entry and its return. So a function that is called again before it returns is told
- * apart from itself. The kernel runs no program within itself on one CPU: where it lets a thread be preempted
- * in one, another thread's entry or return may go untold. That is noticed, too.
+ * A call is identified by its frame: the stack address at which its arguments are stored for the programs, which is
+ * the same at entry and return. So nested calls of the same function can be distinguished. The kernel does not nest
+ * a program within itself on one CPU: if a thread is preempted inside a program, another thread's entry or return
+ * may be skipped. Such unpaired events are counted.
  *
- * A member's own thread is alone with its slot. Other threads of a process, and daemons, count in hash maps.
+ * A slot is written by its member's own thread only. Other threads of a process, and daemons, count in hash maps.
  * Each interval between two marks is a generation, as in `syscalls.bpf.c`. */
 
 #include "kernel.h"
 #include "distribution.h"
 #include "members.h"
 
-/* How many functions, and how many calls of one by one thread can be under way. */
+/* Number of functions, and maximum number of nested calls of one function by one thread. */
 enum { FUNCTIONS = 40, DEPTH = 4 };
 
-/* What is kept of one function. All zero is a row that has seen nothing. */
+/* Counts of one function. A row of zeros has no calls. */
 struct row {
 	u64 generation;
 	u64 count;
@@ -28,36 +28,36 @@ struct row {
 	u64 unpaired;
 	u64 total_ns;
 	u64 most_ns;
-	/* The complement of the least, so that zero is the neutral value here too. */
+	/* Complement of the minimum, so that zero is the neutral value here too. */
 	u64 complement_ns;
 	u64 times[QUANTA];
 };
 
-/* A call under way, where its generation is the present one. */
+/* A call in progress, if its generation is the current one. */
 struct call {
-	/* 0: none. */
+	/* 0 if there is none. */
 	u64 frame;
 	u64 began_ns;
 	u64 generation;
 };
 
-/* The calls of one function that one thread is in. */
+/* Calls in progress of one function by one thread. */
 struct stack {
 	struct call calls[DEPTH];
 };
 
-/* A member's own thread. */
+/* State of a member's own thread. */
 struct thread {
 	u64 inside;
 	u64 generation;
 	struct stack stacks[FUNCTIONS];
-	/* No two threads write to one line of a cache. */
+	/* Padding, so that no two threads write to the same cache line. */
 	u64 unused[14];
 };
 
 struct {
 	struct thread threads[MEMBERS];
-	/* Calls that found no room among those of other threads. */
+	/* Calls of other threads that were lost because a map was full. */
 	u64 lost;
 	struct row rows[MEMBERS][FUNCTIONS];
 } kept;
@@ -90,8 +90,8 @@ struct {
 static const struct row no_row;
 static const struct stack no_stack;
 
-/* The generation in which a call of another thread of the role counts; 0 where it does not. A daemon's is
- * that of whoever has gone farthest: every party goes through as many. */
+/* Generation in which a call of another thread of the role counts; 0 if it does not count. A daemon has the highest
+ * generation of all members, because all of them go through the same number of phases. */
 inlined u64 generation_of_role(u32 member)
 {
 	u64 most = 0;
@@ -108,7 +108,7 @@ inlined u64 generation_of_role(u32 member)
 	return most;
 }
 
-/* Whether there was room for the call. One with the same frame has returned, though nobody told. */
+/* Returns whether there was room for the call. An entry with the same frame has returned without being reported. */
 inlined int push(struct stack *stack, u64 frame, u64 generation)
 {
 #pragma unroll
@@ -124,7 +124,7 @@ inlined int push(struct stack *stack, u64 frame, u64 generation)
 	return 0;
 }
 
-/* The call that returns, off its stack; null where its entry was not seen in this generation. */
+/* Removes the returning call from its stack; null if its entry was not seen in this generation. */
 inlined struct call *popped(struct stack *stack, u64 frame, u64 generation)
 {
 #pragma unroll
@@ -193,8 +193,8 @@ inlined struct stack *new_shared_stack(const struct stack_key *key)
 	return stack;
 }
 
-/* The row in which a call of another thread is counted. Two that find none make it, and one of them is
- * first. */
+/* Returns the row in which a call of another thread is counted. If two threads find no row, both try to create it,
+ * and only the first succeeds. */
 inlined struct row *shared_row(u32 member, u32 function, u64 generation)
 {
 	struct shared_key key = {

@@ -1,5 +1,5 @@
-//! Programs at the entry and the return of the kernel's functions. Not every kernel lets anyone have them:
-//! each is tried by itself.
+//! Programs at the entry and the return of kernel functions. Not every kernel allows every function to be traced, so
+//! each is tried separately.
 
 use aya::programs::{Program, ProgramError};
 use aya::{Btf, BtfError, Ebpf, EbpfError};
@@ -8,11 +8,10 @@ use ipcperf_model::Unavailable;
 use super::{Attached, refusal};
 
 impl Attached {
-    /// Attaches `programs` to the function that the kernel has under one of the names `candidates`, and says
-    /// under which.
+    /// Attaches `programs` to the kernel function that has one of the names in `candidates`, and returns its name.
     ///
     /// # Errors
-    /// Why that cannot be done, beginning with the function's name. None of them is attached, then.
+    /// The reason why that is not possible, starting with the function's name. No program is attached then.
     pub(crate) fn attach_to_function(
         &mut self,
         programs: &[&str],
@@ -60,7 +59,7 @@ fn attach(loaded: &mut Ebpf, program: &str, function: &str, kernel: &Btf) -> Res
     Ok(())
 }
 
-/// One that was never loaded stays as it was.
+/// Detaches a program. Does nothing if it was never loaded.
 fn detach(loaded: &mut Ebpf, program: &str) {
     let _ = match loaded.program_mut(program) {
         Some(Program::FEntry(program)) => program.unload(),

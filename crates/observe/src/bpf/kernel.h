@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * What the programs in this folder need of BPF, and no more: no header of any kernel is asked for.
+ * The parts of BPF that the programs in this folder need, and no more: no kernel headers are required.
  *
- * Types of the kernel are declared where they are used, with only the fields that are used. The loader puts
- * the places in that those fields have in the running kernel (`relocated`). Where kernels or processors
- * differ, each has a declaration of its own, whose name ends in three underscores and a word; the loader
- * ignores the ending, and `exists` tells which one is true. What is not is removed when the program is
- * loaded. */
+ * Kernel types are declared where they are used, with only the fields that are used. The loader replaces the
+ * field offsets by those of the running kernel (`relocated`). Where kernels or architectures differ, each
+ * variant has its own declaration, whose name ends in three underscores and a word. The loader ignores that
+ * suffix, and `exists` is true for the variant of the running kernel. Code for other variants is removed at load
+ * time. */
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -23,14 +23,14 @@ typedef long long s64;
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* The kernel reads a map's description from the type of a variable in the section `.maps`. */
+/* The kernel's map parameters are encoded in the type of a variable in the section `.maps`. */
 #define number_of(name, value) int (*name)[value]
 #define type_of(name, type) type *name
 
 enum { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_PERCPU_ARRAY = 6 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 
-/* Calls into the kernel, by the numbers that its interface gives them. */
+/* Kernel helper functions, by their stable numbers. */
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value,
                                          u64 flags) = (void *)2;
@@ -38,5 +38,5 @@ static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static u64 (*const bpf_get_current_pid_tgid)(void) = (void *)14;
 static long (*const bpf_probe_read_user)(void *target, u32 bytes, const void *source) = (void *)112;
 
-/* Some helpers are only for programs under a licence that goes with the kernel's. */
+/* Some helpers are available only to programs with a GPL-compatible license. */
 char licence[] section("license") = "Dual MIT/GPL";

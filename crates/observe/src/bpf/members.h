@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * Who is watched, as constants: whoever is not is compared with a few of them and left alone. */
+ * Constants that name the observed threads and processes: all others fail a few comparisons and return at once. */
 
 enum { MEMBERS = 4 };
 
-/* The thread that makes a member's marks; 0 for daemons, and where there is no such member. */
+/* Thread that makes the member's marks; 0 for daemons, and for unused entries. */
 const volatile u32 member_threads[MEMBERS];
-/* The process all of whose threads are of a member's role; 0 where only its own thread is. */
+/* Process all of whose threads belong to the member's role; 0 if only the member's own thread does. */
 const volatile u32 member_processes[MEMBERS];
 
 inlined u32 member_of_thread(u32 thread)

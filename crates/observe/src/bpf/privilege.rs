@@ -1,4 +1,4 @@
-//! What this process may do, asked before the kernel is: a loader without privilege fails in the dark.
+//! Checks privileges before programs are loaded, because the kernel's own errors do not name what is missing.
 
 use std::fs;
 
@@ -12,10 +12,11 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// What `/proc/PID/ns/pid` leads to for processes in no container: part of the kernel's interface.
+/// Target of `/proc/PID/ns/pid` for processes outside any container: the inode number is part of the kernel's
+/// interface.
 const INITIAL_PIDS: &str = "pid:[4026531836]";
 
-/// Whether this process may load programs, and would watch whom it was asked to.
+/// Checks that this process may load programs, and that process IDs here are those that the programs see.
 pub(super) fn require() -> Result<(), Unavailable> {
     if !suffice(effective()) {
         return Err(Unavailable {
@@ -34,7 +35,7 @@ pub(super) fn require() -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// Whether the capabilities are those of a user namespace, which do not count where BPF is concerned.
+/// Whether the capabilities are those of a user namespace, which do not permit BPF.
 pub(super) fn in_user_namespace() -> bool {
     fs::read_to_string("/proc/self/uid_map")
         .is_ok_and(|map| !map.split_ascii_whitespace().eq(["0", "0", "4294967295"]))
@@ -44,21 +45,21 @@ fn in_container() -> bool {
     fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.as_os_str() != INITIAL_PIDS)
 }
 
-/// The capabilities of the calling thread, a bit for each.
+/// Returns the effective capabilities of the calling thread, one bit each.
 fn effective() -> u64 {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// `CAP_SYS_ADMIN` holds what the other two were split from in Linux 5.8.
+/// Whether the capabilities suffice. `CAP_SYS_ADMIN` includes the other two, which Linux 5.8 split off from it.
 fn suffice(capabilities: u64) -> bool {
     let has = |capability: u32| capabilities >> capability & 1 == 1;
     has(CAP_SYS_ADMIN) || has(CAP_BPF) && has(CAP_PERFMON)
 }
 
-/// Before Linux 5.11 the memory of maps and programs is locked memory, of which few have enough. Raised as
-/// far as it may be; as it was again when dropped.
+/// Raises the limit of locked memory as far as possible until the result is dropped. Before Linux 5.11 the memory of
+/// maps and programs counts as locked memory, and the default limit is usually too low.
 pub(super) fn lock_memory() -> Option<LockedMemory> {
     let counted = KernelVersion::current().is_ok_and(|now| now < KernelVersion::new(5, 11, 0));
     if !counted {
@@ -67,12 +68,12 @@ pub(super) fn lock_memory() -> Option<LockedMemory> {
     let before = getrlimit(Resource::Memlock);
     let unlimited = Rlimit { current: None, maximum: None };
     let most = Rlimit { current: before.maximum, maximum: before.maximum };
-    // Where neither is allowed, the kernel says whether what there is suffices.
+    // If neither is allowed, the kernel decides whether the current limit is sufficient.
     let _ = setrlimit(Resource::Memlock, unlimited).or_else(|_| setrlimit(Resource::Memlock, most));
     Some(LockedMemory { before })
 }
 
-/// A raised limit of locked memory.
+/// A raised limit of locked memory, restored when dropped.
 #[derive(Debug)]
 pub(super) struct LockedMemory {
     before: Rlimit,
@@ -80,7 +81,7 @@ pub(super) struct LockedMemory {
 
 impl Drop for LockedMemory {
     fn drop(&mut self) {
-        // Going back down is always allowed.
+        // Lowering the limit is always allowed.
         let _ = setrlimit(Resource::Memlock, self.before);
     }
 }

@@ -1,4 +1,4 @@
-//! Why the kernel does not take a program, in a line, and what would help.
+//! Reasons why the kernel does not accept a program, in one line, with a remedy.
 
 use std::error::Error;
 use std::{fs, io};
@@ -14,7 +14,7 @@ fn unavailable(reason: impl Into<String>, remedy: impl Into<String>) -> Unavaila
     Unavailable { reason: reason.into(), remedy: remedy.into() }
 }
 
-/// The kernel's own types could not be read.
+/// Explains why the kernel's type information could not be read.
 pub(super) fn no_types(error: &BtfError) -> Unavailable {
     unavailable(
         format!("the kernel does not tell its types: {}", innermost(error)),
@@ -22,7 +22,7 @@ pub(super) fn no_types(error: &BtfError) -> Unavailable {
     )
 }
 
-/// The object could not be loaded.
+/// Explains why the object could not be loaded.
 pub(super) fn of(error: &EbpfError) -> Unavailable {
     match errno(error) {
         Some(libc::EPERM | libc::EACCES) => not_permitted(error),
@@ -37,7 +37,7 @@ pub(super) fn of(error: &EbpfError) -> Unavailable {
     }
 }
 
-/// A program could not be loaded for, or attached to, `tracepoint`.
+/// Explains why a program could not be loaded for, or attached to, `tracepoint`.
 pub(super) fn of_tracepoint(tracepoint: &str, error: &EbpfError) -> Unavailable {
     match error {
         EbpfError::ProgramError(ProgramError::Btf(BtfError::UnknownBtfTypeName { .. })) => {
@@ -50,7 +50,7 @@ pub(super) fn of_tracepoint(tracepoint: &str, error: &EbpfError) -> Unavailable 
     }
 }
 
-/// The kernel has no function of any of these names.
+/// Explains that the kernel has no function with any of these names.
 pub(super) fn no_function(candidates: &[&str]) -> Unavailable {
     unavailable(
         format!("{}: this kernel has no such function of its own", candidates.join(" or ")),
@@ -58,7 +58,7 @@ pub(super) fn no_function(candidates: &[&str]) -> Unavailable {
     )
 }
 
-/// A program could not be attached to `function`.
+/// Explains why a program could not be attached to `function`.
 pub(super) fn of_function(function: &str, error: &EbpfError) -> Unavailable {
     let Unavailable { reason, remedy } = match errno(error) {
         Some(libc::EPERM) if has_what_it_takes() => untraced(error),
@@ -68,7 +68,7 @@ pub(super) fn of_function(function: &str, error: &EbpfError) -> Unavailable {
     unavailable(format!("{function}: {reason}"), remedy)
 }
 
-/// The kernel's own error for what it does not support: it is in no header for programs, and has no words.
+/// Kernel-internal error for unsupported operations: no user-space header defines it, and it has no message.
 const ENOTSUPP: i32 = 524;
 
 fn untraced(error: &EbpfError) -> Unavailable {
@@ -82,12 +82,12 @@ fn untraced(error: &EbpfError) -> Unavailable {
     )
 }
 
-/// Whether programs are permitted as such: this one was loaded into the kernel before it was refused.
+/// Whether the privilege for BPF is sufficient: this program was loaded into the kernel before it was refused.
 fn has_what_it_takes() -> bool {
     !locked_down() && !privilege::in_user_namespace()
 }
 
-/// What a program kept is not as this build of it keeps it.
+/// Explains that a map does not have the layout that this build expects.
 pub(super) fn unlike(name: &str) -> Unavailable {
     unavailable(
         format!("the kernel does not hand out what was kept in {name}"),
@@ -123,7 +123,7 @@ fn not_taken(error: &EbpfError) -> Unavailable {
     unavailable(format!("the kernel does not take the program: {said}"), "use Linux 6.1 or later")
 }
 
-/// The line in which the verifier says what it objects to: the last but for its figures.
+/// Returns the verifier's objection: the last line of its log that is not a statistic.
 fn verdict(log: &str) -> Option<&str> {
     let figures = ["verification time", "stack depth", "processed"];
     let is_said = |line: &&str| {
@@ -132,13 +132,13 @@ fn verdict(log: &str) -> Option<&str> {
     log.lines().rfind(is_said).map(str::trim)
 }
 
-/// Whether the kernel keeps its memory from everyone.
+/// Whether the kernel denies everyone access to its memory (lockdown).
 fn locked_down() -> bool {
     fs::read_to_string("/sys/kernel/security/lockdown")
         .is_ok_and(|levels| levels.contains("[confidentiality]"))
 }
 
-/// The error that lies under all others: the one that says something.
+/// Returns the root cause of an error, which is the most specific one.
 fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     let mut inner = error;
     while let Some(next) = inner.source() {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * What the scheduler does with the parties of a run, added up by thread; `sched.rs` reads it at the end.
+ * Records the scheduling of a run's peers, summed by thread; `sched.rs` reads it after the run.
  *
- * A thread that is watched has a slot. Its switches come one after another under the lock of its run queue,
- * and its marks come from itself, so one CPU at a time writes a slot. Whoever wakes it writes apart, into
- * `waking_ns` and `waker` alone, which are looked at when it runs again.
+ * Each observed thread has a slot. Its context switches are serialized by the lock of its run queue, and its marks
+ * come from the thread itself, so only one CPU at a time writes to a slot. A waker writes only to `waking_ns` and
+ * `waker`, which are read when the thread runs again.
  *
- * The kernel tells of a waking twice: before the thread is put on a run queue (`sched_waking`), where it is
- * still known who wakes, and after (`sched_wakeup`), which can be on another CPU and in an interrupt. Time
- * spent on the first counts as the waker's when the scheduler decides which of the two runs on, and can turn
- * that decision in each of thousands of wakings. So where both are on one CPU, for which the second tells as
- * much, the first is left alone. */
+ * The kernel reports a wakeup twice: before the thread is put on a run queue (`sched_waking`), where the waker is
+ * still known, and after (`sched_wakeup`), which can be on another CPU and in an interrupt. Time spent in a program
+ * on the first is charged to the waker when the scheduler decides which of the two runs on, and can reverse that
+ * decision in thousands of wakeups. So if both threads are on the same CPU, where the second event has the same
+ * information, the first is ignored. */
 
 #include "kernel.h"
 #include "sched.h"
 
-/* Of the state that a thread leaves its CPU with: what it waits for, and that it has ended. */
+/* Bits of the state in which a thread leaves its CPU: what it waits for, and whether it has ended. */
 enum { WAITS = 0xff, ENDED = 0x80 };
 
 struct thread_info {
@@ -41,19 +41,19 @@ static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
 static struct task_struct *(*const bpf_get_current_task_btf)(void) = (void *)158;
 static void *(*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
 
-/* Members that there are not have numbers that no thread has. */
+/* Unused entries have IDs that no thread has. */
 const volatile struct member members[ROLES];
 const volatile u32 marking_members;
 const volatile u32 mark;
 
-/* Hides from the compiler what it knows of a number, so that it keeps a bound that the verifier has to see. */
+/* Hides a number's known value range from the compiler, so that it keeps a bound check that the verifier needs. */
 inlined u64 hidden(u64 number)
 {
 	asm volatile("" : "+r"(number));
 	return number;
 }
 
-/* The slot of one who is not the member itself but belongs to its process: its own from now on. */
+/* Returns the slot of a thread of a member's process that is not the member's own. Claims one at the first call. */
 inlined u32 claimed(u32 role, u32 tid)
 {
 	for (u32 slot = role * THREADS + 1; slot < (role + 1) * THREADS; slot++) {
@@ -67,7 +67,7 @@ inlined u32 claimed(u32 role, u32 tid)
 	return NO_SLOT;
 }
 
-/* Not inlined, so that it is verified once. */
+/* Not inlined, so that the verifier checks it only once. */
 __attribute__((noinline)) u32 slot_of(u32 pid, u32 tid)
 {
 	for (u32 role = 0; role < ROLES; role++)
@@ -115,7 +115,7 @@ inlined void changes(struct thread *thread, u64 at_ns, u32 state)
 	}
 }
 
-/* The phase is written last, and read first: whoever knows of it knows of its interval. */
+/* The phase is written last and read first: a thread that sees the phase also sees its interval. */
 inlined void opens_window(struct window *window, u64 phase, u64 now_ns)
 {
 	window->begin_ns = now_ns;
@@ -123,17 +123,17 @@ inlined void opens_window(struct window *window, u64 phase, u64 now_ns)
 	__sync_lock_test_and_set(&window->phase, phase);
 }
 
-/* Adds nothing: it is read so that nothing of the interval is read before. */
+/* Adds 0: an atomic read, so that no field of the interval is read before the phase. */
 inlined u64 phase_of(struct window *window)
 {
 	return __sync_fetch_and_add(&window->phase, 0);
 }
 
-/* Forgets the phase before. What the thread is at goes on. */
+/* Clears the results of the previous phase. The thread's current state is kept. */
 static __attribute__((noinline)) void begins(struct thread *thread, struct window *window)
 {
 	thread->phase = phase_of(window);
-	/* Volatile, or the compiler makes a call of `memset` of it. */
+	/* Volatile, or the compiler replaces the loop by a call of `memset`. */
 	volatile u64 *words = (volatile u64 *)&thread->seen;
 	for (u32 index = 0; index < sizeof(struct seen) / sizeof(u64); index++)
 		words[index] = 0;
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void begins(struct thread *thread, struct windo
 		changes(thread, window->begin_ns, thread->state);
 }
 
-/* Adds up to `to_ns` what lies in the interval, and says how much that was. */
+/* Adds the time up to `to_ns` that lies in the interval to the current state, and returns it. */
 inlined u64 spends(struct thread *thread, const struct window *window, u64 to_ns)
 {
 	u64 from_ns = thread->since_ns;
@@ -157,7 +157,7 @@ inlined u64 spends(struct thread *thread, const struct window *window, u64 to_ns
 	return to_ns - from_ns;
 }
 
-/* One more than the number of the system call that `task` is in. Outside of calls the kernel has -1 there. */
+/* Returns the number of the system call that `task` is in, plus one. Outside of calls the kernel stores -1. */
 inlined u64 call_of(struct task_struct *task)
 {
 	void *registers = bpf_task_pt_regs(task);
@@ -170,7 +170,7 @@ inlined u64 call_of(struct task_struct *task)
 	return 0;
 }
 
-/* Counts a sleep, and says of which kind it is. */
+/* Counts a sleep and returns the index of its kind. */
 inlined u32 sleeps(struct seen *seen, struct task_struct *task, u32 state)
 {
 	u64 why = (state & WAITS) | call_of(task) << 8;
@@ -209,12 +209,12 @@ inlined void leaves(struct task_struct *task, u32 slot, int preempted, u32 state
 	changes(thread, now_ns, thread->state);
 }
 
-/* The sleep of a thread that is about to run ended when it was woken. */
+/* Ends the sleep of a thread that is about to run, at the time at which it was woken. */
 inlined void wakes(struct thread *thread, const struct window *window, u64 now_ns)
 {
 	u64 woken_ns = thread->waking_ns;
 	u32 waker = thread->waker;
-	/* A waker can be faster than the switch of whom it wakes. */
+	/* A waker can be faster than the context switch of the thread that it wakes. */
 	if (woken_ns < thread->since_ns)
 		woken_ns = thread->since_ns;
 	if (woken_ns > now_ns || !waker)
@@ -307,14 +307,14 @@ int woken(u64 *ctx)
 	if (!thread)
 		return 0;
 	if (thread->state != ASLEEP)
-		/* It was about to sleep, and does not. */
+		/* The thread was about to sleep, but stays awake. */
 		thread->waker = 0;
 	else if (!thread->waker)
 		notes_waker(thread);
 	return 0;
 }
 
-/* A daemon is watched from the first mark of a phase to the last. */
+/* A daemon is observed from the first mark of a phase to the last. */
 inlined void daemons_begin(u64 phase, u64 now_ns)
 {
 	for (u32 role = 0; role < ROLES; role++) {
@@ -326,7 +326,7 @@ inlined void daemons_begin(u64 phase, u64 now_ns)
 	}
 }
 
-/* The ends of all phases are counted in one: a party can be phases ahead of another. */
+/* The ends of all phases are counted together: one peer can be several phases ahead of another. */
 inlined void daemons_end(u64 now_ns)
 {
 	for (u32 role = 0; role < ROLES; role++) {
@@ -337,7 +337,7 @@ inlined void daemons_end(u64 now_ns)
 		if (closings != phase * marking_members)
 			continue;
 		__sync_lock_test_and_set(&window->end_ns, now_ns);
-		/* Another party can have begun the next meanwhile. */
+		/* Another peer may have begun the next phase meanwhile. */
 		if (window->begun != phase)
 			window->end_ns = 0;
 	}

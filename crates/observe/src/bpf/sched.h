@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * What `sched.bpf.c` is told and what it keeps, in the order in which `sched/watch/bpf_layout.rs` reads it. */
+ * Inputs and results of `sched.bpf.c`, in the order in which `sched/watch/bpf_layout.rs` reads them. */
 
 enum { ROLES = 4, THREADS = 32, CHANGES = 256, SLEEPS = 16, CPU_WORDS = 16, ROWS = 64 };
 enum { SLOTS = ROLES * THREADS, NO_SLOT = SLOTS };
-/* After the roles: who else wakes. A power of two of them, as of all that is indexed. */
+/* Wakers that are not roles. The sizes of all indexed arrays are powers of two. */
 enum { OTHER = ROLES, IDLE, WAKERS = 8 };
 enum { UNKNOWN, RUNNING, RUNNABLE, ASLEEP, STATES };
 enum { ONE_THREAD, WHOLE_PROCESS, DAEMON };
@@ -15,20 +15,20 @@ struct member {
 	u32 scope;
 };
 
-/* Sleeps of one kind: the state, and above it one more than the number of the system call. */
+/* Sleeps of one kind. `why` holds the task state, and above it the system call number plus one. */
 struct sleeps {
 	u64 why;
 	u64 count;
 	u64 asleep_ns;
 };
 
-/* What is told of one thread in one phase. */
+/* Results of one thread in one phase. */
 struct seen {
 	u64 spent_ns[STATES];
 	u64 voluntary;
 	u64 involuntary;
 	u64 migrations;
-	/* Events that there must have been, and that the kernel did not tell of. */
+	/* Events that must have occurred but were not reported by the kernel (lost events). */
 	u64 missed;
 	u64 woken_by[WAKERS];
 	u64 latency[ROWS];
@@ -39,29 +39,29 @@ struct seen {
 
 struct thread {
 	u64 waking_ns;
-	/* One more than who woke it; zero where nobody has since it last ran. */
+	/* Index of the waker plus one; 0 if nothing has woken the thread since it last ran. */
 	u64 waker;
 	u32 tid;
 	u32 state;
-	/* One more than where it ran last. */
+	/* CPU on which the thread last ran, plus one. */
 	u32 cpu;
 	u32 sleep;
 	u64 phase;
 	u64 since_ns;
 	struct seen seen;
-	/* When it changed, and into what in the two lowest bits. */
+	/* Times of state changes, with the new state in the two lowest bits. */
 	u64 change[CHANGES];
 };
 
-/* The interval of a role; still open where it ends at zero. */
+/* Interval of a role; still open if the end is 0. */
 struct window {
 	u64 phase;
 	u64 begin_ns;
 	u64 end_ns;
-	/* Of a daemon: the phase that a party was first to begin, and how many phases parties have ended, together. */
+	/* For daemons: the latest phase begun by any peer, and the total number of phases ended by all peers. */
 	u64 begun;
 	u64 closings;
-	/* Events of threads that found no slot. */
+	/* Untracked-thread events: events of threads that found no slot. */
 	u64 untold;
 };
 

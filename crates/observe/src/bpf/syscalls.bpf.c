@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * Counts and times the system calls of those who are watched, between their marks.
+ * Counts and times the system calls of the observed members between their marks.
  *
- * A member's own thread is alone with its slot: it needs no atomic operation and no look-up. Other threads
- * of a process, and daemons, share what their role keeps: they count in a hash map, with atomic operations.
+ * Only a member's own thread writes to its slot, without atomic operations or map lookups. Other threads of a
+ * process, and daemons, share the entries of their role: they count in a hash map, with atomic operations.
  *
- * Each interval between two marks is a generation. Nothing is wiped when one begins: every row says of which
- * generation it is, and is wiped when it is first used in another. */
+ * Each interval between two marks is a generation. Nothing is cleared when a generation begins: every row stores its
+ * generation, and is cleared when it is first used in another. */
 
 #include "kernel.h"
 #include "arguments.h"
@@ -15,45 +15,45 @@
 
 enum { NUMBERS = 512, VECTORS = 16 };
 
-/* Where a call says how many bytes it asks for: 1 to 6 is an argument. */
+/* Location of a call's requested number of bytes: 1 to 6 is the number of an argument. */
 enum { NOWHERE = 0, IN_VECTORS = 7, IN_MESSAGE = 8 };
 
-/* How many bytes were asked for could not be found out. */
+/* The number of bytes requested could not be determined. */
 enum { UNKNOWN = -1 };
 
-/* The number of the call that is the mark. */
+/* System call number of the mark. */
 const volatile u32 mark;
-/* For each call, where it says how many bytes it asks for. */
+/* Location of the requested number of bytes, for each call. */
 const volatile u8 lengths[NUMBERS];
 
-/* What is kept of one call by its number. All zero is a row that has seen nothing. */
+/* Counts of one system call, by number. A row of zeros has no calls. */
 struct row {
 	u64 generation;
 	u64 count;
 	u64 errors;
 	u64 requested_bytes;
-	/* Calls of which it is not known how many bytes they asked for. */
+	/* Calls whose requested number of bytes is unknown. */
 	u64 unknown_requests;
-	/* Sum of what was returned and above zero. */
+	/* Sum of the return values above zero. */
 	u64 returned;
 	u64 total_ns;
 	u64 most_ns;
-	/* The complement of the least, so that zero is the neutral value here too. */
+	/* Complement of the minimum, so that zero is the neutral value here too. */
 	u64 complement_ns;
 	u64 times[QUANTA];
 	u64 results[QUANTA];
 };
 
-/* A call under way. */
+/* A call in progress. */
 struct call {
-	/* 0: none. */
+	/* 0 if there is none. */
 	u64 began_ns;
 	u64 generation;
 	u64 number;
 	s64 requested_bytes;
 };
 
-/* A member's own thread. Two lines of a cache long, so that no two threads write to one. */
+/* State of a member's own thread. Two cache lines long, so that no two threads write to the same line. */
 struct thread {
 	u64 inside;
 	struct call call;
@@ -62,9 +62,9 @@ struct thread {
 
 struct kept {
 	struct thread threads[MEMBERS];
-	/* Calls that found no room among those of other threads. */
+	/* Calls of other threads that were lost because a map was full. */
 	u64 lost;
-	/* The last row of each is for all numbers beyond. */
+	/* The last row of each member is for all numbers from NUMBERS on. */
 	struct row rows[MEMBERS][NUMBERS + 1];
 } kept;
 
@@ -90,7 +90,7 @@ struct {
 
 static const struct row no_row;
 
-/* The lengths of all of an array of iovec. */
+/* Returns the total length of an array of iovec. */
 static __attribute__((noinline)) s64 bytes_of_vectors(u64 start, u64 count)
 {
 	struct {
@@ -109,7 +109,7 @@ static __attribute__((noinline)) s64 bytes_of_vectors(u64 start, u64 count)
 	return bytes;
 }
 
-/* The lengths of all that a msghdr leads to. */
+/* Returns the total length of the data of a msghdr. */
 static __attribute__((noinline)) s64 bytes_of_message(u64 start)
 {
 	struct {
@@ -175,8 +175,8 @@ inlined u64 generation_of_thread(u32 member)
 	return thread->inside ? thread->call.generation : 0;
 }
 
-/* The generation in which a call of another thread of the role counts; 0 where it does not. A daemon's is
- * that of whoever has gone farthest: every party goes through as many. */
+/* Generation in which a call of another thread of the role counts; 0 if it does not count. A daemon has the highest
+ * generation of all members, because all of them go through the same number of phases. */
 inlined u64 generation_of_role(u32 member)
 {
 	u64 most = 0;
@@ -221,7 +221,7 @@ inlined void member_leaves(u32 member, const u64 *context)
 	if (!call->began_ns)
 		return;
 	u64 now_ns = bpf_ktime_get_ns();
-	/* Read once: the verifier trusts no second reading. */
+	/* Read once: the verifier does not assume that a second read returns the same value. */
 	u64 number = *(volatile u64 *)&call->number;
 	if (number > NUMBERS)
 		return;
@@ -253,8 +253,8 @@ static __attribute__((noinline)) int other_enters(u32 member, u32 thread, const 
 	return 0;
 }
 
-/* The row in which a call of another thread is counted. Two that find none make it, and one of them is
- * first. */
+/* Returns the row in which a call of another thread is counted. If two threads find no row, both try to create it,
+ * and only the first succeeds. */
 inlined struct row *shared_row(u32 member, const struct call *call)
 {
 	struct shared_key key = {

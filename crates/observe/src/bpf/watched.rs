@@ -1,18 +1,18 @@
-//! Whom programs watch, as their constants say it: `members.h`.
+//! Constants of the BPF programs that name the observed threads and processes (`members.h`).
 
 use aya::EbpfLoader;
 use ipcperf_model::Unavailable;
 
 use crate::{Member, Scope};
 
-/// How many can be watched.
+/// Maximum number of observed members.
 pub(crate) const MEMBERS: usize = 4;
 
-/// The number of [`MARK`](crate::MARK), which takes 8 bits.
+/// System call number of [`MARK`](crate::MARK); it fits in 8 bits.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(crate) const MARK_CALL: u32 = libc::SYS_getrusage as u32;
 
-/// The constants of `members.h`.
+/// Constants of `members.h`.
 #[derive(Debug)]
 pub(crate) struct Watched {
     threads: [u32; MEMBERS],
@@ -20,8 +20,10 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
+    /// Creates the constants for `members`.
+    ///
     /// # Errors
-    /// That there are more than the programs have room for.
+    /// There are more members than the programs have room for.
     pub(crate) fn of(members: &[Member]) -> Result<Self, Unavailable> {
         if members.len() > MEMBERS {
             return Err(Unavailable {
@@ -40,8 +42,8 @@ impl Watched {
         Ok(watched)
     }
 
-    /// Sets the constants. `maps`, which other threads than the members' own count in, take no room where
-    /// there are none.
+    /// Sets the constants. `maps` count the calls of threads other than the members' own; their size is minimal if
+    /// there are no such threads.
     pub(crate) fn set<'a>(&'a self, loader: &mut EbpfLoader<'a>, maps: &[&'a str]) {
         loader.override_global("member_threads", &self.threads, true);
         loader.override_global("member_processes", &self.processes, true);

@@ -1,4 +1,4 @@
-//! What bpftrace prints at its end, as JSON: its maps.
+//! Parses the maps that bpftrace prints as JSON when it ends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,13 +10,13 @@ use super::script::number;
 use crate::syscall_table::{by_number, name, returns_bytes};
 use crate::{Member, Parties, Scope};
 
-/// Who, in which phase, by which call.
+/// Key of a map: who makes the call, the phase, and the call's number.
 type Key = [i64; 3];
 
-/// The maps of a program of ours.
+/// Maps of the program in `script`.
 #[derive(Debug, Default)]
 pub(super) struct Maps {
-    /// Marks made, by whom.
+    /// Number of marks by each peer.
     marks: HashMap<i64, u64>,
     calls: BTreeMap<Key, Counted>,
 }
@@ -32,7 +32,7 @@ struct Counted {
 }
 
 impl Maps {
-    /// Takes in a line. Others than those with maps of ours are passed over.
+    /// Processes a line. Lines without maps of ours are ignored.
     pub(super) fn take(&mut self, line: &str) {
         let Ok(message) = serde_json::from_str::<Value>(line) else { return };
         let maps = message.get("data").and_then(Value::as_object);
@@ -56,7 +56,7 @@ impl Maps {
         }
     }
 
-    /// The first party, if any, whose last phase was not seen from mark to mark.
+    /// Returns the first peer, if any, whose last phase lacks a mark.
     pub(super) fn unseen<'a>(&self, parties: &'a Parties) -> Option<&'a str> {
         let whole = |member: &&Member| {
             let marks = self.marks_of(member);
@@ -65,7 +65,7 @@ impl Maps {
         parties.members.iter().find(|member| !whole(member)).map(|member| member.role.as_str())
     }
 
-    /// What each party did in its last phase.
+    /// Returns the calls of each peer in its last phase.
     pub(super) fn rows(&self, parties: &Parties) -> Vec<Vec<Calls>> {
         let last = parties.members.iter().map(|member| self.marks_of(member)).max().unwrap_or(0);
         let of = |member: &Member| {
@@ -101,7 +101,7 @@ impl Counted {
     }
 
     fn row(&self, number: i64) -> Calls {
-        // A map that is full takes no more rows, and says nothing.
+        // A full map silently drops new rows.
         let counted: u64 = self.quantised_ns.iter().map(|pair| pair.1).sum();
         let quantised_ns = (counted == self.count).then(|| self.quantised_ns.clone());
         Calls {
@@ -119,7 +119,7 @@ impl Counted {
     }
 }
 
-/// The numbers of a key: `3,1,0`.
+/// Parses the numbers of a key such as `3,1,0`.
 fn numbers(key: &str) -> Vec<i64> {
     let is_number = |letter: char| letter.is_ascii_digit() || letter == '-';
     key.split(|letter| !is_number(letter)).filter_map(|number| number.parse().ok()).collect()
@@ -134,7 +134,7 @@ fn pairs(rows: &[Value]) -> Vec<(u64, u64)> {
 mod tests {
     use super::*;
 
-    /// What bpftrace 0.17 printed of two phases of a thread, with what it says besides.
+    /// Output of bpftrace 0.17 for two phases of a thread, including messages that are not maps.
     const PRINTED: &str = r#"{"type": "attached_probes", "data": {"probes": 3}}
 {"type": "printf", "data": "armed\n"}
 

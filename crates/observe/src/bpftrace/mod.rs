@@ -1,6 +1,6 @@
-//! `bpftrace`: each system call met by two probes in the kernel, which count and quantise.
+//! `bpftrace`: counts each system call in the kernel with two probes, and builds histograms of the times.
 //!
-//! It is there for comparison: what a user who knows it would write (`script`), and what it costs.
+//! It serves as a comparison: the script that an experienced user would write (`script`), and its overhead.
 
 #[cfg(target_os = "linux")]
 mod maps;
@@ -14,7 +14,7 @@ use crate::instrument::{Instrument, Source};
 use crate::unsupported::{arm, available};
 use ipcperf_model::instrument::bpftrace as facts;
 
-/// The line in the list.
+/// The instrument.
 pub(crate) const BPFTRACE: Instrument = Instrument {
     facts: &facts::FACTS,
     about: "system calls as a bpftrace program counts and times them, for comparison",

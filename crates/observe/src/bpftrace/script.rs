@@ -1,14 +1,15 @@
-//! The program that bpftrace is given: what a user who knows it would write.
+//! The bpftrace script: what an experienced user would write.
 //!
-//! Its maps cannot be cleared cheaply when a phase begins. So whatever is counted is counted under the number
-//! of marks made so far, which is odd within a phase, and only the last phase is read.
+//! Its maps cannot be cleared cheaply when a phase begins. So every count has the number of marks so far as part of its
+//! key. That number is odd within a phase, and only the last phase is read.
 
 use crate::{Member, Parties, Scope};
 
-/// What it prints when both its probes have seen the witness.
+/// Text that the script prints once both probes have seen the witness thread.
 pub(super) const ARMED: &str = "armed";
 
-/// The program for `parties`. `witness` is a thread of ours, whose marks prove that the probes are there.
+/// Returns the script for `parties`. `witness` is a thread of this process whose marks prove that the probes are
+/// active.
 pub(super) fn script(parties: &Parties, witness: u32) -> String {
     let mark = libc::SYS_getrusage;
     let (filter, who, phase) = (filter(parties, witness), who(parties), phase(parties));
@@ -47,7 +48,7 @@ tracepoint:raw_syscalls:sys_exit /{filter}/
     )
 }
 
-/// The number under which `member` is counted.
+/// Returns the ID under which `member` is counted.
 pub(super) fn number(member: &Member) -> u32 {
     if member.scope == Scope::Thread { member.tid } else { member.pid }
 }
@@ -61,7 +62,7 @@ fn filter(parties: &Parties, witness: u32) -> String {
     members.chain([format!("tid == {witness}")]).collect::<Vec<_>>().join(" || ")
 }
 
-/// The number of whoever makes a call.
+/// Returns the expression for the ID of the caller.
 fn who(parties: &Parties) -> String {
     let is_thread = |member: &&Member| member.scope == Scope::Thread;
     let threads: Vec<String> = parties
@@ -77,8 +78,8 @@ fn who(parties: &Parties) -> String {
     }
 }
 
-/// The phase that whoever makes a call is in: odd within, even outside. That of a daemon is the parties':
-/// each has made two marks for each phase that is over.
+/// Returns the expression for the caller's phase: odd inside a phase, even outside. A daemon is in the phase of the
+/// peers, each of which has made two marks for each completed phase.
 fn phase(parties: &Parties) -> String {
     let is_daemon = |member: &&Member| member.scope == Scope::Daemon;
     let (daemons, others): (Vec<_>, Vec<_>) = parties.members.iter().partition(is_daemon);
@@ -99,7 +100,7 @@ fn phase(parties: &Parties) -> String {
     )
 }
 
-/// Whether a call of [`crate::MARK`] is a mark: other threads of a process may make it too.
+/// Returns the condition under which a call of [`crate::MARK`] is a mark: other threads of a process may call it too.
 fn marking(parties: &Parties) -> String {
     let others = parties.members.iter().filter(|member| member.scope != Scope::Daemon);
     let markers: Vec<String> = others.map(|member| format!("tid == {}", member.tid)).collect();

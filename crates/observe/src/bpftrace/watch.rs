@@ -1,4 +1,4 @@
-//! bpftrace, attached, and what its maps came to.
+//! Attaches bpftrace and reads its maps.
 
 use std::fs::{File, read_link};
 use std::io::{BufRead, BufReader};
@@ -22,15 +22,15 @@ const TOOL: Tool = Tool {
     patience: Duration::from_secs(60),
 };
 
-/// Room for the rows of every phase: by default there is some for 4096, and what finds none is lost. Older
-/// versions know one name, newer ones the other.
+/// Environment that makes room for the rows of all phases: the default is 4096 rows, and excess rows are lost. Older
+/// versions use one name, newer versions the other.
 const ROOM: &[(&str, &str)] =
     &[("BPFTRACE_MAP_KEYS_MAX", "16384"), ("BPFTRACE_MAX_MAP_KEYS", "16384")];
 
-/// What the link of a process's PID namespace says where that is the system's first.
+/// Target of the PID namespace link of a process in the initial namespace.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// bpftrace, attached.
+/// An attached bpftrace.
 #[derive(Debug)]
 struct Probes {
     tool: Attached,
@@ -62,11 +62,11 @@ fn attach(parties: &Parties) -> Result<Probes, Unavailable> {
     Ok(Probes { tool, parties: parties.clone() })
 }
 
-/// Whether the probes have seen this thread make a mark. That bpftrace says how many probes it attaches, and
-/// that its BEGIN has run, is said before it attaches them.
+/// Whether the probes have seen this thread make a mark. bpftrace's own messages do not show that: it reports the
+/// number of probes, and runs BEGIN, before it attaches them.
 fn is_armed(said: &Said) -> bool {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the pointer is to a whole rusage. What it says is not looked at.
+    // SAFETY: the pointer is to a complete `rusage`. The result is ignored.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
     said.out.contains(script::ARMED)
 }
@@ -81,8 +81,8 @@ fn remedy(words: &str) -> &'static str {
     "see bpftrace(8)"
 }
 
-/// What would help where a bpftrace that knows threads by the kernel's own numbers, as older ones do, cannot
-/// find those of a container.
+/// Returns a remedy if this process is in a container: older versions of bpftrace identify threads by the IDs of the
+/// initial PID namespace, so they do not find those of a container.
 fn namespace_remedy() -> Option<&'static str> {
     let namespace = read_link("/proc/self/ns/pid").ok()?;
     (namespace != Path::new(FIRST_NAMESPACE))

@@ -1,5 +1,5 @@
-//! Names that the documents and the vendors have for events, and what counts them on this core: a file for
-//! each architecture, a line for each name.
+//! Event names used by vendors and publications, and the event that counts them on this core: one file per
+//! architecture, one line per name.
 
 mod amd;
 mod arm;
@@ -7,27 +7,27 @@ mod intel;
 
 use std::fs;
 
-/// A name, and what it is here.
+/// An event name and its meaning on a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) name: &'static str,
-    /// The word of an event that is no name itself; `None` where this core counts nothing of the kind.
+    /// Event to count, which is not an alias itself; `None` if this core has no such event.
     pub(super) word: Option<&'static str>,
-    /// What the vendor calls it; or why there is none.
+    /// The vendor's description of the event, or why there is none.
     pub(super) of: &'static str,
 }
 
-/// A line of a table: name, word, what the vendor calls it.
+/// A line of a table: name, event, the vendor's description.
 const fn line(name: &'static str, word: &'static str, of: &'static str) -> Line {
     Line { name, word: Some(word), of }
 }
 
-/// A name for which there is nothing: name, why.
+/// A name without an event: name, reason.
 const fn none(name: &'static str, why: &'static str) -> Line {
     Line { name, word: None, of: why }
 }
 
-/// Cores that share the numbers of their events.
+/// Families of cores that share event numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Core {
     Armv8,
@@ -37,12 +37,12 @@ pub(super) enum Core {
     AmdZen1,
     AmdZen2,
     AmdZen3,
-    /// One that no table has: it counts what the kernel knows how to count.
+    /// A core in none of the tables: only the kernel's own event mapping is used.
     Unknown,
 }
 
 impl Core {
-    /// That of this machine.
+    /// Returns the core of this machine.
     pub(super) fn here() -> Self {
         if cfg!(target_arch = "aarch64") {
             return Self::Armv8;
@@ -50,7 +50,7 @@ impl Core {
         Self::of(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
     }
 
-    /// That of the first processor in `cpuinfo`, of an x86.
+    /// Returns the core of the first processor in the `cpuinfo` of an x86.
     fn of(cpuinfo: &str) -> Self {
         let value = |key: &str| {
             cpuinfo.lines().find_map(|line| {
@@ -67,7 +67,7 @@ impl Core {
         }
     }
 
-    /// What it is called.
+    /// Returns the name of the core family.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Armv8 => "Armv8",
@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// Its lines.
+    /// Returns the lines of its table.
     pub(super) fn lines(self) -> impl Iterator<Item = &'static Line> + Clone {
         let [one, other] = match self {
             Self::Armv8 => [arm::COMMON, arm::RECOMMENDED],
@@ -96,13 +96,13 @@ impl Core {
         one.iter().chain(other)
     }
 
-    /// The line of `name`.
+    /// Returns the line of `name`.
     pub(super) fn line(self, name: &str) -> Option<&'static Line> {
         self.lines().find(|line| line.name.eq_ignore_ascii_case(name))
     }
 }
 
-/// On a core of which nothing is known but what the kernel maps itself.
+/// Table for unknown cores: only events that the kernel maps itself.
 const UNKNOWN: &[Line] = &[
     line("INSTR_EXECUTED", "instructions", "the kernel's choice"),
     line("INST_RETIRED", "instructions", "the kernel's choice"),
@@ -139,7 +139,7 @@ const UNKNOWN: &[Line] = &[
 
 const NOT_KNOWN: &str = "which number it has on this core is in no table";
 
-/// All that there are tables of.
+/// All cores with a table.
 #[cfg(test)]
 pub(super) const CORES: [Core; 8] = [
     Core::Armv8,

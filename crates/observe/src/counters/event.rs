@@ -1,4 +1,4 @@
-//! What a word asks the kernel to count.
+//! Resolves an event name to what the kernel is asked to count.
 
 mod device;
 mod generic;
@@ -12,9 +12,9 @@ use ipcperf_model::Unavailable;
 use ipcperf_model::instrument::counters::{Known, Space};
 use perf_event_open_sys::bindings;
 
-use crate::counters::aliases::Core;
+use super::aliases::Core;
 
-/// An event as the kernel is asked for it: the fields of its `perf_event_attr` of the same names.
+/// Event as passed to the kernel: the fields of `perf_event_attr` with the same names (`kind` is `type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Code {
     pub(crate) kind: u32,
@@ -33,12 +33,12 @@ impl Code {
         self.kind == bindings::PERF_TYPE_SOFTWARE && wanted
     }
 
-    /// Whether it is time on a CPU, which the kernel counts wherever the thread is.
+    /// Whether the event is CPU time, which the kernel counts whether the thread is in the program or in the kernel.
     pub(crate) fn is_clock(self) -> bool {
         self.is_software(&[bindings::PERF_COUNT_SW_TASK_CLOCK, bindings::PERF_COUNT_SW_CPU_CLOCK])
     }
 
-    /// Whether it is of the kernel alone, and is not had by who may not count there.
+    /// Whether the event occurs only in the kernel, so that a user who may not count there cannot count it.
     pub(super) fn is_switch(self) -> bool {
         self.is_software(&[
             bindings::PERF_COUNT_SW_CONTEXT_SWITCHES,
@@ -47,24 +47,24 @@ impl Code {
         ])
     }
 
-    /// The number by which the processor knows it, where it was given as that.
+    /// Returns the processor's event number, if the event was given as a raw number.
     pub(super) fn raw(self) -> Option<u64> {
         (self.kind == bindings::PERF_TYPE_RAW).then_some(self.config)
     }
 }
 
-/// What a word asks for.
+/// A resolved event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// The word, without what it says of spaces.
+    /// Event name without its suffix for spaces (`:u`, `:k`, `:uk`).
     pub(super) name: String,
     pub(crate) code: Code,
-    /// Where it is to be counted: one counter for each.
+    /// Spaces in which it is counted, with one counter each.
     pub(super) spaces: Vec<Space>,
 }
 
 impl Event {
-    /// The word that asks for it in `space` alone.
+    /// Returns the event name that requests it in `space` only.
     pub(super) fn word(&self, space: Space) -> String {
         let is_anywhere = self.code.is_clock() || self.code.is_switch();
         match space {
@@ -76,17 +76,17 @@ impl Event {
     }
 }
 
-/// Why a word asks for nothing that can be had.
+/// Reason why an event name cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failed {
-    /// It is no event, on any machine.
+    /// The name is not an event on any machine.
     NoEvent(Unavailable),
-    /// It is none here.
+    /// The event exists, but not on this machine.
     Absent(Unavailable),
 }
 
 impl Failed {
-    /// Why.
+    /// Returns the reason.
     pub(crate) fn why(self) -> Unavailable {
         match self {
             Self::NoEvent(why) | Self::Absent(why) => why,
@@ -94,7 +94,7 @@ impl Failed {
     }
 }
 
-/// What words mean on a machine.
+/// Cores and event sources of a machine, which determine the meaning of event names.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(super) core: Core,
@@ -102,7 +102,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// Returns this machine.
     pub(crate) fn here() -> &'static Self {
         static HERE: OnceLock<Machine> = OnceLock::new();
         HERE.get_or_init(|| Self {
@@ -111,17 +111,18 @@ impl Machine {
         })
     }
 
-    /// Every word for an event, and what it is: not all of them can be had.
+    /// Returns every event name with its description, including events that are unavailable.
     pub(super) fn known(&self) -> impl Iterator<Item = Known> {
         lookup::known(self)
     }
 
-    /// The processor's counters, as the kernel names them.
+    /// Returns the kernel's names of the processor's PMUs.
     pub(super) fn pmus(&self) -> Vec<String> {
         self.devices.iter().filter(|one| one.is_core).map(|one| one.name.clone()).collect()
     }
 
-    /// Whether the processor says that it does not count its event `number`; of few it says anything.
+    /// Whether the processor reports that it does not implement its event `number`. Only Arm's common events are
+    /// reported.
     pub(super) fn lacks(&self, number: u64) -> bool {
         let known = |device: &&Device| device.is_core && device.name.starts_with("armv");
         let mut devices = self.devices.iter().filter(known).peekable();
@@ -131,15 +132,15 @@ impl Machine {
             && devices.all(|device| !device.has_number(number))
     }
 
-    /// Whether the processor may count nothing of its event `number` and not say so.
+    /// Whether the processor may accept its event `number` and silently count nothing.
     pub(super) fn may_count_nothing(&self, number: u64) -> bool {
         self.core == Core::Armv8 && number >= COMMON_ARM
     }
 
-    /// The event that `word` asks for.
+    /// Returns the event called `word`.
     ///
     /// # Errors
-    /// That it is none, and what is near; or that this machine has no such event, and why.
+    /// The name is not an event, with suggestions; or this machine does not have the event, with the reason.
     pub(crate) fn event(&self, word: &str) -> Result<Event, Failed> {
         let (name, asked) = spaces_of(word).map_err(Failed::NoEvent)?;
         let code = self.code(name)?;
@@ -167,7 +168,7 @@ impl Machine {
         self.plain_code(name)
     }
 
-    /// Of a word that is in no table.
+    /// Resolves a name that is not an alias.
     fn plain_code(&self, name: &str) -> Result<Code, Failed> {
         if let Some((device, terms)) = name.strip_suffix('/').and_then(|name| name.split_once('/'))
         {
@@ -195,12 +196,12 @@ impl Machine {
     }
 }
 
-/// The first number of Arm's that a processor need not tell of.
+/// First of Arm's event numbers whose implementation a processor need not report.
 const COMMON_ARM: u64 = 0x40;
 
-/// What of `word` is the event, and where it is to be counted.
+/// Splits `word` into the event name and the spaces to count in.
 fn spaces_of(word: &str) -> Result<(&str, Option<Vec<Space>>), Unavailable> {
-    // Names may have colons in slashes.
+    // Terms between slashes may contain colons.
     let (name, letters) = match word.rsplit_once('/') {
         Some((name, letters)) if !letters.is_empty() => {
             (&word[..=name.len()], letters.trim_start_matches(':'))

@@ -1,20 +1,20 @@
-//! Words for events, as they are typed: lists of them, and sets that have one name.
+//! Parses the event names that users type: lists, and named sets of events.
 
-/// Events that have a name together.
+/// A named set of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set {
-    /// The word.
+    /// Name of the set.
     pub name: &'static str,
-    /// Other words for it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// What is counted, besides instructions and cycles.
+    /// Description of what is counted besides instructions and cycles.
     pub about: &'static str,
-    /// Its events.
+    /// Events of the set.
     pub events: &'static [&'static str],
 }
 
-/// The sets of the documents: of the benchmark's edition of 2015, which ran on a Cortex-A8, and of that of
-/// 2020, on a Cortex-A72.
+/// Event sets of the benchmark `ipc-static` (option `-P`): of its 2015 edition, which ran on a Cortex-A8, and of its
+/// 2020 edition, which ran on a Cortex-A72.
 pub const SETS: &[Set] = &[
     Set {
         name: "l1d",
@@ -48,7 +48,7 @@ pub const SETS: &[Set] = &[
     },
     Set {
         name: "axi",
-        // Rice's port to Linux has the bus by this name.
+        // Rice's port to Linux calls this set `bus`.
         aliases: &["bus"],
         about: "the bus to memory",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "AXI_READ", "AXI_WRITE"],
@@ -107,14 +107,14 @@ pub const SETS: &[Set] = &[
     },
 ];
 
-/// The set that `word` names.
+/// Returns the set called `word`.
 #[must_use]
 pub fn set(word: &str) -> Option<&'static Set> {
     SETS.iter().find(|set| set.name == word || set.aliases.contains(&word))
 }
 
-/// The words of a list with commas between them; not those within slashes, which stand between the terms of
-/// one event: `cycles,cpu/event=0x3c,umask=0x1/`.
+/// Splits a list at its commas, except those between slashes, which separate the terms of a single event:
+/// `cycles,cpu/event=0x3c,umask=0x1/`.
 #[must_use]
 pub fn split(list: &str) -> Vec<String> {
     let (mut words, mut within) = (vec![String::new()], false);

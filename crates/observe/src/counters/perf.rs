@@ -1,6 +1,6 @@
 //! Events opened with `perf_event_open`
-//! ([perf_event_open(2)](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)): tried on ourselves,
-//! divided into groups that the processor holds at once, and opened on the parties.
+//! ([perf_event_open(2)](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)): tried on this process, divided
+//! into groups that fit into the processor's counters, and opened on the peers.
 
 mod availability;
 mod event_groups;
@@ -15,12 +15,12 @@ use std::fs;
 use ipcperf_model::Unavailable;
 
 use super::event::{Event, Failed, Machine};
+use super::event_sets;
 use crate::Division;
-use crate::counters::event_sets;
 pub use pmu::{known, pmu};
 pub(super) use watch::arm;
 
-/// What is counted where nothing is asked for: what there is of it here.
+/// Default events; those that the machine lacks are left out.
 pub(super) const DEFAULT: [&str; 14] = [
     "cycles",
     "instructions",
@@ -38,7 +38,7 @@ pub(super) const DEFAULT: [&str; 14] = [
     "branch-misses",
 ];
 
-/// Those of the events that can be had, and why not the rest.
+/// The available events, and why the others are unavailable.
 #[derive(Debug, Default)]
 struct Tried {
     events: Vec<Event>,
@@ -46,7 +46,8 @@ struct Tried {
 }
 
 impl Tried {
-    /// Adds what cannot be had: of what this user may not see one line tells.
+    /// Adds an unavailable event. The reason that this user may not count in the kernel is the same for all events and
+    /// is added once.
     fn add(&mut self, why: Unavailable) {
         if !self.lacking.contains(&why) {
             self.lacking.push(why);
@@ -54,10 +55,10 @@ impl Tried {
     }
 }
 
-/// Tries each of the events on ourselves.
+/// Tries each of the events on this process.
 ///
 /// # Errors
-/// Which word is no event.
+/// A name is not an event.
 fn tried(asked: &[String]) -> Result<Tried, Unavailable> {
     let machine = Machine::here();
     let mut tried = Tried::default();
@@ -74,7 +75,7 @@ fn tried(asked: &[String]) -> Result<Tried, Unavailable> {
     Ok(tried)
 }
 
-/// The events that were asked for, or those that are counted where none were.
+/// Returns the requested events, or the default events if none were requested.
 fn words(asked: &[String]) -> Vec<String> {
     match asked {
         [] => DEFAULT.map(str::to_owned).to_vec(),
@@ -82,7 +83,7 @@ fn words(asked: &[String]) -> Vec<String> {
     }
 }
 
-/// Which of the events cannot be had here, or not all of them, and why.
+/// Returns the reasons why events are unavailable, wholly or in part.
 pub(super) fn available(asked: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
     let Tried { events, lacking } = tried(asked)?;
     match lacking.first() {
@@ -92,17 +93,17 @@ pub(super) fn available(asked: &[String]) -> Result<Vec<Unavailable>, Unavailabl
     }
 }
 
-/// The events that can be had, as many at a time as the processor holds; no part where none can.
+/// Divides the available events into groups as large as the processor allows; no groups if no event is available.
 pub(super) fn divide(asked: &[String]) -> Division {
     Ok(event_groups::parts(&tried(asked)?.events, availability::fits))
 }
 
-/// `/proc/sys/kernel/perf_event_paranoid`.
+/// Reads `/proc/sys/kernel/perf_event_paranoid`.
 fn paranoid() -> Option<i64> {
     fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
 }
 
-/// `words`, with its events in place of each set; each once, in order.
+/// Replaces each set in `words` by its events. Each event occurs once, in order.
 fn expanded(words: &[String]) -> Vec<String> {
     let mut events: Vec<String> = Vec::new();
     for word in words {

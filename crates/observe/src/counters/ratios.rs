@@ -1,8 +1,8 @@
-//! Counts of one run by one another.
+//! Ratios of counts of the same run.
 
 use ipcperf_model::instrument::counters::{Count, Ratio, Space};
 
-/// A ratio, and the events that make it: the first pair of which both were counted.
+/// A ratio and its possible pairs of events: the first pair of which both were counted is used.
 struct Made {
     name: &'static str,
     pairs: &'static [(&'static str, &'static str)],
@@ -40,7 +40,7 @@ const MADE: &[Made] = &[
         name: "mispredicted-per-branch",
         pairs: &[("branch-misses", "branches"), ("branch-misses", "branch-instructions")],
     },
-    // A core that does not count what misses its L2 tells by this when the L2 no longer suffices.
+    // For cores that do not count L2 misses: this ratio rises once the L2 is too small.
     Made {
         name: "cycles-per-l2-access",
         pairs: &[
@@ -59,7 +59,7 @@ const MADE: &[Made] = &[
     },
 ];
 
-/// The ratios that `rows`, of one role, allow: in program and kernel apart, and in both.
+/// Returns the ratios of `rows`, which belong to one role: for the program, the kernel, and both together.
 pub(super) fn of(rows: &[Count]) -> Vec<Ratio> {
     let is_there = |name: &str| rows.iter().any(|row| row.event == name);
     let made = MADE.iter().filter_map(|made| {
@@ -78,8 +78,8 @@ fn in_spaces(name: &str, pair: (&str, &str), rows: &[Count]) -> Vec<Ratio> {
     spaces.collect()
 }
 
-/// What was counted of `event` in `space`: `None` where that was not asked for, `Some(None)` where it could
-/// not be had. Both spaces are the one counter for both, or the sum of two.
+/// Returns the count of `event` in `space`: `None` if it was not requested, `Some(None)` if it was not available. The
+/// count for both spaces is that of a single counter, or the sum of two.
 fn count(rows: &[Count], event: &str, space: Space) -> Option<Option<u64>> {
     let of = |space| rows.iter().find(|row| row.event == event && row.space == space);
     if let Some(row) = of(space) {

@@ -1,4 +1,4 @@
-//! What is counted, held against what those who were counted say of themselves.
+//! Compares the counts with what the observed peers report themselves.
 
 mod processor;
 mod refused;
@@ -13,7 +13,7 @@ use super::{arm, available, divide, known, pmu};
 use crate::testing::forked_pair::skipped;
 use crate::{Parties, Played, Reading, Watch};
 
-/// The words, as they are handed to an instrument.
+/// Converts event names to what an instrument takes.
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
@@ -29,8 +29,8 @@ fn can_count(events: &[&str]) -> bool {
     false
 }
 
-/// Counts `events` of a child that does `act`; what was told, and what it says itself. `None` where they
-/// cannot be counted.
+/// Counts `events` of a child that runs `act`. Returns the observations and the child's own report; `None` if the
+/// events cannot be counted.
 fn counted(events: &[&str], act: Act) -> Option<(Vec<Observation>, Own)> {
     if !can_count(events) {
         return None;
@@ -42,7 +42,7 @@ fn counted(events: &[&str], act: Act) -> Option<(Vec<Observation>, Own)> {
     Some((watch.finish().unwrap(), own))
 }
 
-/// The count of `event` in `space`.
+/// Returns the count of `event` in `space`.
 fn count(told: &[Observation], event: &str, space: Space) -> Option<u64> {
     row(told, event, space).count
 }
@@ -72,7 +72,7 @@ fn switches_are_those_of_getrusage() {
     let act = Act { naps: 40, ..Act::default() };
     let Some((told, own)) = counted(&["context-switches"], act) else { return };
     let switches = count(&told, "context-switches", Space::Both).unwrap();
-    // It may be pushed off its CPU between the two ways to count.
+    // The thread may be preempted between the two ways of counting.
     assert!(switches.abs_diff(own.switches) <= 1, "{switches} {}", own.switches);
     assert!(switches >= 40);
 }
@@ -83,7 +83,7 @@ fn the_clock_is_the_threads_own() {
     let Some((told, own)) = counted(&["task-clock", "cpu-clock"], act) else { return };
     for event in ["task-clock", "cpu-clock"] {
         let ns = count(&told, event, Space::Both).unwrap();
-        // The thread's own clock stands still while a host has the CPU; and it is another clock.
+        // The thread's own clock differs from this one, and stops while the host takes the CPU away.
         assert!(ns + ns / 100 >= own.cpu_ns && ns <= own.elapsed_ns, "{event} {ns} {own:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the BPF program keeps, laid out as it lays it out, and the rows that are told of it.
+//! Memory layout of the BPF program's maps (`#[repr(C)]` copies of the C structs), and the conversion to result rows.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use ipcperf_model::log2_histogram;
 use super::table::FUNCTIONS;
 use crate::bpf::MEMBERS;
 
-/// How many calls of one function by one thread can be under way.
+/// Maximum number of nested calls of one function by one thread.
 const DEPTH: usize = 4;
 
-/// What is kept of one function.
+/// Totals of one function.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct KeptRow {
@@ -25,7 +25,7 @@ pub(super) struct KeptRow {
     times: [u64; log2_histogram::ROWS],
 }
 
-/// A member's own thread.
+/// State of a member's own thread.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct KeptThread {
@@ -35,7 +35,7 @@ struct KeptThread {
     unused: [u64; 14],
 }
 
-/// All that lies in `.bss`.
+/// The whole `.bss` section of the BPF object.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Kept {
@@ -44,7 +44,7 @@ pub(super) struct Kept {
     rows: [[KeptRow; FUNCTIONS]; MEMBERS],
 }
 
-/// Which row of a map is of which function.
+/// Key of the `shared_rows` map: the member, the function and the phase a row belongs to.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct SharedKey {
@@ -53,7 +53,7 @@ pub(super) struct SharedKey {
     generation: u64,
 }
 
-// SAFETY: laid out as C does, without padding, of integers alone: any bytes are a value.
+// SAFETY: `#[repr(C)]` like the C struct, without padding, and all fields are integers: any bytes are a valid value.
 unsafe impl aya::Pod for Kept {}
 // SAFETY: as above.
 unsafe impl aya::Pod for KeptRow {}
@@ -61,22 +61,22 @@ unsafe impl aya::Pod for KeptRow {}
 unsafe impl aya::Pod for SharedKey {}
 
 impl Kept {
-    /// The last generation of a member that makes its own marks.
+    /// Returns the last generation (phase) of a member that makes its own marks.
     pub(super) fn generation(&self, member: usize) -> u64 {
         self.threads[member].generation
     }
 
-    /// Whether a member is between its marks, though all is over: one of them was not told.
+    /// Whether a thread is still between its marks after the run, which means that the kernel did not report a mark.
     pub(super) fn lacks_a_mark(&self) -> bool {
         self.threads.iter().any(|thread| thread.inside != 0)
     }
 
-    /// The last generation of all.
+    /// Returns the last generation of any thread.
     pub(super) fn last_generation(&self) -> u64 {
         self.threads.iter().map(|thread| thread.generation).max().unwrap_or(0)
     }
 
-    /// The rows of one member's `generation`, in the order of the table, each with its function's place there.
+    /// Returns the rows of one member in `generation`, keyed by the function's index in the table.
     pub(super) fn rows_of(
         &self,
         member: usize,
@@ -97,7 +97,7 @@ impl Kept {
 }
 
 impl KeptRow {
-    /// Puts to the calls of a member's own thread those of others.
+    /// Adds the calls made by the member's other threads to those of its own thread.
     fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.total_ns += other.total_ns;

@@ -1,24 +1,25 @@
-//! Which functions are watched.
+//! Kernel functions that the instrument traces.
 
-/// How many the program has room for.
+/// Maximum number of functions that the BPF program can trace.
 pub(super) const FUNCTIONS: usize = 40;
 
-/// What a function is called: in one kernel or processor this, in another that.
+/// Alternative names of one function: it depends on the kernel version and the architecture.
 pub(super) type Candidates = &'static [&'static str];
 
-/// The function of the system call that is the mark, and of no other.
+/// Entry function of the system call that is used as the mark ([`crate::MARK`]), and of no other call.
 pub(super) const MARK: Candidates = &["__x64_sys_getrusage", "__arm64_sys_getrusage"];
 
-/// Functions that carry data or wake whoever waits for it, each called from a system call of its mechanism.
-/// The nearest to the call that all of its kinds go through: `write` as `writev`, `send` as `sendmsg`. Last,
-/// what sockets copy with; what pipes copy with lies in the kernel's `lib`, where it traces nothing.
+/// Functions that carry data, or wake a peer that waits for data. Each is called from a system call of its mechanism,
+/// and is the outermost function that all variants of that system call share: `writev` reaches it like `write`,
+/// `sendmsg` like `send`. The copy functions of sockets come last. The copy functions of pipes are not listed because
+/// they live in the kernel's `lib` directory, which is not traceable.
 pub(super) const CARRIERS: &[Candidates] = &[
-    // Named otherwise since a FIFO has functions of its own, which call these.
+    // Newer kernels use the second name: FIFOs have separate functions there, which call these.
     &["pipe_write", "anon_pipe_write"],
     &["pipe_read", "anon_pipe_read"],
     &["unix_stream_sendmsg"],
     &["unix_stream_recvmsg", "unix_stream_read_generic"],
-    // Of unix-seqpacket too.
+    // Used by unix-seqpacket as well.
     &["unix_dgram_sendmsg"],
     &["unix_dgram_recvmsg"],
     &["tcp_sendmsg"],
@@ -36,7 +37,7 @@ pub(super) const CARRIERS: &[Candidates] = &[
     &["do_msgsnd", "ksys_msgsnd"],
     &["do_msgrcv", "ksys_msgrcv"],
     &["__do_semtimedop", "do_semtimedop"],
-    // What they share has more arguments than every kernel can trace.
+    // The function shared by both calls has more arguments than some kernels can trace.
     &["__x64_sys_process_vm_readv", "__arm64_sys_process_vm_readv"],
     &["__x64_sys_process_vm_writev", "__arm64_sys_process_vm_writev"],
     &["n_tty_write"],

@@ -1,6 +1,5 @@
-//! What the instrument tells, held against what those who were watched counted themselves. Where the kernel
-//! lets nobody trace its functions there is nothing to hold against it: `scripts/emulated-observe` has one
-//! that does.
+//! Compares the results of the instrument with what the observed peers counted themselves. The tests are skipped on a
+//! kernel that does not allow tracing its functions; `scripts/emulated-observe` runs them on one that does.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -73,7 +72,7 @@ fn those_who_are_not_asked_for_are_not_counted() {
     assert_eq!(row(&seen, "sender", WRITE).count, 1_000);
 }
 
-/// Who this thread is.
+/// Describes the current thread as a member.
 fn myself(role: &str, scope: Scope) -> Member {
     let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
     Member { role: role.to_owned(), pid: std::process::id(), tid, scope }
@@ -85,7 +84,7 @@ fn add_to(counter: &impl AsFd, times: u64) {
     }
 }
 
-/// Four threads that call at once.
+/// Writes to `counter` from four threads concurrently.
 fn help(counter: &OwnedFd, times: u64) {
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -177,7 +176,7 @@ fn a_daemon_is_watched_while_a_party_is_between_its_marks() {
     assert_consistent(&broker);
 }
 
-/// What the kernel says of the segments that it has sent.
+/// Returns the kernel's count of sent TCP segments (`OutSegs` in `/proc/net/snmp`).
 fn sent_segments() -> u64 {
     let text = std::fs::read_to_string("/proc/net/snmp").unwrap();
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
@@ -186,7 +185,7 @@ fn sent_segments() -> u64 {
     figures.find(|figure| figure.0 == "OutSegs").unwrap().1.parse().unwrap()
 }
 
-/// A segment that arrives by the loopback device is acknowledged while it is still being sent.
+/// A segment sent over the loopback device is acknowledged within the call that sends it, so this function nests.
 const SEND_SEGMENT: &[Candidates] = &[&["__tcp_transmit_skb"]];
 
 #[test]
@@ -205,7 +204,7 @@ fn a_function_within_itself_is_counted_and_timed_as_well() {
     mark();
     let sent = sent_segments() - before;
     let row = row(&watch.finish().unwrap(), "both", SEND_SEGMENT[0]);
-    // Whoever else sends meanwhile is among those, but not here.
+    // `sent` also counts the segments of other processes; `row` does not.
     assert!(row.count > 200 && row.count <= sent, "{row:?}, {sent} sent");
     assert_consistent(&row);
 }

@@ -1,4 +1,4 @@
-//! The watch: programs at whichever functions can be had, and read when the run is over.
+//! Attaches the BPF programs to the traceable functions and reads their maps after the run.
 
 use std::sync::OnceLock;
 
@@ -6,39 +6,39 @@ use aya::Btf;
 use ipcperf_model::Unavailable;
 use ipcperf_model::observation::Observation;
 
+use super::bpf_layout::{Kept, KeptRow, SharedKey};
 use super::table::{CARRIERS, Candidates, FUNCTIONS, MARK};
 use crate::bpf::{Attached, Object, Watched};
-use crate::kernel_functions::bpf_layout::{Kept, KeptRow, SharedKey};
 use crate::{Member, Parties, Scope, Watch};
 
 const OBJECT: Object =
     Object { bytes: aya::include_bytes_aligned!("../bpf/functions.bpf.o"), programs: &[] };
 
-/// Tries it on nobody. The answer holds for as long as the process lives.
+/// Checks availability with an empty list of members. The answer is cached for the life of the process.
 pub(super) fn available() -> Result<Vec<Unavailable>, Unavailable> {
     static TRIED: OnceLock<Result<Vec<Unavailable>, Unavailable>> = OnceLock::new();
     let tried = || FunctionWatch::over(&[], CARRIERS).map(|watch| watch.missing);
     TRIED.get_or_init(tried).clone()
 }
 
-/// Begins to watch `parties`.
+/// Starts observing `parties`.
 pub(super) fn arm(parties: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
     Ok(Box::new(FunctionWatch::over(&parties.members, CARRIERS)?))
 }
 
-/// Programs that count, whose counts are whose, and of what.
+/// The attached BPF programs, the members that they count for, and the functions that they trace.
 #[derive(Debug)]
 pub(super) struct FunctionWatch {
     attached: Attached,
     members: Vec<Member>,
-    /// By the number of its programs, what each function is called here; `None` where it cannot be had.
+    /// Name of each function on this kernel, by the number of its programs; `None` if it is not traceable.
     functions: Vec<Option<&'static str>>,
-    /// Why those cannot.
+    /// Reasons why functions are not traceable.
     pub(super) missing: Vec<Unavailable>,
 }
 
 impl FunctionWatch {
-    /// Watches `members` in whichever of the functions `carriers` can be had.
+    /// Observes `members` in those functions of `carriers` that are traceable.
     pub(super) fn over(members: &[Member], carriers: &[Candidates]) -> Result<Self, Unavailable> {
         let watched = Watched::of(members)?;
         let (attached, tried) = Attached::load_with(
@@ -55,8 +55,8 @@ impl FunctionWatch {
     }
 }
 
-/// Tries each of `carriers`: its name here, or why it cannot be had. Without the mark none would tell
-/// anything.
+/// Attaches to each of `carriers` and returns its name on this kernel, or the reason why it is not traceable. Fails if
+/// the mark is not traceable, because nothing is counted without it.
 fn attach(
     attached: &mut Attached,
     carriers: &[Candidates],
@@ -94,7 +94,7 @@ impl Watch for FunctionWatch {
     }
 }
 
-/// Whether every mark was told, and every call found room.
+/// Returns an error if a mark was not reported, or if calls were lost because a map was full.
 fn complete(kept: &Kept) -> Result<(), Unavailable> {
     let (reason, remedy) = if kept.lacks_a_mark() {
         ("the kernel did not tell of every mark".to_owned(), "run it again")

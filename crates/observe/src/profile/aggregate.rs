@@ -1,4 +1,4 @@
-//! From samples to what is told of roles.
+//! Aggregates samples into the result rows of each role.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,44 +12,44 @@ use ipcperf_model::observation::Observation;
 
 use super::folded_line::folded_line;
 use super::mappings::Mappings;
+use super::perf_event::Manner;
 use super::sample::Sample;
 use super::sampling::Taken;
-use crate::profile::perf_event::Manner;
-use crate::profile::symbolize::{Function, Kernel, Names};
-use crate::profile::wilson::wilson;
+use super::symbolize::{Function, Kernel, Names};
+use super::wilson::wilson;
 use crate::{Member, Scope};
 
-/// So many stacks of a role are told one by one, the most frequent.
+/// Maximum number of stacks reported for a role: the most frequent ones.
 const STACKS: usize = 400;
 
-/// One of those who were sampled.
+/// A sampled role.
 #[derive(Debug)]
 pub(super) struct Role {
     pub(super) member: Member,
     pub(super) mappings: Mappings,
 }
 
-/// How it was done.
+/// Settings and facts of the profiled phase.
 #[derive(Debug)]
 pub(super) struct Circumstances<'a> {
     pub(super) manner: &'a Manner,
-    /// `None` where the kernel's side was refused.
+    /// `None` if sampling the kernel was refused.
     pub(super) kernel: Option<&'a Kernel>,
-    /// The phase that counted, by the monotonic clock, ns.
+    /// Start and end of the measured phase, on the monotonic clock, ns.
     pub(super) phase_ns: RangeInclusive<u64>,
-    /// CPU time of each role in it, ns.
+    /// CPU time of each role in the phase, ns.
     pub(super) cpu_ns: &'a [(String, u64)],
 }
 
-/// What one sample says.
+/// One resolved sample.
 #[derive(Debug)]
 struct Hit {
     period: u64,
-    /// The innermost first, never empty.
+    /// Call chain, innermost first; never empty.
     functions: Vec<Rc<Function>>,
 }
 
-/// How many samples fell on something, and for how many events they stand.
+/// Number of samples, and the number of events that they represent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
     samples: u64,
@@ -70,14 +70,14 @@ impl Weight {
         weight
     }
 
-    /// Its part of `all`; `None` where that is nothing.
+    /// Returns the share of `all`; `None` if `all` is zero.
     #[allow(clippy::cast_precision_loss)]
     fn share(self, all: Self) -> Option<f64> {
         (all.events > 0).then(|| self.events as f64 / all.events as f64)
     }
 }
 
-/// All rows of all `roles`.
+/// Returns all rows of all `roles`.
 pub(super) fn observations(
     roles: &[Role],
     taken: &Taken,
@@ -101,7 +101,7 @@ pub(super) fn observations(
     told
 }
 
-/// Whose `sample` is, by index: a thread that is a role of its own comes before the process it is in.
+/// Returns the index of the role that owns `sample`: a thread with its own role takes precedence over its process.
 fn owner(roles: &[Role], sample: &Sample) -> Option<usize> {
     let is_thread = |role: &Role| role.member.tid == sample.tid;
     let is_process =
@@ -113,7 +113,7 @@ fn hit(sample: &Sample, names: &mut Names<'_>, owner: (usize, &Mappings)) -> Hit
     let mut functions: Vec<Rc<Function>> = Vec::new();
     for &at in &sample.chain {
         let function = names.at(owner, at);
-        // Callers that lie nowhere were followed through a register that is used for something else.
+        // A caller outside all mappings comes from a frame pointer register that was used for something else.
         if !functions.is_empty() && function.is_nowhere() {
             break;
         }
@@ -143,7 +143,7 @@ fn rows(role: &str, hits: &[Hit], overwritten_ns: u64, how: &Circumstances<'_>) 
     rows
 }
 
-/// The events of a clock are ns of CPU time.
+/// Events of a clock are ns of CPU time.
 #[allow(clippy::cast_precision_loss, reason = "a share")]
 fn covered_share(role: &str, all: Weight, how: &Circumstances<'_>) -> Option<f64> {
     let (_, cpu_ns) = how.cpu_ns.iter().find(|(name, ns)| name == role && *ns > 0)?;
@@ -159,7 +159,7 @@ fn skid_share(hits: &[Hit], all: Weight, how: &Circumstances<'_>) -> Option<f64>
     Weight::of(skids).share(all)
 }
 
-/// Groups that can be told apart here, and those that are there.
+/// Returns the groups that can be distinguished here, and any other group that has samples.
 fn group_shares(hits: &[Hit], all: Weight, how: &Circumstances<'_>) -> Vec<GroupShare> {
     let learned = matches!(how.kernel, Some(Kernel::Learned(_)));
     let told = |group| match group {
@@ -180,7 +180,7 @@ fn group_shares(hits: &[Hit], all: Weight, how: &Circumstances<'_>) -> Vec<Group
     Group::ALL.into_iter().filter_map(share).collect()
 }
 
-/// By symbol, the most frequent first.
+/// Returns the shares by symbol, the largest first.
 fn symbol_shares(hits: &[Hit], all: Weight) -> Vec<SymbolShare> {
     let mut weights = BTreeMap::<&Function, Weight>::new();
     for hit in hits {
@@ -201,7 +201,7 @@ fn symbol_shares(hits: &[Hit], all: Weight) -> Vec<SymbolShare> {
     shares
 }
 
-/// By stack, the most frequent first, and how many samples the others had in one.
+/// Returns the stacks, the most frequent first; the remaining samples are summed in a last entry.
 fn stacks(role: &str, hits: &[Hit]) -> Vec<Stack> {
     let mut counts = BTreeMap::<String, u64>::new();
     for hit in hits {
@@ -235,7 +235,7 @@ mod tests {
         Sample { pid: 1, tid, time_ns, period, chain: chain.to_vec() }
     }
 
-    /// What is told of `samples` between 100 and 200 ns.
+    /// Returns the observations for `samples` in a phase from 100 to 200 ns.
     fn told(roles: &[Role], samples: Vec<Sample>) -> Vec<Observation> {
         let manner = Manner::of("cpu-clock", 1_000).unwrap();
         let kernel = Kernel::Learned(Copies::of(vec![(COPIES, COPIES + 16)]));

@@ -1,9 +1,9 @@
-//! Where the kernel copies, learned by watching it copy for this very thread: for those from whom it keeps
-//! its symbols.
+//! Infers the addresses at which the kernel copies, for users who may not read kernel symbols, by sampling copies that
+//! the calling thread makes.
 //!
-//! Large blocks go into a pipe and out of it, and into a file in memory and out of it, and then single bytes
-//! go, each in a page of its own. What gets, finds, locks and gives back pages takes as long for a page with
-//! one byte as for a full one. What takes much longer for full ones copies.
+//! The thread moves large blocks into and out of a pipe and a memory file, and then single bytes, each in a separate
+//! page. The code that allocates, finds, locks and frees pages takes as long for a page with one byte as for a full
+//! page. Code that takes much longer for full pages copies.
 
 use std::os::fd::OwnedFd;
 
@@ -15,39 +15,39 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::event::DEFAULT;
+use super::perf_event::Manner;
 use super::sample::Sample;
 use super::sampling::Sampling;
 use super::threads;
-use crate::profile::perf_event::Manner;
 
-/// Bytes that are copied at once.
+/// Size of a block that is copied at once, bytes.
 const BLOCK_BYTES: usize = 256 << 10;
-/// Blocks that take turns to be copied from: more than the caches of a core hold, so that copying waits for
-/// memory. What is copied to stays in them: what comes after the copying would wait until it is out.
+/// Number of source blocks, used in rotation: more than a core's caches hold, so that copying waits for memory. The
+/// target stays cached; otherwise the code after the copy would wait for it to be written back.
 const BLOCKS: usize = 32;
-/// Pages that get one byte each at once: as many as any pipe holds.
+/// Number of pages that receive one byte each at once: as many as any pipe holds.
 const SMALL_PAGES: usize = 16;
-/// For how much CPU time each kind of call is made, ns.
+/// CPU time for which each kind of call is repeated, ns.
 const SPELL_NS: i64 = 20_000_000;
-/// Samples a second.
+/// Sampling frequency, Hz.
 const FREQUENCY_HZ: u64 = 19_997;
-/// Addresses less far apart belong to one loop.
+/// Maximum distance between addresses of the same loop, bytes.
 const APART_BYTES: u64 = 32;
-/// In and out.
+/// Number of copy directions: in and out.
 const WAYS: usize = 2;
-/// Below this share of the samples of one kind of call, a loop may be anything.
+/// Minimum share of the samples of one kind of call; a loop with fewer is ignored as noise.
 const LEAST_SHARE: f64 = 0.05;
-/// What takes so much longer for a full page copies.
+/// Minimum ratio of the time for a full page to that for one byte, for code to be taken as a copy loop.
 const LEAST_RATIO: f64 = 3.0;
-/// How far from the samples of a loop those of what leads into it and out of it may lie.
+/// Margin around the samples of a loop that covers the instructions before and after it, bytes.
 const AROUND_BYTES: u64 = 64;
 
-/// Addresses of instructions that copy.
+/// Address ranges of instructions that copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Copies(Vec<(u64, u64)>);
 
 impl Copies {
-    /// Those between each pair, the second not among them.
+    /// Creates the set from half-open ranges: the second address of each pair is excluded.
     pub(super) const fn of(ranges: Vec<(u64, u64)>) -> Self {
         Self(ranges)
     }
@@ -56,13 +56,13 @@ impl Copies {
         self.0.iter().any(|&(from, to)| (from..to).contains(&address))
     }
 
-    /// What the calling thread can learn; none where the kernel does not let it.
+    /// Infers the ranges in the calling thread; empty if the kernel does not allow sampling it.
     pub(super) fn learn() -> Self {
         Self::of(ranges().unwrap_or_default())
     }
 }
 
-/// Where the kernel was while pages were moved.
+/// Kernel addresses sampled while pages were moved.
 #[derive(Debug, Default)]
 struct Spell {
     addresses: Vec<u64>,
@@ -75,10 +75,11 @@ impl Spell {
     }
 }
 
-/// Moves pages, and says how many.
+/// Moves pages and returns their number.
 type Act = fn(&mut Bench) -> Result<u64, Errno>;
 
-/// The loops that copy: one for each way, of each kind. What one kind misses, the other may find.
+/// Returns the copy loops found with a file and with a pipe, up to one for each direction: one may find what the other
+/// misses.
 fn ranges() -> Option<Vec<(u64, u64)>> {
     let mut bench = Bench::new().ok()?;
     let kinds: [(Act, Act); 2] = [
@@ -93,7 +94,7 @@ fn ranges() -> Option<Vec<(u64, u64)>> {
     Some(found)
 }
 
-/// Lets `act` move pages over and over.
+/// Repeats `act` and samples it.
 fn spell(mut act: impl FnMut() -> Result<u64, Errno>) -> Option<Spell> {
     let own = Manner { reach: Reach::Threads, ..Manner::of(DEFAULT, FREQUENCY_HZ).ok()? };
     act().ok()?;
@@ -113,8 +114,8 @@ fn cpu_time_ns() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// The two stretches of addresses of which full pages take the most time beyond that of a single byte, of those
-/// of which they take several times as much.
+/// Returns the copy loops: among the address ranges that take several times as long for a full page as for a single
+/// byte, the two with the largest difference in time.
 #[allow(clippy::cast_precision_loss)]
 fn loops(large: &Spell, small: &Spell) -> Vec<(u64, u64)> {
     let little = |range| small.within(range) as f64 / small.pages.max(1) as f64;
@@ -133,7 +134,7 @@ fn loops(large: &Spell, small: &Spell) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// What lies close together.
+/// Merges neighboring addresses into ranges.
 fn stretches(addresses: &[u64]) -> Vec<(u64, u64)> {
     let mut ordered = addresses.to_vec();
     ordered.sort_unstable();
@@ -147,13 +148,13 @@ fn stretches(addresses: &[u64]) -> Vec<(u64, u64)> {
     stretches
 }
 
-/// What copies.
+/// Files, pipes and buffers for the copies.
 #[derive(Debug)]
 struct Bench {
     file: OwnedFd,
     inlet: OwnedFd,
     outlet: OwnedFd,
-    /// A pipe in which each write takes a page of its own.
+    /// A pipe in packet mode, in which each write takes a separate page.
     packets: (OwnedFd, OwnedFd),
     blocks: Vec<u8>,
     target: Vec<u8>,
@@ -163,9 +164,9 @@ struct Bench {
 impl Bench {
     fn new() -> Result<Self, Errno> {
         let file = memfd_create("ipcperf", MemfdFlags::CLOEXEC)?;
-        // What does not fit into the pipe is not waited for.
+        // Non-blocking: data that do not fit into the pipe are dropped rather than waited for.
         let (inlet, outlet) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        // Where so much is not allowed, less goes through it at once.
+        // If this size is not allowed, less data passes through the pipe at once.
         let _ = fcntl_setpipe_size(&outlet, BLOCK_BYTES);
         let packets = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK | PipeFlags::DIRECT)?;
         let (blocks, target) = (vec![1; BLOCKS * BLOCK_BYTES], vec![1; BLOCK_BYTES]);
@@ -220,7 +221,7 @@ mod tests {
         addresses.extend([1_008, 1_039, 5_000, 6_000]);
         addresses.extend([9_000; 30]);
         let large = Spell { addresses, pages: 100 };
-        // As often for a page, though not of all samples.
+        // The same time per page, but a different share of all samples.
         let small = Spell { addresses: [vec![9_000; 10], vec![1_000; 3]].concat(), pages: 33 };
         assert_eq!(loops(&large, &small), [(936, 1_104)]);
         assert_eq!(loops(&Spell::default(), &small), []);

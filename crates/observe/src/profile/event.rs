@@ -1,16 +1,16 @@
-//! By which event is sampled: any of those that are counted, in program and kernel at once.
+//! The sampled event: any countable event, sampled in program and kernel together.
 
 use ipcperf_model::Unavailable;
 
 use crate::counters::{Code, Failed, Machine};
 
-/// What is taken where nothing was asked for: every machine has it.
+/// Default event: every machine has it.
 pub(super) const DEFAULT: &str = "cpu-clock";
 
-/// The kernel's numbers of the event called `name`.
+/// Returns the kernel's type and config of the event called `name`.
 ///
 /// # Errors
-/// It is no event's name, or none of this machine.
+/// The name is not an event, or the machine does not have the event.
 pub(super) fn resolve(name: &str) -> Result<Code, Failed> {
     if let Some((event, _)) = name.split_once(':') {
         return Err(Failed::NoEvent(Unavailable {

@@ -1,17 +1,17 @@
-//! What was sampled as lines of folded stacks.
+//! Formats samples as folded stacks.
 
 use std::rc::Rc;
 
 use ipcperf_model::instrument::profile::{IN_KERNEL, Space};
 
-use crate::profile::symbolize::Function;
+use super::symbolize::Function;
 
-/// A stack of `functions`, the innermost first. What a name has of the separator is written otherwise.
+/// Formats one stack of `functions`, innermost first. Separators within a name are replaced.
 pub(super) fn folded_line(role: &str, functions: &[Rc<Function>]) -> String {
     let mut line = role.to_owned();
     let mut last = None;
     for function in functions.iter().rev() {
-        // Callers in a kernel without names are all the same.
+        // Consecutive kernel callers without names are identical: one entry is enough.
         if last == Some(function) && function.symbol.starts_with('[') {
             continue;
         }

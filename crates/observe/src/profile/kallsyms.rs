@@ -1,4 +1,4 @@
-//! The names of the kernel's functions, from `/proc/kallsyms`
+//! Names of kernel functions, from `/proc/kallsyms`
 //! ([proc_kallsyms(5)](https://man7.org/linux/man-pages/man5/proc_kallsyms.5.html)).
 
 use std::fs;
@@ -7,10 +7,10 @@ use std::io::{BufRead, BufReader};
 use ipcperf_model::instrument::profile::KernelSymbols;
 
 const KALLSYMS: &str = "/proc/kallsyms";
-/// What the kernel itself is called, as tools do.
+/// Object name of the kernel image, as other tools spell it.
 const KERNEL: &str = "vmlinux";
 
-/// Whether names can be had by their addresses: whoever may not know them reads zeroes.
+/// Checks whether kernel symbols are readable: without permission, all addresses read as zero.
 pub(super) fn symbols() -> KernelSymbols {
     let Ok(file) = fs::File::open(KALLSYMS) else { return KernelSymbols::Hidden };
     let mut lines = BufReader::new(file).lines().map_while(Result::ok);
@@ -18,33 +18,33 @@ pub(super) fn symbols() -> KernelSymbols {
     if is_known { KernelSymbols::Read } else { KernelSymbols::Hidden }
 }
 
-/// Functions by address.
+/// Kernel functions by address.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     lines: String,
-    /// Addresses in order, and where in `lines` names begin.
+    /// Sorted start addresses, each with the offset of the name in `lines`.
     starts: Vec<(u64, usize)>,
 }
 
 impl Functions {
-    /// Those that the kernel has now.
+    /// Reads the functions of the running kernel.
     pub(super) fn read() -> Self {
         Self::parse(fs::read_to_string(KALLSYMS).unwrap_or_default())
     }
 
-    /// Lines such as `ffffffff81000000 T _text`, and a module in brackets after a tab.
+    /// Parses lines such as `ffffffff81000000 T _text`; the module, if any, follows a tab in brackets.
     fn parse(lines: String) -> Self {
         let mut starts: Vec<_> = lines
             .lines()
             .filter_map(|line| start(line, line.as_ptr() as usize - lines.as_ptr() as usize))
             .collect();
-        // Of several at one address the first stays first.
+        // The sort is stable: the first of several names at one address wins.
         starts.sort_by_key(|start| start.0);
         starts.dedup_by_key(|start| start.0);
         Self { lines, starts }
     }
 
-    /// The function at `address`, and the module it is in.
+    /// Returns the function at `address` and its module.
     pub(super) fn at(&self, address: u64) -> Option<(&str, &str)> {
         let after = self.starts.partition_point(|start| start.0 <= address);
         let name = self.starts[after.checked_sub(1)?].1;
@@ -54,7 +54,7 @@ impl Functions {
     }
 }
 
-/// The address and the place of the name, for `line` at `offset`, where it is of code.
+/// Returns the address and the offset of the name for `line`, which begins at `offset`; `None` if it is not code.
 fn start(line: &str, offset: usize) -> Option<(u64, usize)> {
     let (address, rest) = line.split_once(' ')?;
     let (kind, _) = rest.split_once(' ')?;

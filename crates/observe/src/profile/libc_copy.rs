@@ -1,17 +1,17 @@
-//! Where the C library copies: its functions for it are chosen for the processor when it is loaded, and their
-//! names are not among those that a stripped library keeps.
+//! Location of the C library's copy functions. The dynamic loader selects the variant for the processor, and a stripped
+//! library does not keep the names of the variants.
 
 use std::ffi::CStr;
 use std::path::PathBuf;
 
 use super::mappings::{Mappings, Place};
 
-/// What the functions are called, whichever was chosen.
+/// Public names of the functions, whichever variant is selected.
 const NAMES: [(&str, &CStr); 2] = [("memcpy", c"memcpy"), ("memmove", c"memmove")];
-/// How long they are at most, about: no table says it.
+/// Approximate maximum length of a copy function: no table gives it, bytes.
 const MOST_BYTES: u64 = 2 << 10;
 
-/// Where the library of this very process copies: that of the parties is the same file.
+/// Copy functions of the C library of this process: the peers use the same file.
 #[derive(Debug, Default)]
 pub(super) struct Library(Vec<Entry>);
 
@@ -23,11 +23,11 @@ struct Entry {
 }
 
 impl Library {
-    /// That of this process. One without a file has its names in the program.
+    /// Finds the copy functions of this process. A statically linked program has their names in its own symbol table.
     pub(super) fn own() -> Self {
         let here = Mappings::of(std::process::id());
         let entries = NAMES.iter().filter_map(|&(name, symbol)| {
-            // SAFETY: the name ends with a zero byte, and nothing is done with what it leads to.
+            // SAFETY: the name ends with a zero byte, and the returned address is not dereferenced.
             let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) };
             let place = here.place(address as u64)?;
             Some(Entry { name, object: place.object.to_owned(), offset: place.offset })
@@ -35,7 +35,7 @@ impl Library {
         Self(entries.collect())
     }
 
-    /// The function at `place`, if it is one of them.
+    /// Returns the name of the copy function at `place`, if it is one.
     pub(super) fn name(&self, place: Place<'_>) -> Option<&'static str> {
         let is_in = |entry: &&Entry| {
             let range = entry.offset..entry.offset + MOST_BYTES;

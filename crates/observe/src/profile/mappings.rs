@@ -1,9 +1,10 @@
-//! What lies where in a process: read while it is there, for it is gone when its samples are looked at.
+//! Memory mappings of a process. They are read while the process runs, because samples are resolved after it has
+//! exited.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The parts of a process that hold code.
+/// Executable mappings of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mappings(Vec<Mapping>);
 
@@ -15,27 +16,27 @@ struct Mapping {
     object: PathBuf,
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place<'a> {
-    /// The file, or a word in brackets for what is in none.
+    /// Path of the file, or a name in brackets for a mapping without a file.
     pub(super) object: &'a Path,
-    /// Bytes from its beginning.
+    /// Offset from the start of the file, bytes.
     pub(super) offset: u64,
 }
 
 impl Mappings {
-    /// Those of process `pid`; none where it cannot be looked into.
+    /// Reads the mappings of process `pid`; empty if they cannot be read.
     pub(super) fn of(pid: u32) -> Self {
         Self::parse(&fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default())
     }
 
-    /// Lines such as `7f00-7f10 r-xp 00001000 fe:00 1234    /usr/lib/libc.so.6`.
+    /// Parses lines such as `7f00-7f10 r-xp 00001000 fe:00 1234    /usr/lib/libc.so.6`.
     fn parse(lines: &str) -> Self {
         Self(lines.lines().filter_map(mapping).collect())
     }
 
-    /// What `address` leads to.
+    /// Returns the file location that `address` is mapped from.
     pub(super) fn place(&self, address: u64) -> Option<Place<'_>> {
         let mapping =
             self.0.iter().find(|mapping| (mapping.from..mapping.to).contains(&address))?;

@@ -1,4 +1,4 @@
-//! One event that takes samples.
+//! A single sampling event.
 
 use std::fs;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -13,31 +13,31 @@ use super::sample::PARTS;
 use super::threads::{self, EVERYONE, Thread};
 use crate::counters::{Code, Failed};
 
-/// What the kernel allows, which it lowers where samples have cost it too much.
+/// Maximum sampling frequency; the kernel lowers it if sampling has taken too much time.
 const MOST_HZ: &str = "/proc/sys/kernel/perf_event_max_sample_rate";
-/// Calls that are followed upwards from a sample.
+/// Maximum length of a call chain.
 const DEPTH: u16 = 64;
 
-/// By what is sampled, how often, and what of it.
+/// Event, frequency and extent of sampling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Manner {
-    /// The event as people call it.
+    /// Name of the event.
     pub(super) event: String,
-    /// Its type and number.
+    /// Type and config of the event.
     pub(super) code: Code,
-    /// Samples a second of a thread that has a CPU.
+    /// Samples per second of a thread that is running.
     pub(super) frequency_hz: u64,
-    /// What of it.
+    /// Part of each thread that is sampled: kernel and user space, or user space only.
     pub(super) side: Side,
-    /// Of whom.
+    /// Whether whole CPUs or single threads are sampled.
     pub(super) reach: Reach,
 }
 
 impl Manner {
-    /// As much as can be by the event that is called `event`; less often where the kernel allows no more.
+    /// Returns the most complete sampling by `event`, at a lower frequency if the kernel allows no more.
     ///
     /// # Errors
-    /// It is no event.
+    /// The name is not an event.
     pub(super) fn of(event: &str, frequency_hz: u64) -> Result<Self, Unavailable> {
         let most = fs::read_to_string(MOST_HZ).ok().and_then(|most| most.trim().parse().ok());
         let frequency_hz = frequency_hz.min(most.unwrap_or(frequency_hz)).max(1);
@@ -51,19 +51,19 @@ impl Manner {
     }
 }
 
-/// What of a thread is sampled.
+/// Part of a thread that is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// What it does and what the kernel does for it.
+    /// User space and the kernel.
     Both,
-    /// What it does outside the kernel.
+    /// User space only.
     UserAlone,
 }
 
-/// Tries it on the calling thread, or one of the CPUs it may use, and lets go again.
+/// Opens an event on the calling thread, or on one of the CPUs that it may use, and closes it again.
 ///
 /// # Errors
-/// What the kernel says.
+/// The error of the kernel.
 pub(super) fn try_out(manner: &Manner) -> Result<(), Errno> {
     let calling = threads::calling();
     let cpu = calling.cpus.first().copied().unwrap_or_default();
@@ -71,14 +71,14 @@ pub(super) fn try_out(manner: &Manner) -> Result<(), Errno> {
     open(manner, thread, cpu).map(drop)
 }
 
-/// Opens an event of `thread` while it is on `cpu`. It is off.
+/// Opens an event for `thread` while it runs on `cpu`. The event starts disabled.
 ///
 /// # Errors
-/// What the kernel says.
+/// The error of the kernel.
 pub(super) fn open(manner: &Manner, thread: &Thread, cpu: i32) -> Result<OwnedFd, Errno> {
     let mut attributes = attributes(manner, thread);
     let (nobody, close_on_exec) = (-1, bindings::PERF_FLAG_FD_CLOEXEC.into());
-    // SAFETY: the pointer is to a whole structure that names its size.
+    // SAFETY: the pointer is to a complete structure that contains its own size.
     let fd = unsafe {
         perf_event_open_sys::perf_event_open(
             &raw mut attributes,
@@ -89,7 +89,7 @@ pub(super) fn open(manner: &Manner, thread: &Thread, cpu: i32) -> Result<OwnedFd
         )
     };
     said(fd)?;
-    // SAFETY: the kernel has just made this descriptor, and nobody else knows it.
+    // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -110,7 +110,7 @@ fn attributes(manner: &Manner, thread: &Thread) -> bindings::perf_event_attr {
     attributes.set_use_clockid(1);
     attributes.set_write_backward(1);
     attributes.set_inherit(thread.with_those_to_come.into());
-    // On an idle CPU there is nobody, but its clock goes on. Arm's processors cannot leave it out, and need not.
+    // The clock of an idle CPU keeps running, so idle time is excluded. Arm PMUs cannot exclude it, and need not.
     let ticks_when_idle = manner.reach == Reach::Cpus && manner.code.is_clock();
     attributes.set_exclude_idle(ticks_when_idle.into());
     if manner.side == Side::UserAlone {
@@ -121,7 +121,7 @@ fn attributes(manner: &Manner, thread: &Thread) -> bindings::perf_event_attr {
     attributes
 }
 
-/// What the kernel says by the result of a call.
+/// Converts the result of a system call.
 pub(super) fn said(answer: i32) -> Result<(), Errno> {
     if answer == -1 {
         let errno = std::io::Error::last_os_error().raw_os_error();

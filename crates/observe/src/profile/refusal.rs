@@ -1,4 +1,4 @@
-//! Why the kernel does not open an event, in a line, and what would help.
+//! Reasons why the kernel refuses to open a sampling event, in one line, with a remedy.
 
 use std::fs;
 
@@ -9,8 +9,7 @@ use crate::grant::PERFMON_AND_SYSLOG;
 
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
-/// What the kernel's `errno` says of the event called `name`, opened in the kernel and outside, or outside
-/// alone.
+/// Explains `errno` for the event called `name`, opened for kernel and user space, or for user space only.
 pub(super) fn of(name: &str, errno: Errno) -> Unavailable {
     match errno {
         Errno::NOENT | Errno::NODEV | Errno::NXIO => unavailable(
@@ -34,7 +33,7 @@ pub(super) fn of(name: &str, errno: Errno) -> Unavailable {
     }
 }
 
-/// What is lacking where the kernel's side is refused and the other is not.
+/// Explains what is missing if sampling the kernel is refused but sampling user space is allowed.
 pub(super) fn kernel_side() -> Unavailable {
     unavailable(
         format!("what the kernel does is not sampled: kernel.perf_event_paranoid is {}", level()),
@@ -42,7 +41,7 @@ pub(super) fn kernel_side() -> Unavailable {
     )
 }
 
-/// What is lacking where threads can be sampled, but not whoever is on a CPU.
+/// Explains what is missing if threads can be sampled, but whole CPUs cannot.
 pub(super) fn cpus() -> Unavailable {
     unavailable(
         format!(
@@ -53,7 +52,7 @@ pub(super) fn cpus() -> Unavailable {
     )
 }
 
-/// No ring, however small, is allowed.
+/// Explains that no ring of any size is allowed.
 pub(super) fn of_rings(errno: Errno) -> Unavailable {
     unavailable(
         format!("no memory for samples: {errno}"),
@@ -62,7 +61,7 @@ pub(super) fn of_rings(errno: Errno) -> Unavailable {
 }
 
 fn not_permitted() -> Unavailable {
-    // Above 2 is no level of the kernel's own: distributions add it, and mean nobody but root.
+    // The kernel itself defines no level above 2: distributions add it to mean root only.
     if fs::read_to_string(PARANOID)
         .is_ok_and(|level| level.trim().parse().is_ok_and(|level: i32| level > 2))
     {

@@ -1,8 +1,8 @@
-//! Memory that the kernel writes samples into, one for each CPU.
+//! Ring buffers that the kernel writes samples into, one for each CPU.
 //!
-//! It is written backwards and over what is oldest: nobody has to empty it while a run is under way, and what
-//! counts in a run comes last. The price is that what was overwritten is not counted; how far back the ring
-//! reaches is known from its oldest record.
+//! The kernel writes backwards and overwrites the oldest records. So nothing has to read the ring during the run, and
+//! the measured phase, which comes last, is kept. The cost is that overwritten samples are lost; the oldest record in
+//! the ring shows how far back it reaches.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,61 +12,60 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
-/// Bytes of the head of every record: its type, flags, and length.
+/// Size of the header of every record (type, flags and length), bytes.
 const HEAD_BYTES: usize = 8;
 
-/// One mapping. Dropped, it is gone.
+/// A mapped ring. Dropping it unmaps the memory.
 #[derive(Debug)]
 pub(super) struct Ring {
     start: *mut u8,
     data_bytes: usize,
 }
 
-/// What a ring held.
+/// Contents of a ring.
 #[derive(Debug, Default)]
 pub(super) struct Content {
-    /// Whole records, the newest first.
+    /// Complete records, the newest first.
     pub(super) records: Vec<Record>,
-    /// Whether older ones were overwritten.
+    /// Whether older records were overwritten.
     pub(super) has_forgotten: bool,
 }
 
 /// One record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    /// One of `PERF_RECORD_`.
+    /// Record type: one of `PERF_RECORD_`.
     pub(super) kind: u32,
     /// Flags of `PERF_RECORD_MISC_`.
     pub(super) misc: u16,
-    /// What follows its head.
+    /// Everything after the header.
     pub(super) body: Vec<u8>,
 }
 
 impl Ring {
-    /// Maps `data_bytes`, a power of two of pages, for what `event` and those that are redirected to it
-    /// tell.
+    /// Maps a ring of `data_bytes`, a power of two of pages, for `event` and the events redirected to it.
     ///
     /// # Errors
-    /// `EPERM` where that is more than may be locked in memory.
+    /// `EPERM` if the size exceeds the limit of locked memory.
     pub(super) fn map(event: BorrowedFd<'_>, data_bytes: usize) -> Result<Self, Errno> {
         let bytes = page_size() + data_bytes;
-        // Not writable: that is what makes the kernel overwrite.
-        // SAFETY: a new mapping of the kernel's choice aliases nothing.
+        // Mapped read-only: that makes the kernel overwrite old records.
+        // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing.
         let start = unsafe {
             mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, event, 0)?
         };
         Ok(Self { start: start.cast(), data_bytes })
     }
 
-    /// What it holds. The events that write into it are off.
+    /// Returns the contents. The events that write into the ring must be disabled.
     pub(super) fn content(&self) -> Content {
-        // SAFETY: the first page of the mapping is such a page, and the field is an aligned word in it that
-        // the kernel alone writes.
+        // SAFETY: the first page of the mapping is a `perf_event_mmap_page`, and the field is an aligned word in it
+        // that only the kernel writes.
         let head = unsafe {
             let page = self.start.cast::<perf_event_mmap_page>();
             AtomicU64::from_ptr(&raw mut (*page).data_head).load(Ordering::Acquire)
         };
-        // SAFETY: the data follow the first page; nobody writes them any more.
+        // SAFETY: the data follow the first page, and nothing writes to them any more.
         let data =
             unsafe { std::slice::from_raw_parts(self.start.add(page_size()), self.data_bytes) };
         content(data, head)
@@ -75,13 +74,14 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and nothing borrowed from it outlives it.
+        // SAFETY: this value owns the mapping, and nothing borrowed from it outlives it.
         let unmapped = unsafe { munmap(self.start.cast(), page_size() + self.data_bytes) };
         debug_assert_eq!(unmapped, Ok(()));
     }
 }
 
-/// The records in `data`, a ring whose newest begins at `head`, a count that began at zero and went down.
+/// Parses the records in `data`, a ring whose newest record begins at `head`, a position that starts at 0 and
+/// decreases.
 fn content(data: &[u8], head: u64) -> Content {
     let size = data.len() as u64;
     let written = head.wrapping_neg();
@@ -97,7 +97,7 @@ fn content(data: &[u8], head: u64) -> Content {
     content
 }
 
-/// The first record of `line`, and what follows it; `None` where it is not whole.
+/// Splits the first record from `line`; `None` if it is incomplete.
 fn split(line: &[u8]) -> Option<(Record, &[u8])> {
     let (head, _) = line.split_first_chunk::<HEAD_BYTES>()?;
     let [k0, k1, k2, k3, m0, m1, l0, l1] = *head;

@@ -1,18 +1,18 @@
-//! What the kernel tells of one sample.
+//! Parses a sample record of the kernel.
 
 use ipcperf_model::instrument::profile::Space;
 use perf_event_open_sys::bindings;
 
 use super::ring::Record;
 
-/// What each sample holds, in the order in which the kernel writes it.
+/// Fields of each sample, in the order in which the kernel writes them.
 pub(super) const PARTS: u64 = (bindings::PERF_SAMPLE_IP
     | bindings::PERF_SAMPLE_TID
     | bindings::PERF_SAMPLE_TIME
     | bindings::PERF_SAMPLE_PERIOD
     | bindings::PERF_SAMPLE_CALLCHAIN) as u64;
 
-/// Markers among the addresses of a chain start here.
+/// Lowest value of the context markers within a call chain.
 const FIRST_MARKER: u64 = bindings::PERF_CONTEXT_MAX;
 const IN_KERNEL: u64 = bindings::PERF_CONTEXT_KERNEL;
 const OUTSIDE: u64 = bindings::PERF_CONTEXT_USER;
@@ -20,20 +20,20 @@ const OUTSIDE: u64 = bindings::PERF_CONTEXT_USER;
 /// One sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Of the process, as this one sees it.
+    /// Process ID, in the PID namespace of this process.
     pub(super) pid: u32,
-    /// Of the thread.
+    /// Thread ID.
     pub(super) tid: u32,
-    /// When, by the monotonic clock, ns.
+    /// Time of the sample, on the monotonic clock, ns.
     pub(super) time_ns: u64,
-    /// Of how many events it stands for.
+    /// Number of events that the sample represents.
     pub(super) period: u64,
-    /// Where, and who had called: the innermost first, never empty.
+    /// Sampled address and its callers, innermost first; never empty.
     pub(super) chain: Vec<(Space, u64)>,
 }
 
 impl Sample {
-    /// What `record` tells; `None` where it is no sample.
+    /// Parses `record`; `None` if it is not a sample.
     pub(super) fn of(record: &Record) -> Option<Self> {
         if record.kind != bindings::PERF_RECORD_SAMPLE {
             return None;
@@ -53,7 +53,7 @@ impl Sample {
         Some(Self { pid, tid, time_ns, period, chain })
     }
 
-    /// Where it was taken.
+    /// Returns the sampled address.
     pub(super) fn leaf(&self) -> (Space, u64) {
         self.chain[0]
     }
@@ -64,7 +64,7 @@ fn space(misc: u16) -> Space {
     if mode == bindings::PERF_RECORD_MISC_USER { Space::User } else { Space::Kernel }
 }
 
-/// The addresses between the markers.
+/// Returns the addresses between the markers.
 fn chain(words: impl Iterator<Item = u64>) -> Vec<(Space, u64)> {
     let (mut chain, mut space) = (Vec::new(), None);
     for word in words {

@@ -1,4 +1,4 @@
-//! Events that take samples of threads, and the rings they write them into.
+//! Sampling events of threads or CPUs, and the rings that they write into.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -9,43 +9,43 @@ use perf_event_open_sys::ioctls;
 use rustix::io::Errno;
 use rustix::param::page_size;
 
+use super::perf_event::{Manner, open, said};
 use super::refusal;
 use super::ring::{Content, Ring};
 use super::sample::Sample;
 use super::threads::{EVERYONE, Thread};
-use crate::profile::perf_event::{Manner, open, said};
 
-/// Bytes of all rings together, where memory is not counted, unless there are many CPUs.
+/// Maximum total size of all rings if locked memory is not limited, unless there are many CPUs, bytes.
 const MOST_BYTES: usize = 64 << 20;
-/// The most of one: 2,000 samples a second of 250 bytes for 16 s.
+/// Maximum size of one ring, bytes: 2,000 samples per second of 250 bytes for 16 s.
 const MOST_RING_BYTES: usize = 8 << 20;
 const LEAST_RING_BYTES: usize = 1 << 20;
 
-/// Those that write into one ring, by CPU.
+/// Events that write into the same ring, by CPU.
 type ByCpu = BTreeMap<i32, Vec<OwnedFd>>;
 
-/// Events that are on. Dropped, they are gone.
+/// Active sampling events. Dropping the value closes them.
 #[derive(Debug)]
 pub(super) struct Sampling {
-    /// Unmapped first: an event's ring is its own.
+    /// Declared first, so that rings are unmapped before the events they belong to are closed.
     rings: Vec<Ring>,
     events: Vec<OwnedFd>,
 }
 
-/// What was taken.
+/// Samples that were taken.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
-    /// Of the threads that were asked for, and maybe of others, in their order.
+    /// Samples of the requested threads, possibly mixed with those of others, ordered by time.
     pub(super) samples: Vec<Sample>,
-    /// Since when nothing is missing, by the monotonic clock, ns.
+    /// Time since which no sample was overwritten, on the monotonic clock, ns.
     pub(super) whole_since_ns: u64,
 }
 
 impl Sampling {
-    /// Begins to sample `threads`.
+    /// Starts sampling `threads`.
     ///
     /// # Errors
-    /// Why none can be sampled, or not all.
+    /// The reason why none, or not all, of them can be sampled.
     pub(super) fn of(manner: &Manner, threads: &[Thread]) -> Result<Self, Unavailable> {
         let refused = |errno| refusal::of(&manner.event, errno);
         let by_cpu = match manner.reach {
@@ -60,10 +60,10 @@ impl Sampling {
         Ok(sampling)
     }
 
-    /// Ends it, and tells what was taken.
+    /// Stops sampling and returns the samples.
     ///
     /// # Errors
-    /// Why that cannot be known.
+    /// An event could not be disabled.
     pub(super) fn stop(self) -> Result<Taken, Errno> {
         self.switch(Switch::Off)?;
         let mut taken = Taken::default();
@@ -77,7 +77,7 @@ impl Sampling {
     fn switch(&self, to: Switch) -> Result<(), Errno> {
         for event in &self.events {
             let fd = event.as_raw_fd();
-            // SAFETY: a call on an event of this value's own, which takes no pointer.
+            // SAFETY: the descriptor belongs to this value, and the call takes no pointer.
             let answer = unsafe {
                 match to {
                     Switch::On => ioctls::ENABLE(fd, 0),
@@ -94,7 +94,7 @@ impl Taken {
     fn add(&mut self, content: &Content) {
         let samples: Vec<Sample> = content.records.iter().filter_map(Sample::of).collect();
         if content.has_forgotten {
-            // The newest is first.
+            // The newest record is first.
             let oldest_ns = samples.last().map_or(u64::MAX, |sample| sample.time_ns);
             self.whole_since_ns = self.whole_since_ns.max(oldest_ns);
         }
@@ -112,7 +112,7 @@ fn of_threads(manner: &Manner, threads: &[Thread]) -> Result<ByCpu, Errno> {
     for thread in threads {
         for &cpu in &thread.cpus {
             match open(manner, thread, cpu) {
-                // A daemon's threads may end at any time.
+                // Threads of a daemon may exit at any time.
                 Err(Errno::SRCH) => {}
                 opened => by_cpu.entry(cpu).or_default().push(opened?),
             }
@@ -127,7 +127,7 @@ enum Switch {
     Off,
 }
 
-/// A ring for each CPU, as large as is allowed.
+/// Maps one ring per CPU, as large as the kernel allows.
 fn mapped(by_cpu: &ByCpu) -> Result<Vec<Ring>, Errno> {
     let share = (MOST_BYTES / by_cpu.len().max(1)).next_power_of_two();
     let mut bytes = share.clamp(LEAST_RING_BYTES, MOST_RING_BYTES);
@@ -147,11 +147,11 @@ fn rings(by_cpu: &ByCpu, bytes: usize) -> Result<Vec<Ring>, Errno> {
     by_cpu.values().map(|events| Ring::map(events[0].as_fd(), bytes)).collect()
 }
 
-/// Has all write into the ring of the first.
+/// Redirects all events to the ring of the first.
 fn redirect(events: &[OwnedFd]) -> Result<(), Errno> {
     let Some((first, others)) = events.split_first() else { return Ok(()) };
     for event in others {
-        // SAFETY: a call on two events of the caller's own, which takes no pointer.
+        // SAFETY: both descriptors belong to the caller, and the call takes no pointer.
         said(unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), first.as_raw_fd()) })?;
     }
     Ok(())
@@ -164,7 +164,7 @@ mod tests {
     use super::super::ring::Record;
     use super::*;
 
-    /// A sample without a chain.
+    /// Returns a sample without a call chain.
     fn record(time_ns: u64) -> Record {
         let words = [0xf1, 5, time_ns, 1, 0];
         let body = words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();

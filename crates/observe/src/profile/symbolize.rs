@@ -1,4 +1,4 @@
-//! From addresses to functions.
+//! Maps addresses to functions.
 
 use std::collections::HashMap;
 use std::fmt::{self, Debug, Formatter};
@@ -10,22 +10,22 @@ use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Symbolizer};
 use ipcperf_model::instrument::profile::{Group, KernelSymbols, LEARNED_COPIES, Space, group_of};
 
+use super::copy_detection::Copies;
+use super::kallsyms::Functions;
+use super::libc_copy::Library;
 use super::mappings::{Mappings, Place};
-use crate::profile::copy_detection::Copies;
-use crate::profile::kallsyms::Functions;
-use crate::profile::libc_copy::Library;
 
-/// What is known of a place in the kernel of which it does not tell the name.
+/// Name of a kernel address whose symbol is hidden.
 const KERNEL: &str = "[kernel]";
-/// The kernel as an object.
+/// Object name of the kernel image.
 const VMLINUX: &str = "vmlinux";
 const UNKNOWN: &str = "[unknown]";
-/// The file of this program, whatever is at its path by now.
+/// Executable file of this process, even if another file has since replaced it at its path.
 const PROGRAM: &str = "/proc/self/exe";
-/// What the kernel puts after the path of a file that is no longer there.
+/// Suffix that the kernel adds to the path of a deleted file.
 const DELETED: &str = " (deleted)";
 
-/// What is known of a place in code.
+/// Function, object and group of a code address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Function {
     pub(super) space: Space,
@@ -35,18 +35,18 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// Whether it is in no part of the process that holds code.
+    /// Whether the address is in no executable mapping of the process.
     pub(super) fn is_nowhere(&self) -> bool {
         self.symbol == UNKNOWN && self.space == Space::User
     }
 }
 
-/// How the kernel's functions are told apart.
+/// How kernel addresses are classified.
 #[derive(Debug)]
 pub(super) enum Kernel {
-    /// By name.
+    /// By symbol.
     Named(Functions),
-    /// By where it was seen to copy.
+    /// By the inferred addresses of its copy loops.
     Learned(Copies),
 }
 
@@ -68,12 +68,12 @@ impl Kernel {
     }
 }
 
-/// Functions by address, each looked up once.
+/// Functions by address, each resolved once.
 pub(super) struct Names<'a> {
     kernel: &'a Kernel,
     symbolizer: Symbolizer,
     library: Library,
-    /// What this program's file is called in the lists of mappings.
+    /// Path of this program's file as it appears in the lists of mappings.
     program: PathBuf,
     known: HashMap<(usize, Space, u64), Rc<Function>>,
 }
@@ -86,7 +86,7 @@ impl<'a> Names<'a> {
         Self { kernel, symbolizer, library: Library::own(), program, known: HashMap::new() }
     }
 
-    /// The function at `address` of the owner with that index, whose code lies where `mappings` say.
+    /// Returns the function at `address` of the owner with that index, whose code is mapped as in `mappings`.
     pub(super) fn at(
         &mut self,
         (owner, mappings): (usize, &Mappings),
@@ -117,7 +117,7 @@ impl<'a> Names<'a> {
         function(Space::User, object, &symbol)
     }
 
-    /// What the file's own table says; `None` where it does not, or there is no file.
+    /// Looks up the file's own symbol table; `None` if there is no symbol, or no file.
     fn symbol(&self, place: Place<'_>) -> Option<String> {
         let is_file = Path::is_absolute(place.object);
         let source = Source::Elf(Elf::new(file_of(place.object, &self.program)));
@@ -134,13 +134,13 @@ impl Debug for Names<'_> {
     }
 }
 
-/// Where to read what the file `object` of a mapping holds. Workers come of the same file as this process, which may
-/// have been replaced or deleted since: another is at its path then, or none.
+/// Returns the path from which to read the file `object` of a mapping. Workers run the same executable as this process.
+/// It may have been replaced or deleted since, so that its path leads to another file or to none.
 fn file_of<'a>(object: &'a Path, program: &Path) -> &'a Path {
     if path_of(object) == path_of(program) { Path::new(PROGRAM) } else { object }
 }
 
-/// The path in an entry of the kernel's, without what it says of the file.
+/// Returns the path in an entry of the kernel's list, without the kernel's suffix.
 fn path_of(entry: &Path) -> &[u8] {
     let entry = entry.as_os_str().as_encoded_bytes();
     entry.strip_suffix(DELETED.as_bytes()).unwrap_or(entry)
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!((function.space, function.group), (Space::User, Group::TheRest));
     }
 
-    /// That a deleted program is such a one is tested from outside: a test cannot delete itself.
+    /// A deleted program is tested in an integration test: a test cannot delete its own executable.
     #[test]
     fn this_program_is_read_where_nobody_replaces_it() {
         let deleted = Path::new("/opt/ipcperf (deleted)");

@@ -1,4 +1,4 @@
-//! What the instrument tells of real processes.
+//! Tests the results of the instrument on real processes.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -14,16 +14,14 @@ use ipcperf_model::instrument::profile::{
 use ipcperf_model::observation::Observation;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::aggregate::{self, Circumstances, Role};
+use super::copy_detection::Copies;
+use super::kallsyms::{self, Functions};
+use super::perf_event::Manner;
 use super::sampling::Sampling;
+use super::symbolize::Kernel;
 use super::watch::{Profile, arm, available, divide};
 use super::{mappings, threads};
-use crate::profile::aggregate;
-use crate::profile::aggregate::{Circumstances, Role};
-use crate::profile::copy_detection::Copies;
-use crate::profile::kallsyms;
-use crate::profile::kallsyms::Functions;
-use crate::profile::perf_event::Manner;
-use crate::profile::symbolize::Kernel;
 use crate::testing::forked_pair::{Rehearsal, Script, skipped};
 use crate::testing::thread_pair::Duet;
 use crate::testing::unprivileged::{CAP_PERFMON, with_capabilities};
@@ -32,7 +30,7 @@ use crate::{Member, Parties, Played, Scope, Watch};
 /// 1 GiB in blocks of 1 MiB.
 const LARGE: Script = Script { bytes: 1 << 20, messages: 1_024, phases: 1, cpus: None };
 
-/// What is told of one role.
+/// Rows of one role.
 #[derive(Debug, Default)]
 struct Told {
     summary: Option<Summary>,
@@ -67,7 +65,7 @@ impl Told {
         self.groups.iter().find(|share| share.group == group).map(|share| share.share)
     }
 
-    /// What holds of every role.
+    /// Checks what holds for every role.
     fn check(&self, role: &str) {
         let samples = self.samples();
         assert_eq!(self.groups.iter().map(|group| group.samples).sum::<u64>(), samples, "{self:?}");
@@ -85,12 +83,12 @@ fn now_ns() -> u64 {
     u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap()
 }
 
-/// The watch, or `None` where it cannot be had.
+/// Returns the active watch, or `None` if the instrument is not available.
 fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
     arm(parties, &[]).map_err(|why| skipped(test, &why.to_string())).ok()
 }
 
-/// What `watch` tells of what is done while `play` lasts.
+/// Returns the observations of `watch` for a phase that lasts as long as `play`.
 fn seen(mut watch: Box<dyn Watch>, play: impl FnOnce()) -> Vec<Observation> {
     let began_ns = now_ns();
     play();
@@ -98,7 +96,7 @@ fn seen(mut watch: Box<dyn Watch>, play: impl FnOnce()) -> Vec<Observation> {
     watch.finish().unwrap()
 }
 
-/// Nobody sees whether a profile without the kernel's side is right about copying.
+/// Whether the kernel can be sampled. Without that, the share of copying cannot be checked.
 fn sees_kernel(test: &str) -> bool {
     let missing = available(&[]).err().or_else(|| {
         let lacking = available(&[]).unwrap_or_default();
@@ -119,7 +117,7 @@ fn large_blocks_are_copied_by_sender_and_receiver() {
     let seen = seen(watch, || {
         rehearsal.play();
     });
-    // Older kernels copy both ways by functions of one name.
+    // Older kernels copy in both directions with functions of the same name.
     for (role, other_way) in [("sender", "copy_to"), ("receiver", "copy_from")] {
         let told = Told::of(role, &seen);
         told.check(role);
@@ -141,7 +139,7 @@ fn large_blocks_are_copied_by_sender_and_receiver() {
     assert_eq!((facts::FACTS.pictures)(&seen).len(), 4);
 }
 
-/// The same samples told twice: by names, and by what was learned.
+/// Aggregates the same samples twice: by symbol, and by inferred addresses.
 fn told_twice(script: Script) -> [Vec<Observation>; 2] {
     let manner = Manner::of("cpu-clock", 3_989).unwrap();
     let mut rehearsal = Rehearsal::of(script);
@@ -169,7 +167,7 @@ fn what_is_learned_of_copying_is_what_names_say() {
     if !names_are_told || !available(&[]).is_ok_and(|lacking| lacking.is_empty()) {
         return skipped("learned copying", "the kernel's names or its samples are kept back");
     }
-    // What is learned are samples too: where others want the CPUs, they may be off once.
+    // The inference is based on samples too: it may be wrong once if other processes compete for the CPUs.
     let agree = (0..3).any(|_| {
         let told = told_twice(LARGE);
         ["sender", "receiver"].iter().all(|role| is_learned(role, &told))
@@ -177,7 +175,7 @@ fn what_is_learned_of_copying_is_what_names_say() {
     assert!(agree, "three times what was learned was not what names say");
 }
 
-/// Whether the share of copying that was learned is within a few points of the named one.
+/// Whether the inferred share of copying is within 8 percentage points of the share by symbol.
 fn is_learned(role: &str, told: &[Vec<Observation>; 2]) -> bool {
     let [named, learned] = told.each_ref().map(|told| Told::of(role, told));
     assert!(learned.groups[0].learned && !named.groups[0].learned);
@@ -232,7 +230,7 @@ fn threads_of_one_process_are_told_apart() {
     }
 }
 
-/// A shell that never rests. Ends when dropped.
+/// A shell in an endless loop. It is killed when dropped.
 struct Daemon(Child);
 
 impl Daemon {
@@ -240,7 +238,7 @@ impl Daemon {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "echo; while :; do :; done"]).stdout(Stdio::piped());
         let mut daemon = Self(shell.spawn().unwrap());
-        // When it has said something, its libraries lie where they will.
+        // Once it has printed something, its libraries are mapped.
         daemon.0.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
         daemon
     }
@@ -273,12 +271,12 @@ fn a_daemons_profile_is_its_own() {
     assert!(within(&broker) && !within(&sender), "{broker:?}");
 }
 
-/// Of this thread.
+/// Returns the CPU time of this thread.
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// Does nothing but use so much CPU time, and hardly looks at the clock, which is the kernel's.
+/// Uses the given CPU time, mostly outside the kernel: it rarely reads the clock.
 fn burn(time: Duration) {
     let began = cpu_time();
     while cpu_time() - began < time {
@@ -286,7 +284,7 @@ fn burn(time: Duration) {
     }
 }
 
-/// What a helper does: other tests' threads are of the same process.
+/// Body of a helper thread. A separate function, because threads of other tests belong to the same process.
 #[inline(never)]
 fn helps() {
     let began = cpu_time();
@@ -295,7 +293,7 @@ fn helps() {
     }
 }
 
-/// What is told of a thread that waits for another, which it starts when it is already watched.
+/// Returns the rows of a thread that waits for another, which it starts after sampling has begun.
 fn with_a_helper(scope: Scope, reach: Reach) -> Option<Told> {
     let ((gate, wait), (say, said)) = (channel::<()>(), channel());
     let party = thread::spawn(move || {
@@ -348,7 +346,7 @@ fn events_are_parts_of_their_own_and_words_are_none() {
 
 #[test]
 fn an_event_that_nothing_provides_is_told_in_a_line() {
-    // No processor has an event of this number.
+    // No processor has an event with this number.
     let told = available(&["rffffffffffff".to_owned()]);
     let Err(why) = told else {
         return skipped("an event that nothing provides", "this machine takes any number");
@@ -357,7 +355,7 @@ fn an_event_that_nothing_provides_is_told_in_a_line() {
     assert_eq!(why.to_string().lines().count(), 1);
 }
 
-/// What tells a child of this test that it is alone in its process.
+/// Environment variable set for a child of this test, which is alone in its process.
 const ALONE: &str = "IPCPERF_TEST_ALONE";
 
 #[test]
@@ -423,7 +421,7 @@ fn outside_the_kernel_anyone_is_sampled() {
     assert!(refused || output.status.success() && said.contains("1 passed"), "{output:?}");
 }
 
-/// What is told of a thread that does nothing but `act` for 50 ms of CPU time.
+/// Returns the rows of a thread that only runs `act`, for 50 ms of CPU time.
 fn told_of(test: &str, act: impl Fn() + Send + 'static) -> Option<Told> {
     let ((say, said), (gate, wait)) = (channel(), channel::<()>());
     let party = thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Which threads a role has, and where they may run.
+//! Threads of a role, and the CPUs that they may use.
 
 use std::fs;
 
@@ -10,19 +10,19 @@ use crate::{Member, Scope};
 /// A thread to be sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Thread {
-    /// Its number; 0 for the calling one.
+    /// Thread ID; 0 for the calling thread.
     pub(super) tid: i32,
-    /// Where it may run. The parties have been put where they are to run before they come to their gate.
+    /// CPUs that it may use. The peers have been placed before they wait at the gate.
     pub(super) cpus: Vec<i32>,
-    /// Whether threads that it starts are sampled too. It takes an event for each CPU, as those do not share
-    /// a ring.
+    /// Whether threads that it starts are sampled too. That requires an event for each CPU, because inherited events
+    /// cannot share a ring across CPUs.
     pub(super) with_those_to_come: bool,
 }
 
-/// Whoever there is.
+/// All threads of a CPU.
 pub(super) const EVERYONE: Thread = Thread { tid: -1, cpus: Vec::new(), with_those_to_come: false };
 
-/// The threads of `member`.
+/// Returns the threads of `member`.
 pub(super) fn of(member: &Member) -> Vec<Thread> {
     if member.scope == Scope::Thread {
         return thread(member.tid, false).into_iter().collect();
@@ -34,19 +34,19 @@ pub(super) fn of(member: &Member) -> Vec<Thread> {
         .collect()
 }
 
-/// The calling thread alone.
+/// Returns the calling thread.
 pub(super) fn calling() -> Thread {
     Thread { tid: 0, cpus: cpus(None), with_those_to_come: false }
 }
 
-/// `None` where there is no such thread any more.
+/// Describes a thread; `None` if it has exited.
 fn thread(tid: u32, with_those_to_come: bool) -> Option<Thread> {
     let tid = i32::try_from(tid).ok()?;
     let cpus = cpus(Some(Pid::from_raw(tid)?));
     (!cpus.is_empty()).then_some(Thread { tid, cpus, with_those_to_come })
 }
 
-/// Those of the CPUs that are on where the thread may run.
+/// Returns the online CPUs on which the thread may run.
 fn cpus(thread: Option<Pid>) -> Vec<i32> {
     let Ok(set) = sched_getaffinity(thread) else { return Vec::new() };
     let may = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));

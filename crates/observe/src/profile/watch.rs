@@ -1,30 +1,28 @@
-//! The watch: samples of every thread of every role, and what is made of those of the phase that counts.
+//! Samples every thread of every role, and aggregates the samples of the measured phase.
 
 use ipcperf_model::Unavailable;
 use ipcperf_model::instrument::profile::{KernelSymbols, Reach};
 use ipcperf_model::observation::Observation;
 use rustix::io::Errno;
 
+use super::aggregate::{self, Circumstances, Role};
+use super::copy_detection::Copies;
 use super::event::{DEFAULT, resolve};
+use super::kallsyms::{self, Functions};
 use super::mappings::Mappings;
+use super::perf_event::{Manner, Side, try_out};
 use super::refusal;
 use super::sampling::Sampling;
+use super::symbolize::Kernel;
 use super::threads::{self, Thread};
 use crate::counters::Failed;
-use crate::profile::aggregate;
-use crate::profile::aggregate::{Circumstances, Role};
-use crate::profile::copy_detection::Copies;
-use crate::profile::kallsyms;
-use crate::profile::kallsyms::Functions;
-use crate::profile::perf_event::{Manner, Side, try_out};
-use crate::profile::symbolize::Kernel;
 use crate::{Member, Parties, Played, Watch};
 
-/// How often: in a virtual machine each interrupt of a timer can cost tens of us, so no oftener; and no multiple
-/// of the kernel's tick, which would find the same things at each of its own.
+/// Sampling frequency. Not higher, because in a virtual machine each timer interrupt can cost tens of us; and not a
+/// multiple of the kernel's tick rate, because samples in step with the tick would always hit the same code.
 const FREQUENCY_HZ: u64 = 1_999;
 
-/// Tries each event that was asked for on nobody.
+/// Checks each requested event without sampling any peer.
 pub(super) fn available(events: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
     let tried = chosen(events).into_iter().map(|event| manner(&event));
     let (had, not_had): (Vec<_>, Vec<_>) = tried.partition(Result::is_ok);
@@ -32,12 +30,12 @@ pub(super) fn available(events: &[String]) -> Result<Vec<Unavailable>, Unavailab
     if had.is_empty() {
         return Err(lacking.swap_remove(0));
     }
-    // What can be sampled of one event can be of all.
+    // The restrictions of one event apply to all.
     lacking.extend(had.first().and_then(|manner| lacked(manner.as_ref().ok()?)));
     Ok(lacking)
 }
 
-/// What `manner` does without.
+/// Returns what `manner` cannot sample, if anything.
 fn lacked(manner: &Manner) -> Option<Unavailable> {
     match (manner.side, manner.reach) {
         (Side::UserAlone, _) => Some(refusal::kernel_side()),
@@ -46,7 +44,7 @@ fn lacked(manner: &Manner) -> Option<Unavailable> {
     }
 }
 
-/// One part for each event that can be had.
+/// Returns one group for each available event.
 pub(super) fn divide(events: &[String]) -> Result<Vec<Vec<String>>, Unavailable> {
     let mut parts = Vec::new();
     for event in chosen(events) {
@@ -60,7 +58,7 @@ pub(super) fn divide(events: &[String]) -> Result<Vec<Vec<String>>, Unavailable>
     Ok(parts)
 }
 
-/// Begins to sample `parties`, by the one event of a part.
+/// Starts sampling `parties` by the one event of a group.
 pub(super) fn arm(parties: &Parties, events: &[String]) -> Result<Box<dyn Watch>, Unavailable> {
     let event = chosen(events).swap_remove(0);
     Ok(Box::new(Profile::of(parties, manner(&event)?, kallsyms::symbols())?))
@@ -70,7 +68,7 @@ fn chosen(events: &[String]) -> Vec<String> {
     if events.is_empty() { vec![DEFAULT.to_owned()] } else { events.to_vec() }
 }
 
-/// How `event` can be sampled here: as much of it as is allowed.
+/// Finds the most complete way in which `event` may be sampled here.
 fn manner(event: &str) -> Result<Manner, Unavailable> {
     let most = Manner::of(event, FREQUENCY_HZ)?;
     let of_threads = Manner { reach: Reach::Threads, ..most.clone() };
@@ -92,7 +90,7 @@ fn manner(event: &str) -> Result<Manner, Unavailable> {
 pub(super) struct Profile {
     manner: Manner,
     roles: Vec<Role>,
-    /// Where the kernel copies, if its symbols are hidden.
+    /// Addresses at which the kernel copies, if its symbols are hidden.
     copies: Option<Copies>,
     sampling: Sampling,
     played: Option<Played>,

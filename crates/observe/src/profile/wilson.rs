@@ -1,9 +1,9 @@
-//! How far a share of a sample can be from the truth.
+//! Confidence interval of a share.
 
-/// The 95 % quantile of the normal distribution, both sides.
+/// Two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// Wilson's 95 % interval of a share found in so many independent samples.
+/// Returns Wilson's 95 % interval of a share observed in the given number of independent samples.
 ///
 /// Source: Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927.
 #[allow(clippy::cast_precision_loss)]
@@ -15,7 +15,7 @@ pub(super) fn wilson(share: f64, samples: u64) -> (f64, f64) {
     let scale = 1.0 + Z * Z / n;
     let centre = (share + Z * Z / (2.0 * n)) / scale;
     let half = Z / scale * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    // Rounded, an end can lie past the share by one step of what a number can tell.
+    // Rounding can move an end past the share by one unit in the last place.
     ((centre - half).clamp(0.0, share), (centre + half).clamp(share, 1.0))
 }
 
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_scipy() {
-        // binomtest(k, n).proportion_ci(method="wilson")
+        // Reference: scipy `binomtest(k, n).proportion_ci(method="wilson")`
         for (successes, samples, low, high) in [
             (3.0, 10, 0.107_791_27, 0.603_221_85),
             (0.0, 20, 0.0, 0.161_125_16),

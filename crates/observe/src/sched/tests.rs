@@ -1,4 +1,4 @@
-//! What the instrument tells, held against what those who were watched say of themselves.
+//! Compares the results of the instrument with what the observed peers report themselves.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::watch::arm;
 use crate::testing::forked_pair::{Rehearsal, Script, Switches, mark, skipped};
 use crate::{Member, Parties, Scope, Watch};
 
-/// The watch, or `None` where it cannot be had.
+/// Returns the active watch, or `None` if the instrument is not available.
 fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
     arm(parties).map_err(|why| skipped(test, &why.to_string())).ok()
 }
@@ -19,19 +19,19 @@ fn rows(watch: Box<dyn Watch>) -> Vec<Row> {
     watch.finish().unwrap().iter().map(|told| told.row().unwrap()).collect()
 }
 
-/// The CPUs that this process may use.
+/// Returns the CPUs that this process may use.
 fn cpus() -> Vec<usize> {
-    // SAFETY: a set of zeroes is an empty one, and the pointer is to the whole of it.
+    // SAFETY: an all-zero set is an empty set, and the pointer is to the complete set.
     let set = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);
         set
     };
-    // SAFETY: the set has room for so many.
+    // SAFETY: the set has room for 1024 CPUs.
     (0..1024).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }
 
-/// What `attempt` saw, once it missed nothing. `None` where it cannot be had.
+/// Repeats `attempt` until no events were lost; `None` if the instrument is not available.
 fn unbroken<T>(attempt: impl Fn() -> Option<T>, rows: impl Fn(&T) -> Vec<&Row>) -> Option<T> {
     let mut seen = attempt()?;
     for _ in 0..10 {
@@ -43,7 +43,7 @@ fn unbroken<T>(attempt: impl Fn() -> Option<T>, rows: impl Fn(&T) -> Vec<&Row>) 
     panic!("events are missed each time: {:?}", rows(&seen));
 }
 
-/// Sender and receiver, and what they say of themselves.
+/// Returns the rows of sender and receiver, with the switches that they counted themselves.
 fn rehearsed(test: &str, cpus: [usize; 2]) -> Option<[(Row, Switches); 2]> {
     unbroken(|| once_rehearsed(test, cpus), |seen| seen.iter().map(|role| &role.0).collect())
 }
@@ -62,7 +62,7 @@ fn latencies(row: &Row) -> u64 {
     row.wakeup_latency_quantised_ns.iter().map(|pair| pair.1).sum()
 }
 
-/// What holds of a role of one thread wherever it runs.
+/// Checks what holds for a role of one thread on any CPU.
 fn check(row: &Row, own: Switches, cpu: usize, other: &str) {
     assert_eq!(row.on_cpu_ns + row.runnable_ns + row.asleep_ns, row.interval_ns);
     // A mark is seen on entry into the call, which reads the counts a moment later.
@@ -77,7 +77,7 @@ fn check(row: &Row, own: Switches, cpu: usize, other: &str) {
     assert!(row.cpus.iter().all(|&ran| ran as usize == cpu), "{:?}", row.cpus);
     assert!(row.woken_by.keys().all(|by| by == other), "{:?}", row.woken_by);
     assert_eq!(row.woken_by.values().sum::<u64>(), latencies(row));
-    // Whoever was woken waited for its CPU for at least so long.
+    // The total wait for a CPU is at least the sum of the lower bounds of the wakeup latencies.
     let waited_ns: u64 = row.wakeup_latency_quantised_ns.iter().map(|pair| pair.0 * pair.1).sum();
     assert!(row.runnable_ns >= waited_ns, "{row:?}");
     assert!(row.timeline.windows(2).all(|pair| pair[0].1 == pair[1].0), "{:?}", row.timeline);
@@ -121,14 +121,14 @@ fn on_two_cpus_it_is_known_who_woke_whom() {
     assert!(sender.timeline[0].0.min(receiver.timeline[0].0) == 0);
 }
 
-/// A thread of this process, which makes its marks around the life of another.
+/// Returns the row of a thread of this process that makes its marks around the life of another.
 fn with_a_helper(scope: Scope) -> Option<Row> {
     unbroken(|| once_with_a_helper(scope), |row| vec![row])
 }
 
 fn once_with_a_helper(scope: Scope) -> Option<Row> {
     std::thread::spawn(move || {
-        // SAFETY: the call takes nothing and cannot fail.
+        // SAFETY: the call takes no arguments and cannot fail.
         let tid = unsafe { libc::gettid() }.unsigned_abs();
         let role = "both".to_owned();
         let member = Member { role, pid: std::process::id(), tid, scope };
@@ -160,7 +160,7 @@ fn a_thread_is_watched_alone() {
     assert_eq!(row.sleeps[0].syscall.as_deref(), Some("futex"));
 }
 
-/// Ends when dropped.
+/// A process that is killed when dropped.
 struct Daemon(Child);
 
 impl Drop for Daemon {
@@ -169,7 +169,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Sender and receiver of `script`, and a daemon that never sleeps.
+/// Returns the rows of sender and receiver of `script`, and of a daemon that never sleeps.
 fn with_a_daemon(script: Script) -> Option<[Row; 3]> {
     let mut rehearsal = Rehearsal::of(script);
     let daemon = Daemon(Command::new("yes").stdout(Stdio::null()).spawn().unwrap());
@@ -188,13 +188,13 @@ fn a_daemon_is_watched_while_the_parties_play() {
     let script = Script { bytes: 4096, messages: 20_000, phases: 2, cpus: None };
     let Some([sender, receiver, busy]) = with_a_daemon(script) else { return };
     assert!(busy.interval_ns >= sender.interval_ns.max(receiver.interval_ns));
-    // It never sleeps; what it was at before its first switch is not known.
+    // The daemon never sleeps. Its state before its first switch is unknown.
     let active_ns = busy.on_cpu_ns + busy.runnable_ns;
     assert!(active_ns > 0 && active_ns <= busy.interval_ns, "{busy:?}");
     assert_eq!((busy.threads, busy.asleep_ns, busy.voluntary_switches), (1, 0, 0));
 }
 
-/// The sender can be through all phases before the receiver has begun: nothing keeps them together.
+/// The sender can complete all phases before the receiver has begun: nothing synchronizes them.
 #[test]
 fn a_daemon_is_watched_until_the_last_party_is_through() {
     let script = Script { bytes: 1, messages: 1, phases: 100, cpus: None };

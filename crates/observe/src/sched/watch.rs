@@ -1,5 +1,4 @@
-//! The watch: three events of the scheduler and the entry into system calls, and what is made of what they
-//! kept.
+//! Attaches the programs to three scheduler events and to system call entry, and reads their results.
 
 mod bpf_layout;
 mod roles;
@@ -23,18 +22,18 @@ const OBJECT: Object = Object {
     ],
 };
 
-/// A number that no thread has.
+/// ID that no thread has.
 const NOBODY: u32 = u32::MAX;
 
-/// Tries it on nobody; the answer holds for as long as the process lives. None of the events can be done
-/// without: the others would tell nothing.
+/// Checks availability without observing anyone. The answer is cached for the life of the process. All events are
+/// required: without one, the others are useless.
 pub(super) fn available() -> Result<Vec<Unavailable>, Unavailable> {
     static TRIED: OnceLock<Result<(), Unavailable>> = OnceLock::new();
     let tried = TRIED.get_or_init(|| attached(&Parties::default()).map(drop));
     tried.clone().map(|()| Vec::new())
 }
 
-/// Begins to watch `parties`.
+/// Starts observing `parties`.
 pub(super) fn arm(parties: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
     Ok(Box::new(Sched { parties: parties.clone(), attached: attached(parties)? }))
 }
@@ -50,7 +49,7 @@ fn attached(parties: &Parties) -> Result<Attached, Unavailable> {
     })
 }
 
-/// What `members` in the C source is. A daemon has no thread that is known by its number.
+/// Returns the value of `members` in the C source. A daemon has no thread that makes marks.
 fn constants(parties: &Parties) -> [u32; 3 * bpf_layout::ROLES] {
     let mut constants = [NOBODY; 3 * bpf_layout::ROLES];
     for (constant, member) in constants.chunks_exact_mut(3).zip(&parties.members) {

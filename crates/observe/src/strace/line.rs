@@ -1,35 +1,35 @@
-//! One line of what strace writes.
+//! Parses one line of strace's output.
 
-/// What a line tells.
+/// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
-    /// The thread; `None` where strace leaves it out, which it does when it has only one to watch.
+    /// Thread ID; `None` if strace omits it, which it does when it traces only one thread.
     pub(super) tid: Option<u32>,
     pub(super) event: Event<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event<'a> {
-    /// A call from its beginning to its end.
+    /// A complete call.
     Whole { call: &'a str, starts_thread: bool, outcome: Outcome },
-    /// The beginning of a call, in which something else happened.
+    /// Start of a call that was interrupted by other output.
     Begun { call: &'a str, starts_thread: bool },
-    /// The end of such a call.
+    /// End of such a call.
     Ended { call: &'a str, outcome: Outcome },
-    /// A signal, an exit: no call.
+    /// A signal or an exit, not a call.
     Aside,
 }
 
-/// How a call ended.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// What it returned; `None` where it failed, or did not return.
+    /// Return value; `None` if the call failed or did not return.
     pub(super) returned: Option<u64>,
-    /// How long it took, ns; `None` where strace does not say.
+    /// Duration, ns; `None` if strace does not report it.
     pub(super) ns: Option<u64>,
 }
 
-/// Reads `line`; `None` where it is of no known form.
+/// Parses `line`; `None` if it has no known form.
 pub(super) fn read(line: &str) -> Option<Line<'_>> {
     let (tid, rest) = thread(line.trim_end());
     Some(Line { tid, event: event(rest)? })
@@ -68,7 +68,7 @@ fn name(call: &str) -> Option<&str> {
     (!call.is_empty() && call.bytes().all(is_letter)).then_some(call)
 }
 
-/// The end of a line: `) = 0x64 <0.000006294>`.
+/// Parses the end of a line: `) = 0x64 <0.000006294>`.
 fn outcome(rest: &str) -> Option<Outcome> {
     let (rest, ns) = match rest.strip_suffix('>').and_then(|rest| rest.rsplit_once(" <")) {
         Some((rest, seconds)) => (rest, Some(nanoseconds(seconds)?)),
@@ -84,7 +84,7 @@ fn outcome(rest: &str) -> Option<Outcome> {
     Some(Outcome { returned, ns })
 }
 
-/// Seconds with six or nine digits behind the point, as ns.
+/// Converts seconds with one to nine decimal places to ns.
 fn nanoseconds(seconds: &str) -> Option<u64> {
     let (whole, part) = seconds.split_once('.')?;
     let digits = u32::try_from(part.len()).ok().filter(|digits| (1..=9).contains(digits))?;
@@ -102,7 +102,7 @@ mod tests {
         Outcome { returned, ns }
     }
 
-    /// Lines of strace 6.1, as it wrote them.
+    /// Actual output of strace 6.1.
     #[test]
     fn what_strace_writes_is_understood() {
         let whole = |call, returned, ns| Event::Whole {

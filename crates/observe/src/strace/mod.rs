@@ -1,9 +1,8 @@
-//! `strace`: each system call stopped twice by ptrace, told in a line, and read after the run.
+//! `strace`: stops each system call twice by ptrace and prints it as a line, which is read after the run.
 //!
-//! It is there for comparison: what everyone has, and what it costs. It is asked for as little as it can do:
-//! numbers instead of names and structures, so that it reads nothing of the parties' memory, and no signals.
-//! All calls are traced; a filter in the kernel (`--seccomp-bpf`) is only for programs that strace starts
-//! itself.
+//! It serves as a comparison: the tool that everyone has, and its overhead. It is run with the cheapest options:
+//! numbers instead of names and structures, so that it does not read the peers' memory, and no signals. All calls are
+//! traced; a filter in the kernel (`--seccomp-bpf`) is available only for programs that strace itself starts.
 
 #[cfg(target_os = "linux")]
 mod line;
@@ -17,7 +16,7 @@ use crate::instrument::{Instrument, Source};
 use crate::unsupported::{arm, available};
 use ipcperf_model::instrument::strace as facts;
 
-/// The line in the list.
+/// The instrument.
 pub(crate) const STRACE: Instrument = Instrument {
     facts: &facts::FACTS,
     about: "system calls as strace times them, for comparison: stops each call twice",

@@ -1,4 +1,4 @@
-//! What strace wrote, line after line, becomes what each role did in its last phase.
+//! Converts strace's output, line by line, into the calls of each role in its last phase.
 
 use std::collections::HashMap;
 
@@ -8,29 +8,29 @@ use super::line::{self, Event, Line, Outcome};
 use crate::tool_syscalls::Tally;
 use crate::{MARK, Parties, Scope};
 
-/// Follows parties from mark to mark. What an earlier phase had is forgotten when the next begins.
+/// Tracks the peers from mark to mark. The calls of a phase are dropped when the next phase begins.
 #[derive(Debug)]
 pub(super) struct Phases<'a> {
     parties: &'a Parties,
-    /// Whose each thread is, as an index into the parties.
+    /// Owner of each thread, as an index into the peers.
     owners: HashMap<u32, usize>,
     roles: Vec<Role>,
-    /// Calls that have begun, by thread.
+    /// Calls in progress, by thread.
     begun: HashMap<u32, Begun>,
-    /// Lines so far; when something happened is told by them.
+    /// Number of lines read so far. Line numbers serve as times.
     lines: u64,
     unread: u64,
 }
 
-/// A role between its marks, or outside.
+/// State of a role, inside or outside its marks.
 #[derive(Debug, Default)]
 struct Role {
     marks: u64,
-    /// The line at which it began to be watched; `None` while it is not.
+    /// Line at which the current phase began; `None` outside a phase.
     since: Option<u64>,
-    /// The phase that it was watched in, counted from the first.
+    /// Number of the last phase, counted from 1.
     phase: u64,
-    /// What each thread did that is its own, or may turn out to be.
+    /// Calls of each thread that belongs to the role, or may turn out to.
     tallies: HashMap<u32, HashMap<String, Tally>>,
 }
 
@@ -41,13 +41,13 @@ struct Begun {
 }
 
 impl<'a> Phases<'a> {
-    /// None has begun; `owners` are the threads that there are, each with the index of its party.
+    /// Creates the state before the first line. `owners` are the existing threads, each with the index of its peer.
     pub(super) fn of(parties: &'a Parties, owners: HashMap<u32, usize>) -> Self {
         let roles = parties.members.iter().map(|_| Role::default()).collect();
         Self { parties, owners, roles, begun: HashMap::new(), lines: 0, unread: 0 }
     }
 
-    /// Takes in the next line.
+    /// Processes the next line.
     pub(super) fn take(&mut self, line: &str) {
         self.lines += 1;
         let Some(Line { tid, event }) = line::read(line) else {
@@ -76,12 +76,12 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// Lines that were of no known form.
+    /// Returns the number of lines in no known form.
     pub(super) fn unread(&self) -> u64 {
         self.unread
     }
 
-    /// The first party, if any, whose last phase was not seen from mark to mark.
+    /// Returns the first peer, if any, whose last phase lacks a mark.
     pub(super) fn unseen(&self) -> Option<&'a str> {
         let mut members = self.parties.members.iter().zip(&self.roles);
         let unseen = members.find(|(member, role)| {
@@ -90,7 +90,7 @@ impl<'a> Phases<'a> {
         unseen.map(|(member, _)| member.role.as_str())
     }
 
-    /// What each party did in its last phase.
+    /// Returns the calls of each peer in its last phase.
     pub(super) fn rows(&self) -> Vec<Vec<Calls>> {
         (0..self.roles.len()).map(|role| self.rows_of(role)).collect()
     }
@@ -114,7 +114,7 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// A call begins; the line at which it does.
+    /// Processes the start of a call and returns its line number.
     fn begin(&mut self, tid: u32, call: &str) -> u64 {
         let makes_it = |member: &crate::Member| member.tid == tid && member.scope != Scope::Daemon;
         if call == MARK
@@ -140,8 +140,8 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// A call ends. Whose it is may be known later only: a thread may be seen before the call that started
-    /// it returns.
+    /// Processes the end of a call. Its owner may not be known yet: the output of a thread can precede the return of
+    /// the call that started it.
     fn end(&mut self, tid: u32, call: &str, begun: Begun, outcome: Outcome) {
         if begun.starts_thread
             && let Some(&owner) = self.owners.get(&tid)
@@ -161,7 +161,7 @@ impl<'a> Phases<'a> {
 }
 
 impl Role {
-    /// It is watched since `since`, in `phase`.
+    /// Sets the current phase, and the line since which it is observed.
     fn turn(&mut self, phase: u64, since: Option<u64>) {
         if phase != self.phase {
             self.tallies.clear();
@@ -190,7 +190,8 @@ mod tests {
         Parties { members: vec![member("both", 16_259, scope)] }
     }
 
-    /// What the first of `parties`, whose threads are in `owners`, did in its last phase: calls and counts.
+    /// Returns the calls of each of `parties` in its last phase and their counts. `owners` are the threads, each with
+    /// its peer.
     fn counts(parties: &Parties, owners: &[(u32, usize)], lines: &str) -> Vec<Vec<(String, u64)>> {
         let mut phases = Phases::of(parties, owners.iter().copied().collect());
         lines.lines().for_each(|line| phases.take(line));
@@ -231,8 +232,8 @@ mod tests {
         assert_eq!(counted, [of(&[("write", 3)])]);
     }
 
-    /// The thread is heard before the call that started it returns, and lives on into the phase; the process
-    /// that is forked is none of the role's.
+    /// The new thread appears before the call that started it returns, and lives on into the phase. The forked process
+    /// does not belong to the role.
     #[test]
     fn new_threads_are_their_processs_and_new_processes_are_not() {
         let lines = "\

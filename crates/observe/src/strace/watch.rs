@@ -1,4 +1,4 @@
-//! strace, attached, and what it wrote.
+//! Attaches strace and reads its output.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,12 +22,12 @@ const TOOL: Tool = Tool {
     patience: Duration::from_secs(60),
 };
 
-/// strace, attached.
+/// An attached strace.
 #[derive(Debug)]
 struct Trace {
     tool: Attached,
     parties: Parties,
-    /// The threads there were when it attached, each with the index of its party.
+    /// Threads that existed when it attached, each with the index of its peer.
     owners: HashMap<u32, usize>,
 }
 
@@ -59,13 +59,14 @@ fn attach(parties: &Parties) -> Result<Trace, Unavailable> {
     Ok(Trace { tool, parties: parties.clone(), owners: owners(parties) })
 }
 
-/// Whether strace must attach to whole processes: a daemon, or a library's helper threads, are watched as well.
+/// Whether strace must attach to whole processes, because a daemon or a library's helper threads are observed as well.
 fn needs_processes(parties: &Parties) -> bool {
     parties.members.iter().any(|member| member.scope != Scope::Thread)
 }
 
-/// What strace is to attach to: processes with all of their threads, or the threads of the parties alone, since it
-/// would stop those of no party too. Never both: it cannot attach to a thread that it has by way of its process.
+/// Returns the IDs that strace attaches to: processes with all of their threads, or the peers' threads only, because it
+/// would stop all other threads too. Never both: strace cannot attach to a thread that it already traces through its
+/// process.
 fn tracees(parties: &Parties) -> Vec<u32> {
     let of = |member: &Member| if needs_processes(parties) { member.pid } else { member.tid };
     let mut tracees: Vec<u32> = parties.members.iter().map(of).collect();
@@ -86,8 +87,8 @@ fn arguments(parties: &Parties, tracees: &[u32]) -> Vec<String> {
     arguments
 }
 
-/// Whether strace says that it has `tracee`. From then on it is stopped at its next step into or out of the
-/// kernel.
+/// Whether strace reports that it has attached to `tracee`. From then on the thread stops at its next entry into, or
+/// exit from, the kernel.
 fn is_attached(said: &Said, tracee: u32) -> bool {
     let words = format!("strace: Process {tracee} attached");
     said.err.lines().any(|line| {
@@ -95,13 +96,13 @@ fn is_attached(said: &Said, tracee: u32) -> bool {
     })
 }
 
-/// Why strace, which goes on without it, could not attach to one of the tracees.
+/// Returns why strace could not attach to one of the tracees; strace continues without it.
 fn refused(said: &Said) -> Option<String> {
     let mut lines = said.err.lines();
     lines.find_map(|line| line.strip_prefix("strace: attach: ")).map(str::to_owned)
 }
 
-/// The threads that there are, each with the index of its party.
+/// Returns the existing threads, each with the index of its peer.
 fn owners(parties: &Parties) -> HashMap<u32, usize> {
     let mut owners = HashMap::new();
     for (index, member) in parties.members.iter().enumerate() {
@@ -155,7 +156,7 @@ fn told(parties: &Parties, phases: &Phases<'_>) -> Result<Vec<Observation>, Unav
     Ok(told)
 }
 
-/// A process to try it on, that waits until it is ended.
+/// A process on which strace is tried. It waits until it is killed.
 #[derive(Debug)]
 struct Tracee(Child);
 
@@ -177,7 +178,7 @@ impl Tracee {
 
 impl Drop for Tracee {
     fn drop(&mut self) {
-        // Both fail only for one that is gone.
+        // Both fail only if the process is already gone.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

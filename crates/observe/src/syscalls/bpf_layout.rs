@@ -1,4 +1,4 @@
-//! What the BPF program keeps, laid out as it lays it out, and the rows that are told of it.
+//! Memory layout of the BPF program's maps (`#[repr(C)]` copies of the C structs), and the conversion to result rows.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use ipcperf_model::log2_histogram;
 use crate::bpf::MEMBERS;
 use crate::syscall_table::{by_number, name, requests_bytes, returns_bytes};
 
-/// System calls below this number have a row each; those beyond share one.
+/// Number of system calls with a row each: those numbered below this. All higher numbers share one extra row.
 pub(super) const NUMBERS: usize = 512;
 
-/// What is kept of one call.
+/// Totals of one system call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct KeptRow {
@@ -28,7 +28,7 @@ pub(super) struct KeptRow {
     pub(super) results: [u64; log2_histogram::ROWS],
 }
 
-/// A call under way.
+/// A system call in progress.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct KeptCall {
@@ -38,7 +38,7 @@ pub(super) struct KeptCall {
     requested_bytes: i64,
 }
 
-/// A member's own thread.
+/// State of a member's own thread.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct KeptThread {
@@ -47,7 +47,7 @@ pub(super) struct KeptThread {
     unused: [u64; 11],
 }
 
-/// All that lies in `.bss`.
+/// The whole `.bss` section of the BPF object.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Kept {
@@ -56,7 +56,7 @@ pub(super) struct Kept {
     pub(super) rows: [[KeptRow; NUMBERS + 1]; MEMBERS],
 }
 
-/// Which row of a map is of which call.
+/// Key of the `shared_rows` map: the member, the system call and the phase a row belongs to.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct SharedKey {
@@ -65,14 +65,14 @@ pub(super) struct SharedKey {
     pub(super) generation: u64,
 }
 
-// SAFETY: laid out as C does, without padding, of integers alone: any bytes are a value.
+// SAFETY: `#[repr(C)]` like the C struct, without padding, and all fields are integers: any bytes are a valid value.
 unsafe impl aya::Pod for Kept {}
 // SAFETY: as above.
 unsafe impl aya::Pod for KeptRow {}
 // SAFETY: as above.
 unsafe impl aya::Pod for SharedKey {}
 
-/// The rows of one member's last generation, by number.
+/// Returns the rows of one member in the given generation (phase), ordered by system call number.
 pub(super) fn rows_of(
     member: usize,
     generation: u64,
@@ -94,7 +94,7 @@ pub(super) fn rows_of(
 }
 
 impl KeptRow {
-    /// Puts to the calls of a member's own thread those of others.
+    /// Adds the calls made by the member's other threads to those of its own thread.
     fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.errors += other.errors;

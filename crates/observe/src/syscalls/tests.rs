@@ -1,4 +1,4 @@
-//! What the instrument tells, held against what those who were watched counted themselves.
+//! Compares the results of the instrument with what the observed peers counted themselves.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -72,7 +72,7 @@ fn those_who_are_not_asked_for_are_not_counted() {
     assert_eq!(row(&seen, "sender", "write").unwrap().count, sender.calls);
 }
 
-/// A thread of this process that does what it is told, when it is told.
+/// A thread of this process that runs a closure once the gate opens.
 struct Actor {
     tid: u32,
     gate: Sender<()>,
@@ -135,10 +135,10 @@ fn two_threads_of_a_process_are_told_apart() {
     assert_eq!(read.quantised_returned, [(2_048, 1)]);
 }
 
-/// Makes a call that nothing else in a test's process makes.
+/// Makes a system call that nothing else in the test process makes.
 fn call_number(number: libc::c_long, times: u64) {
     for _ in 0..times {
-        // SAFETY: those that are called take a number, and what is no call takes nothing.
+        // SAFETY: the calls used here take at most a number, and an unassigned number takes nothing.
         unsafe { libc::syscall(number, 0) };
     }
 }
@@ -151,7 +151,7 @@ fn errors_and_numbers_without_a_name_are_counted() {
         call_number(511, 3);
         call_number(512, 4);
         call_number(100_000, 5);
-        // SAFETY: the kernel refuses the descriptor before it looks at the memory.
+        // SAFETY: the kernel rejects the descriptor before it reads the memory.
         unsafe { libc::write(-1, std::ptr::null(), 10) };
         mark();
     });
@@ -173,7 +173,7 @@ fn errors_and_numbers_without_a_name_are_counted() {
     assert_consistent(&failed);
 }
 
-/// Sends what an array of `vectors` parts, each of 10 bytes, leads to.
+/// Sends one message made of `vectors` parts of 10 bytes each.
 fn send_parts(fd: &OwnedFd, vectors: usize) {
     let bytes = [7_u8; 10];
     let mut parts =
@@ -181,10 +181,10 @@ fn send_parts(fd: &OwnedFd, vectors: usize) {
             libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
             vectors
         ];
-    // SAFETY: all zero is a message of nothing to nobody.
+    // SAFETY: an all-zero `msghdr` is a valid message with no data and no address.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     (message.msg_iov, message.msg_iovlen) = (parts.as_mut_ptr(), vectors as _);
-    // SAFETY: the message leads to parts, and the parts to bytes, that outlive the call.
+    // SAFETY: the message points to the parts and the parts to the bytes; both outlive the call.
     let sent = unsafe { libc::sendmsg(fd.as_raw_fd(), &raw const message, 0) };
     assert_eq!(usize::try_from(sent), Ok(vectors * bytes.len()));
 }
@@ -196,7 +196,7 @@ fn the_parts_of_messages_are_summed_up_to_sixteen() {
         let actor = Actor::of(move |gate| {
             let ours = OwnedFd::from(ours);
             gate.recv().unwrap();
-            // Touched beforehand: what is not in memory cannot be read by a program in the kernel.
+            // Sent once beforehand to fault the pages in: a BPF program cannot read pages that are not resident.
             send_parts(&ours, parts);
             mark();
             send_parts(&ours, parts);
@@ -210,8 +210,8 @@ fn the_parts_of_messages_are_summed_up_to_sixteen() {
     }
 }
 
-/// An actor that marks two phases, in the last of which another thread makes the call 20 times and it makes
-/// it 7 times itself; before, between and after the other thread makes it too.
+/// An actor that marks two phases. In the last one, another thread makes the call 20 times and the actor makes it 7
+/// times. The other thread also calls before, between and after the phases.
 fn helped(number: libc::c_long) -> Actor {
     let ((to_helper, commands), (done, answers)) = (channel::<u64>(), channel());
     thread::spawn(move || {
@@ -310,7 +310,7 @@ fn without_privilege_there_is_one_line() {
         return skipped("without_privilege", "it takes root to give privileges away");
     };
     let said = String::from_utf8(output.stdout).unwrap();
-    // The harness may have begun the line.
+    // The test harness may have printed the start of this line.
     let line = said.lines().find(|line| line.contains("unavailable: ")).unwrap_or_default();
     assert!(output.status.success(), "{said}");
     assert!(line.contains("CAP_BPF and CAP_PERFMON"), "{said}");

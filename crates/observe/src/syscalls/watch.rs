@@ -1,13 +1,13 @@
-//! The watch: programs loaded with whom to watch, and read when the run is over.
+//! Loads the BPF programs with the list of members to observe, and reads their maps after the run.
 
 use std::sync::OnceLock;
 
 use ipcperf_model::Unavailable;
 use ipcperf_model::observation::Observation;
 
+use super::bpf_layout::{Kept, KeptRow, NUMBERS, SharedKey, rows_of};
 use crate::bpf::{Attached, MARK_CALL, Object, Watched};
 use crate::syscall_table::lengths;
-use crate::syscalls::bpf_layout::{Kept, KeptRow, NUMBERS, SharedKey, rows_of};
 use crate::{Member, Parties, Scope, Watch};
 
 const OBJECT: Object = Object {
@@ -15,7 +15,7 @@ const OBJECT: Object = Object {
     programs: &[("entered", "sys_enter"), ("left", "sys_exit")],
 };
 
-/// Tries it on this process itself. The answer holds for as long as the process lives.
+/// Checks availability by observing this process. The answer is cached for the life of the process.
 pub(super) fn available() -> Result<Vec<Unavailable>, Unavailable> {
     static TRIED: OnceLock<Result<(), Unavailable>> = OnceLock::new();
     let pid = std::process::id();
@@ -24,12 +24,12 @@ pub(super) fn available() -> Result<Vec<Unavailable>, Unavailable> {
     tried.clone().map(|()| Vec::new())
 }
 
-/// Begins to watch `parties`.
+/// Starts observing `parties`.
 pub(super) fn arm(parties: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
     Ok(Box::new(SyscallWatch::over(&parties.members)?))
 }
 
-/// Programs that count, and whose counts are whose.
+/// The attached BPF programs and the members that they count for.
 #[derive(Debug)]
 struct SyscallWatch {
     attached: Attached,
@@ -70,7 +70,7 @@ impl Watch for SyscallWatch {
     }
 }
 
-/// Whether every call found room.
+/// Returns an error if calls were lost because a map was full.
 fn complete(kept: &Kept) -> Result<(), Unavailable> {
     match kept.lost {
         0 => Ok(()),

@@ -1,11 +1,11 @@
-//! What a tool for comparison has to tell, whichever it is: the tests of each call these, by its name.
+//! Conformance tests of the comparison tools: the tests of each tool call these functions with its name.
 
 use ipcperf_model::observation::Observation;
 
-use crate::testing::forked_pair::Done;
-use crate::testing::process_and_daemon::{Household, MESSAGES};
-use crate::testing::skip::lacks;
-use crate::testing::thread_pair::{BYTES, Duet};
+use super::forked_pair::Done;
+use super::process_and_daemon::{Household, MESSAGES};
+use super::skip::lacks;
+use super::thread_pair::{BYTES, Duet};
 use crate::tool_syscalls::{only_row, rows};
 use crate::{Parties, Source, Watch, find};
 
@@ -14,7 +14,8 @@ fn armed(tool: &str, parties: &Parties) -> Box<dyn Watch> {
     arm(parties).unwrap()
 }
 
-/// That `told` is what sender and receiver have `done` in their last phase, and how long it took.
+/// Asserts that `told` matches what sender and receiver have `done` in their last phase, and that durations are
+/// reported.
 pub(crate) fn is_what_was_done(told: &[Observation], done: [Done; 2]) {
     for (role, call, done) in [("sender", "write", done[0]), ("receiver", "read", done[1])] {
         let row = only_row(told, role);
@@ -25,7 +26,7 @@ pub(crate) fn is_what_was_done(told: &[Observation], done: [Done; 2]) {
     }
 }
 
-/// That of two threads of a process each has its own calls.
+/// Asserts that each of two threads of a process is reported with its own calls.
 pub(crate) fn tells_threads_apart(tool: &str) {
     if lacks(tool) {
         return;
@@ -41,7 +42,7 @@ pub(crate) fn tells_threads_apart(tool: &str) {
     }
 }
 
-/// That a library's threads, and a daemon, are watched with those they work for.
+/// Asserts that a library's threads, and a daemon, are observed for the peers that they work for.
 pub(crate) fn watches_a_household(tool: &str) {
     if lacks(tool) {
         return;
@@ -55,7 +56,7 @@ pub(crate) fn watches_a_household(tool: &str) {
         row.map_or(0, |row| row.count)
     };
     assert_eq!(count("sender", "write"), 3 * MESSAGES, "{told:?}");
-    // The helper waits for the first message before the phase begins, or does not quite.
+    // The helper may start to wait for the first message just before the phase begins, or just after.
     assert!([3 * MESSAGES - 1, 3 * MESSAGES].contains(&count("sender", "read")), "{told:?}");
     assert_eq!(rows(&told, "sender").len(), 2, "{told:?}");
     assert_eq!(count("broker", "write"), MESSAGES, "{told:?}");

@@ -1,5 +1,5 @@
-//! A party for tests: a forked process that waits at a gate, where it gets a dial, and reads it just before
-//! and just after what it does.
+//! A peer for tests: a forked process that waits at a gate for a counter's descriptor, and reads it just before and
+//! just after its work.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -12,25 +12,25 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use crate::testing::forked_pair::mark;
+use super::forked_pair::mark;
 use crate::{Member, Parties, Reading, Scope};
 
-/// What it does.
+/// Work of the process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Act {
-    /// Pages that it touches for the first time.
+    /// Number of pages that it touches for the first time.
     pub(crate) pages: usize,
-    /// Pages that it has the kernel touch for the first time.
+    /// Number of pages that the kernel touches for it for the first time.
     pub(crate) pages_by_kernel: usize,
-    /// Times that it sleeps.
+    /// Number of times that it sleeps.
     pub(crate) naps: u64,
-    /// Rounds of a loop of two instructions.
+    /// Number of iterations of a loop of two instructions.
     pub(crate) loops: u64,
-    /// System calls that do nothing.
+    /// Number of system calls that do nothing.
     pub(crate) calls: u64,
 }
 
-/// What it says itself.
+/// The process's own report.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     pub(crate) reading: Reading,
@@ -39,13 +39,13 @@ pub(crate) struct Own {
     pub(crate) elapsed_ns: u64,
 }
 
-/// Words of a dial, at most.
+/// Maximum number of words in a reading.
 const WORDS: usize = 64;
 const PAGE: usize = 4096;
-/// Longer than anything it does, so that a test does not hang.
+/// Time limit, longer than any of the work, so that a test does not hang, s.
 const MOST_SECONDS: u32 = 300;
 
-/// What it says, in memory that it shares with the test.
+/// The process's report, in memory shared with the test.
 #[derive(Debug)]
 #[repr(C)]
 struct Said {
@@ -57,7 +57,7 @@ struct Said {
     elapsed_ns: u64,
 }
 
-/// A process at its gate. Dropped, it is killed.
+/// A process at its gate. It is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Solo {
     pub(crate) parties: Parties,
@@ -72,8 +72,8 @@ impl Solo {
         let (gate, other) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
         let said = mapped(size_of::<Said>()).cast();
-        // SAFETY: the child makes only calls that signal-safety(7) lists or that are as plain, allocates
-        // nothing, and leaves by `_exit`.
+        // SAFETY: the child calls only functions listed in signal-safety(7) or equally simple ones, does not allocate,
+        // and exits by `_exit`.
         let child = match unsafe { libc::fork() } {
             0 => play(act, &gate, &other, said),
             child => child,
@@ -84,7 +84,7 @@ impl Solo {
         Self { parties: Parties { members: vec![member] }, child, gate, said }
     }
 
-    /// Opens the gate, and waits for it to end.
+    /// Opens the gate and waits for the process to exit.
     pub(crate) fn play(&mut self, dial: BorrowedFd<'_>) -> Own {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -92,11 +92,11 @@ impl Solo {
         assert!(control.push(SendAncillaryMessage::ScmRights(&dials)));
         sendmsg(&self.gate, &[IoSlice::new(&[0])], &mut control, SendFlags::empty()).unwrap();
         let mut status = 0;
-        // SAFETY: the pointer is to a whole int; the child is this test's own.
+        // SAFETY: the pointer is to a complete `int`; the child belongs to this test.
         assert_eq!(unsafe { libc::waitpid(self.child, &raw mut status, 0) }, self.child);
         self.child = 0;
         assert_eq!(status, 0, "the child failed");
-        // SAFETY: the mapping is as large, any bytes are a valid one, and who wrote it is gone.
+        // SAFETY: the mapping has this size, any bytes are a valid value, and its writer has exited.
         let said = unsafe { &*self.said };
         let words = |words: &[u64], index: usize| words[..said.lengths[index]].to_vec();
         Own {
@@ -110,7 +110,7 @@ impl Solo {
 
 impl Drop for Solo {
     fn drop(&mut self) {
-        // SAFETY: the child is this test's own and was not reaped yet; the mapping is its own as well.
+        // SAFETY: the child belongs to this test and has not been reaped yet; the mapping belongs to it as well.
         unsafe {
             if self.child > 0 {
                 libc::kill(self.child, libc::SIGKILL);
@@ -121,19 +121,19 @@ impl Drop for Solo {
     }
 }
 
-/// Memory that a child shares, never touched.
+/// Maps untouched memory that a forked child shares.
 fn mapped(bytes: usize) -> *mut libc::c_void {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping of the kernel's choice aliases nothing.
+    // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing.
     let start = unsafe { libc::mmap(null_mut(), bytes, access, kind, -1, 0) };
     assert_ne!(start, libc::MAP_FAILED);
     start
 }
 
-/// The child: it never returns.
+/// Runs the child; never returns.
 fn play(act: Act, tests_end: &OwnedFd, gate: &OwnedFd, said: *mut Said) -> ! {
-    // SAFETY: plain calls; what fails ends the child. The pointer is to a whole mapping of its own.
+    // SAFETY: plain system calls; a failure ends the child. The pointer is to a complete mapping owned by the child.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::alarm(MOST_SECONDS);
@@ -145,11 +145,12 @@ fn play(act: Act, tests_end: &OwnedFd, gate: &OwnedFd, said: *mut Said) -> ! {
     }
 }
 
-/// Pages that were never touched, of the smallest kind.
+/// Maps untouched pages of the smallest size.
 fn memory(pages: usize) -> *mut u8 {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping of the kernel's choice aliases nothing; advice changes nothing that is seen.
+    // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing; the advice has no visible
+    // effect.
     unsafe {
         let start = libc::mmap(null_mut(), pages.max(1) * PAGE, access, kind, -1, 0);
         libc::madvise(start, pages.max(1) * PAGE, libc::MADV_NOHUGEPAGE);
@@ -157,7 +158,7 @@ fn memory(pages: usize) -> *mut u8 {
     }
 }
 
-/// The dial that comes through the gate.
+/// Receives the counter's descriptor through the gate.
 fn dial(gate: &OwnedFd) -> Option<RawFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -170,10 +171,10 @@ fn dial(gate: &OwnedFd) -> Option<RawFd> {
     Some(number)
 }
 
-/// Does it twice, of which the second counts: code that was never run is a page fault as well.
+/// Runs two phases, of which the second counts: the first execution of code causes page faults as well.
 fn perform(act: Act, dial: RawFd, pages: *mut u8, zeroes: RawFd, said: &mut Said) -> bool {
     let little = Act { pages: 1, pages_by_kernel: 1, naps: 1, loops: 1, calls: 1 };
-    // SAFETY: there are as many pages before those of `act`.
+    // SAFETY: two pages more than `act` needs are mapped, and they come first.
     let others = unsafe { pages.add(2 * PAGE) };
     phase(little, dial, pages, zeroes, said) && phase(act, dial, others, zeroes, said)
 }
@@ -192,7 +193,7 @@ fn phase(act: Act, dial: RawFd, pages: *mut u8, zeroes: RawFd, said: &mut Said) 
 }
 
 fn work(act: Act, pages: *mut u8, zeroes: RawFd) -> bool {
-    // SAFETY: the pages are the child's own, as many as both kinds together; the calls are plain.
+    // SAFETY: the child owns the pages, enough for both kinds together; the calls are plain.
     unsafe {
         for page in 0..act.pages {
             pages.add(page * PAGE).write_volatile(1);
@@ -210,12 +211,12 @@ fn work(act: Act, pages: *mut u8, zeroes: RawFd) -> bool {
     }
 }
 
-/// So many rounds of two instructions.
+/// Runs a loop of two instructions for the given number of iterations.
 fn round(rounds: u64) {
     if rounds == 0 {
         return;
     }
-    // SAFETY: it counts a register of its own down to zero, and touches no memory.
+    // SAFETY: the code counts its own register down to zero and does not access memory.
     #[cfg(target_arch = "aarch64")]
     unsafe {
         std::arch::asm!("2: subs {0}, {0}, #1", "b.ne 2b", inout(reg) rounds => _, options(nomem, nostack));
@@ -232,14 +233,14 @@ fn round(rounds: u64) {
 }
 
 fn read(dial: RawFd, words: &mut [u64; WORDS]) -> usize {
-    // SAFETY: the buffer is as long as is said; any bytes are words.
+    // SAFETY: the size passed is that of the buffer, and any bytes are valid words.
     let length = unsafe { libc::read(dial, words.as_mut_ptr().cast(), size_of_val(words)) };
     usize::try_from(length).unwrap_or(0) / size_of::<u64>()
 }
 
 fn now_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a whole timespec.
+    // SAFETY: the pointer is to a complete `timespec`.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }

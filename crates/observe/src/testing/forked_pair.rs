@@ -1,5 +1,5 @@
-//! Parties for tests: two forked processes that wait at a gate, mark their phases as those of a run do, and
-//! move messages through a pipe, counting what they do and how often they gave up their CPUs.
+//! Peers for tests: two forked processes that wait at a gate, mark their phases like the peers of a run, and move
+//! messages through a pipe. They count their calls and their context switches.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -10,20 +10,20 @@ use rustix::pipe::pipe;
 
 use crate::{Member, Parties, Scope};
 
-/// What a rehearsal moves.
+/// Messages to move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script {
-    /// Bytes of each write, and the most of each read; at most 1 MiB.
+    /// Size of each write, and maximum size of each read, bytes; at most 1 MiB.
     pub(crate) bytes: usize,
-    /// Writes in each phase.
+    /// Number of writes in each phase.
     pub(crate) messages: u64,
-    /// Phases, of which the last is the one that counts.
+    /// Number of phases; the last one is measured.
     pub(crate) phases: u64,
-    /// The CPUs of sender and receiver; `None` for any.
+    /// CPUs of sender and receiver; `None` for any.
     pub(crate) cpus: Option<[usize; 2]>,
 }
 
-/// What a party did in its last phase, in memory that it shares with the test.
+/// Counts of a peer in its last phase, in memory shared with the test.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct Tally {
@@ -33,21 +33,21 @@ struct Tally {
     involuntary: AtomicU64,
 }
 
-/// What a party did in its last phase.
+/// Calls and bytes of a peer in its last phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) calls: u64,
     pub(crate) bytes: u64,
 }
 
-/// How often a party gave up its CPU between the marks of its last phase, as `getrusage` says.
+/// Context switches of a peer between the marks of its last phase, as reported by `getrusage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switches {
     pub(crate) voluntary: u64,
     pub(crate) involuntary: u64,
 }
 
-/// Two processes at their gate. Dropped, they are killed.
+/// Two processes at their gate. They are killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Rehearsal {
     pub(crate) parties: Parties,
@@ -57,7 +57,7 @@ pub(crate) struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Forks a sender and a receiver, which wait.
+    /// Forks a sender and a receiver, which wait at the gate.
     pub(crate) fn of(script: Script) -> Self {
         let (gate_end, gate) = pipe().unwrap();
         let (inlet, outlet) = pipe().unwrap();
@@ -72,13 +72,13 @@ impl Rehearsal {
         Self { parties: Parties { members }, children, gate: Some(gate), tallies }
     }
 
-    /// Opens the gate, waits for both to end, and says what sender and receiver did.
+    /// Opens the gate, waits for both processes to exit, and returns the counts of sender and receiver.
     pub(crate) fn play(&mut self) -> [Done; 2] {
         let gate = self.gate.take().unwrap();
         std::fs::File::from(gate).write_all(&[0, 0]).unwrap();
         for child in &mut self.children {
             let mut status = 0;
-            // SAFETY: the pointer is to a whole int; the child is this test's own.
+            // SAFETY: the pointer is to a complete `int`; the child belongs to this test.
             assert_eq!(unsafe { libc::waitpid(*child, &raw mut status, 0) }, *child);
             assert_eq!(status, 0, "a party failed");
             *child = 0;
@@ -89,7 +89,7 @@ impl Rehearsal {
         })
     }
 
-    /// How often sender and receiver, who have played, gave up their CPUs.
+    /// Returns the context switches of sender and receiver, after `play`.
     pub(crate) fn switches(&self) -> [Switches; 2] {
         self.tallies.each_ref().map(|tally| Switches {
             voluntary: tally.voluntary.load(Ordering::Acquire),
@@ -101,7 +101,7 @@ impl Rehearsal {
 impl Drop for Rehearsal {
     fn drop(&mut self) {
         for child in self.children.into_iter().filter(|&child| child > 0) {
-            // SAFETY: calls on a child of this test's own that was not reaped yet.
+            // SAFETY: the child belongs to this test and has not been reaped yet.
             unsafe {
                 libc::kill(child, libc::SIGKILL);
                 libc::waitpid(child, null_mut(), 0);
@@ -113,8 +113,8 @@ impl Drop for Rehearsal {
 fn shared() -> &'static [Tally; 2] {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping of the kernel's choice aliases nothing; it is zeroed, which is a valid tally,
-    // reached through atomics only, and never unmapped.
+    // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing. It is zeroed, which is a valid
+    // tally, accessed through atomics only, and never unmapped.
     unsafe {
         let start = libc::mmap(null_mut(), size_of::<[Tally; 2]>(), access, kind, -1, 0);
         assert_ne!(start, libc::MAP_FAILED);
@@ -123,12 +123,11 @@ fn shared() -> &'static [Tally; 2] {
 }
 
 fn fork(index: usize, script: Script, fds: [RawFd; 4], tallies: &[Tally; 2]) -> libc::pid_t {
-    // SAFETY: the child makes only calls that signal-safety(7) lists, allocates nothing, and leaves by
-    // `_exit`.
+    // SAFETY: the child calls only functions listed in signal-safety(7), does not allocate, and exits by `_exit`.
     match unsafe { libc::fork() } {
         0 => {
             let [gate, inlet, outlet, gates_other_end] = fds;
-            // SAFETY: plain calls on numbers; what fails ends the child.
+            // SAFETY: plain system calls on numbers; a failure ends the child.
             unsafe {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 libc::close(gates_other_end);
@@ -148,9 +147,9 @@ fn fork(index: usize, script: Script, fds: [RawFd; 4], tallies: &[Tally; 2]) -> 
     }
 }
 
-/// Puts the calling process on `cpu`; whether it may use it.
+/// Pins the calling process to `cpu`. Returns whether that is allowed.
 fn pin(cpu: usize) -> bool {
-    // SAFETY: a set of zeroes is an empty one, and the pointer is to the whole of it.
+    // SAFETY: an all-zero set is an empty set, and the pointer is to the complete set.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(cpu, &mut set);
@@ -158,7 +157,7 @@ fn pin(cpu: usize) -> bool {
     }
 }
 
-/// Plays all phases; whether every call did what it should.
+/// Runs all phases. Returns whether every call succeeded.
 fn act(index: usize, script: Script, end: RawFd, tally: &Tally) -> bool {
     let mut buffer = [0_u8; 1 << 20];
     for _ in 0..script.phases {
@@ -167,7 +166,7 @@ fn act(index: usize, script: Script, end: RawFd, tally: &Tally) -> bool {
         let all = script.messages * script.bytes as u64;
         while bytes < all {
             let start = buffer.as_mut_ptr();
-            // SAFETY: the buffer is longer than `script.bytes`; the descriptor is the child's own.
+            // SAFETY: the buffer is longer than `script.bytes`; the descriptor belongs to the child.
             let moved = unsafe {
                 match index {
                     0 => libc::write(end, start.cast(), script.bytes),
@@ -186,10 +185,10 @@ fn act(index: usize, script: Script, end: RawFd, tally: &Tally) -> bool {
     true
 }
 
-/// The call that parties make before and after each phase, and what it says of their switches.
+/// Makes the mark of a phase, and returns the context switches that the call reports.
 pub(crate) fn mark() -> Switches {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole rusage, of which zeroes are a valid one.
+    // SAFETY: the pointer is to a complete `rusage`, for which zeroes are a valid value.
     let usage = unsafe {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init()
@@ -200,15 +199,15 @@ pub(crate) fn mark() -> Switches {
     }
 }
 
-/// Says that `what` was not tested here, and why; where skips are forbidden, that is a failure but for what
-/// `IPCPERF_MAY_SKIP` names (with commas between them). Past the harness, which would keep what a test that
-/// passes prints.
+/// Reports that `what` was not tested here, and why. Where skips are forbidden (`IPCPERF_FORBID_SKIPS=1`), a skip is a
+/// failure, except for the names in `IPCPERF_MAY_SKIP` (separated by commas). The message goes directly to standard
+/// error, because the test harness hides what a passing test prints.
 pub(crate) fn skipped(what: &str, why: &str) {
     let set = |name| std::env::var(name).unwrap_or_default();
     let excepted = set("IPCPERF_MAY_SKIP").split(',').any(|name| name == what);
     let forbidden = set("IPCPERF_FORBID_SKIPS") == "1" && !excepted;
     assert!(!forbidden, "skipped, which is forbidden here: {what}: {why}");
-    // Whether anyone reads it is no concern of the test.
+    // The test passes even if standard error cannot be written.
     let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
 }
 
@@ -231,7 +230,7 @@ mod tests {
         let rehearsal = Rehearsal::of(Script { bytes: 1, messages: 1, phases: 1, cpus: None });
         let child = rehearsal.children[0];
         drop(rehearsal);
-        // SAFETY: signal 0 is none.
+        // SAFETY: signal 0 only checks whether the process exists.
         assert_eq!(unsafe { libc::kill(child, 0) }, -1);
     }
 }

@@ -1,4 +1,4 @@
-//! Parties for tests of instruments, and what these tests have in common.
+//! Peers for tests of instruments, and functions shared by these tests.
 
 pub(crate) mod conformance;
 #[cfg(target_os = "linux")]

@@ -1,28 +1,28 @@
-//! Parties for tests: a process of which a second thread works for the one that plays, as a library's does,
-//! and a daemon that answers it. The process is this test program once more, told to be one.
+//! Peers for tests: a process with a helper thread that works for its main peer, as a library's thread does, and a
+//! daemon that answers it. The process is this test program, started again with an environment variable set.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe, stdin, stdout};
 use std::process::{Child, Command, Stdio};
 
 use rustix::io::{read, write};
 
-use crate::testing::forked_pair::mark;
+use super::forked_pair::mark;
 use crate::{Member, Parties, Scope};
 
-/// What tells this program to be a household.
+/// Environment variable that makes this program run as the process.
 const ASKED: &str = "IPCPERF_TEST_HOUSEHOLD";
-/// What it says before its thread's number, and after.
+/// Text that it prints before and after its thread ID.
 const SAYS: [&str; 2] = ["household of thread ", "."];
 const LINE: &[u8] = b"message\n";
 
-/// Messages in each of two phases. For each the thread that plays writes to its helper and to the daemon,
-/// and reads from both, and each of these reads and writes.
+/// Number of messages in each of two phases. For each message the main thread writes to its helper and to the daemon,
+/// and reads from both; helper and daemon each read and write once.
 pub(crate) const MESSAGES: u64 = 50;
 
-/// Both at their gates. Dropped, they are killed.
+/// Both processes at their gates. They are killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Household {
-    /// `sender`, a process with a helper, and `broker`, a daemon.
+    /// `sender`, a process with a helper thread, and `broker`, a daemon.
     pub(crate) parties: Parties,
     process: Child,
     daemon: Child,
@@ -48,7 +48,7 @@ impl Household {
         Self { parties: Parties { members }, process, daemon }
     }
 
-    /// Opens the gate, carries lines between the two, and waits for the process to end.
+    /// Opens the gate, forwards lines between the two, and waits for the process to exit.
     pub(crate) fn play(&mut self) {
         let (process, daemon) = (&mut self.process, &mut self.daemon);
         let mut to_process = process.stdin.take().unwrap();
@@ -67,7 +67,7 @@ impl Household {
 impl Drop for Household {
     fn drop(&mut self) {
         for child in [&mut self.process, &mut self.daemon] {
-            // Both fail only for one that is gone.
+            // Both fail only if the process is already gone.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -78,7 +78,7 @@ fn piped(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Reads, beside what the test harness prints, which thread plays.
+/// Reads the ID of the main thread, skipping what the test harness prints.
 fn said_tid(mut stdout: impl Read) -> u32 {
     let (mut said, mut byte) = (String::new(), [0]);
     loop {
@@ -98,7 +98,7 @@ fn carry(from: &mut impl Read, to: &mut impl Write) {
     to.write_all(&line).unwrap();
 }
 
-/// The helper: it answers until there is nobody to.
+/// Runs the helper: it answers until its input is closed.
 fn help(mut asked: &PipeReader, mut answers: &PipeWriter) {
     let mut line = [0; LINE.len()];
     while asked.read_exact(&mut line).is_ok() {

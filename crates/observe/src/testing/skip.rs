@@ -1,9 +1,9 @@
-//! For tests of what not every machine has.
+//! Support for tests that require what not every machine has.
 
-use crate::testing::forked_pair::skipped;
+use super::forked_pair::skipped;
 use crate::{Source, find};
 
-/// Whether the instrument `name` cannot be armed here: what is tested of it is skipped, then.
+/// Whether the instrument `name` is unavailable here; if so, reports the test as skipped.
 pub(crate) fn lacks(name: &str) -> bool {
     let Source::Outside { available, .. } = find(name).unwrap().source else { return false };
     let Err(reason) = available() else { return false };

@@ -1,17 +1,17 @@
-//! Parties for tests: two threads of the test's own process, beside whatever other threads it has. They wait
-//! at a gate, mark their phases, and move messages through a pipe.
+//! Peers for tests: two threads of the test's own process, among any other threads that it has. They wait at a gate,
+//! mark their phases, and move messages through a pipe.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use crate::testing::forked_pair::mark;
+use super::forked_pair::mark;
 use crate::{Member, Parties, Scope};
 
-/// Bytes of each message.
+/// Size of each message, bytes.
 pub(crate) const BYTES: usize = 64;
 
-/// Two threads at their gate. Dropped, they go.
+/// Two threads at their gate. They exit when dropped.
 #[derive(Debug)]
 pub(crate) struct Duet {
     pub(crate) parties: Parties,
@@ -38,7 +38,7 @@ impl Duet {
         self.parties.members.push(Member { role: role.to_owned(), pid, tid, scope: Scope::Thread });
     }
 
-    /// Opens the gate, and says how many calls each made in its last phase.
+    /// Opens the gate, and returns the number of calls of each thread in its last phase.
     pub(crate) fn play(self) -> Vec<u64> {
         for gate in &self.gates {
             gate.send(()).unwrap();

@@ -1,4 +1,4 @@
-//! From calls as they are told one by one to what is told of a role.
+//! Aggregates individual system calls into the result rows of a role.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use ipcperf_model::observation::Observation;
 use crate::Parties;
 use crate::syscall_table::returns_bytes;
 
-/// Calls of one kind as they are told one by one.
+/// Calls of one kind, counted one by one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     count: u64,
     errors: u64,
     returned: u64,
-    /// How often each time occurred, ns.
+    /// Number of calls by duration, ns.
     times: BTreeMap<u64, u64>,
 }
 
 impl Tally {
-    /// Counts a call that returned `returned`, `None` where it failed, after `ns`, if that is known.
+    /// Counts a call that returned `returned` (`None` if it failed) after `ns`, if that is known.
     pub(crate) fn add(&mut self, returned: Option<u64>, ns: Option<u64>) {
         self.count += 1;
         self.errors += u64::from(returned.is_none());
@@ -31,7 +31,7 @@ impl Tally {
         }
     }
 
-    /// Adds what `other` counted.
+    /// Adds the counts of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.errors += other.errors;
@@ -41,7 +41,7 @@ impl Tally {
         }
     }
 
-    /// The row of `syscall`.
+    /// Returns the row of `syscall`.
     pub(crate) fn row(&self, syscall: &str) -> Calls {
         let timed: u64 = self.times.values().sum();
         let total_ns = self.times.iter().map(|(ns, count)| ns * count).sum();
@@ -76,7 +76,7 @@ impl Tally {
     }
 }
 
-/// Rows in the order in which people look for them: the most frequent first.
+/// Sorts rows by count, the most frequent first.
 fn sorted(mut rows: Vec<Calls>) -> Vec<Calls> {
     rows.sort_by(|one, other| {
         other.count.cmp(&one.count).then_with(|| one.syscall.cmp(&other.syscall))
@@ -84,7 +84,7 @@ fn sorted(mut rows: Vec<Calls>) -> Vec<Calls> {
     rows
 }
 
-/// What is told of `rows`, given for each of `parties` in turn.
+/// Returns the observations for `rows`, given for each of `parties` in order.
 pub(crate) fn observations(parties: &Parties, rows: Vec<Vec<Calls>>) -> Vec<Observation> {
     let roles = parties.members.iter().map(|member| member.role.as_str());
     let told = |(role, rows): (_, Vec<Calls>)| {
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// It and `getdents64` were missing where calls are known by name.
+    /// Regression test: `getrandom` and `getdents64` were missing where calls are known by name.
     #[test]
     fn what_getrandom_returns_is_bytes() {
         let mut tally = Tally::default();

@@ -1,4 +1,4 @@
-//! Where the kernel takes its time from, how fine that is, and what it costs.
+//! Reads the clock of the kernel: source, resolution and cost.
 
 use ipcperf_engine::clock;
 use ipcperf_model::environment::Clock;
@@ -7,7 +7,7 @@ use super::read::line;
 
 const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 
-/// Reads them.
+/// Reads the clock.
 pub(super) fn read() -> Clock {
     let facts = clock::measure();
     let words = |text: String| text.split_whitespace().map(str::to_owned).collect();

@@ -1,5 +1,4 @@
-//! Who this process is, and what is kept from it: privileges, filters, security modules,
-//! containers.
+//! Reads the user and the confinement of this process: privileges, filters, security modules, containers.
 
 use std::fs;
 use std::path::Path;
@@ -8,12 +7,12 @@ use ipcperf_model::environment::Confinement;
 
 use super::read::{Pairs, line, number};
 
-/// Namespaces that bear on IPC, with the number the kernel gives the first of their kind
+/// Namespaces that affect IPC, with the inode number that the kernel gives the initial one of each kind
 /// (`include/linux/proc_ns.h`).
 const NAMESPACES: [(&str, u64); 4] =
     [("ipc", 0xEFFF_FFFF), ("pid", 0xEFFF_FFFC), ("user", 0xEFFF_FFFD), ("cgroup", 0xEFFF_FFFB)];
 
-/// Reads them.
+/// Reads the confinement.
 pub(super) fn read() -> Confinement {
     let status = Pairs::of("/proc/self/status");
     let kernel = |name: &str| number(format!("/proc/sys/kernel/{name}"));
@@ -46,7 +45,8 @@ fn seccomp_mode(number: u64) -> Option<String> {
     Some(mode.to_owned())
 }
 
-/// What the container says of itself, the marks that engines leave, and the name of the group.
+/// Detects the container from its own variables, from the marker files of container engines, and from the name of
+/// the control group.
 fn container() -> Option<String> {
     if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
         return Some("kubernetes".to_owned());

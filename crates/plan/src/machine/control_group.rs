@@ -1,5 +1,5 @@
-//! The control group this process is in, and what it is allowed there. A limit of a group holds
-//! for all below it, so the tightest on the way up counts.
+//! Reads the control group of this process and its limits. A limit of a group applies to all groups below it, so
+//! the tightest limit on the path to the root counts.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use ipcperf_model::environment::{Amount, ControlGroup};
 
 use super::read::{line, number};
 
-/// Reads them.
+/// Reads the control group.
 pub(super) fn read() -> ControlGroup {
     let groups = line("/proc/self/cgroup").unwrap_or_default();
     let mounts = line("/proc/self/mountinfo").unwrap_or_default();
@@ -42,7 +42,7 @@ fn version(groups: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// The group of `controller`: its own hierarchy where there is one, else the unified one.
+/// Returns the group of `controller`: in its own hierarchy if there is one, else in the unified one.
 fn group<'a>(groups: &'a str, controller: &str) -> Option<(Version, &'a str)> {
     let entries = groups.lines().filter_map(|line| {
         let (_, rest) = line.split_once(':')?;
@@ -53,7 +53,7 @@ fn group<'a>(groups: &'a str, controller: &str) -> Option<(Version, &'a str)> {
     own.map(|(_, path)| (Version::One, path)).or_else(|| Some((Version::Two, unified()?.1)))
 }
 
-/// The folder of a group in the file system, and the one above which there is no more to see.
+/// Folder of a group in the file system, and the mount point above which no more groups are visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Folder {
     version: Version,
@@ -78,17 +78,17 @@ impl Folder {
         });
         let (root, point) = found.next()?;
         let mount = PathBuf::from(point);
-        // What is mounted may be a group further down; a path from outside it is not to be seen.
+        // The mount may show only a group further down. A path outside it is not visible.
         let inside = Path::new(path).strip_prefix(root).unwrap_or(Path::new(""));
         Some(Self { version, group: mount.join(inside), mount })
     }
 
-    /// The group and those above it.
+    /// Returns the folder of the group and those of its ancestors.
     fn upwards(&self) -> impl Iterator<Item = &Path> {
         self.group.ancestors().take_while(|folder| folder.starts_with(&self.mount))
     }
 
-    /// The tightest number in files called `name`; `None` where there is no such file.
+    /// Returns the smallest number in files called `name` on the path to the root; `None` if there is no such file.
     fn tightest(&self, name: &str) -> Option<Amount> {
         let amounts = self.upwards().filter_map(|folder| amount(&line(folder.join(name))?));
         amounts.reduce(Amount::tighter)
@@ -116,14 +116,14 @@ impl Folder {
         }
     }
 
-    /// Quota and period of the group that gets least.
+    /// Returns the quota and period of the group with the tightest limit.
     fn cpu_max(&self) -> Option<String> {
         let all = self.upwards().filter_map(|folder| cpu_max_in(folder, self.version));
         all.min_by(|one, other| cpus_of(one).total_cmp(&cpus_of(other)))
     }
 }
 
-/// A number or `max`; version 1 has the largest number of pages for the latter.
+/// Parses a number or `max`. Version 1 expresses the latter as the largest number of pages.
 fn amount(text: &str) -> Option<Amount> {
     const NO_LIMIT: u64 = 1 << 62;
     if text == "max" {
@@ -133,7 +133,7 @@ fn amount(text: &str) -> Option<Amount> {
     Some(if number < NO_LIMIT { Amount::Number(number) } else { Amount::UNLIMITED })
 }
 
-/// `QUOTA PERIOD`, or `max PERIOD`.
+/// Returns the limit as `QUOTA PERIOD`, or `max PERIOD`.
 fn cpu_max_in(folder: &Path, version: Version) -> Option<String> {
     if version == Version::Two {
         return line(folder.join("cpu.max"));
@@ -143,12 +143,12 @@ fn cpu_max_in(folder: &Path, version: Version) -> Option<String> {
     Some(if quota < 0 { format!("max {period}") } else { format!("{quota} {period}") })
 }
 
-/// How many CPUs a quota is worth; without one, no end of them.
+/// Number of CPUs that a quota is worth; infinite without one.
 fn cpus_of(cpu_max: &str) -> f64 {
     quota_cpus(cpu_max).unwrap_or(f64::INFINITY)
 }
 
-/// How many CPUs a quota such as `50000 100000` is worth; `None` where there is none.
+/// Number of CPUs that a quota such as `50000 100000` is worth; `None` if there is no quota.
 pub(super) fn quota_cpus(cpu_max: &str) -> Option<f64> {
     let (quota, period) = cpu_max.split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);

@@ -1,4 +1,4 @@
-//! The CPUs: which there are, what they share, and which of them may be used.
+//! Reads the CPUs: their number and topology, and which of them may be used.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use ipcperf_model::environment::Cpus;
 
 use super::read::{Pairs, cpus_in, different, flag, line};
 
-/// Features of the CPU that bear on clocks, copying, waiting and virtual machines.
+/// CPU features that affect clocks, copying, waiting and virtual machines.
 const FEATURES: [&str; 24] = [
     "atomics",
     "avx2",
@@ -35,7 +35,7 @@ const FEATURES: [&str; 24] = [
     "wfxt",
 ];
 
-/// Reads them.
+/// Reads the CPUs.
 pub(super) fn read() -> Cpus {
     let cpu = Pairs::of_first_part("/proc/cpuinfo");
     let text = |key: &str| cpu.value(key).map(str::to_owned);
@@ -75,7 +75,7 @@ pub(super) fn read() -> Cpus {
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The CPUs that have a folder, in no order.
+/// Returns the CPUs that have a folder, in no order.
 fn numbers() -> Vec<u64> {
     let entries = fs::read_dir(CPUS).into_iter().flatten().flatten();
     let numbers =
@@ -83,7 +83,7 @@ fn numbers() -> Vec<u64> {
     numbers.collect()
 }
 
-/// What tells one Arm CPU from another: Linux knows no names of theirs.
+/// Identifies an Arm CPU by numbers, because Linux has no names for them.
 fn part(cpu: &Pairs) -> Option<String> {
     let (part, implementer) = (cpu.value("CPU part")?, cpu.value("CPU implementer")?);
     Some(format!("CPU part {part} of implementer {implementer}"))
@@ -111,7 +111,7 @@ enum Kind {
     Unified,
 }
 
-/// One of the first CPU's caches.
+/// Cache of the first CPU.
 struct Cache {
     level: u64,
     kind: Kind,
@@ -140,7 +140,7 @@ fn cache(folder: &str) -> Option<Cache> {
     })
 }
 
-/// `48K` as bytes.
+/// Parses a size such as `48K` into bytes.
 fn cache_bytes(size: &str) -> Option<u64> {
     size.strip_suffix('K')?.parse::<u64>().ok()?.checked_mul(1024)
 }

@@ -1,4 +1,4 @@
-//! Reads the machine: all topics together.
+//! Reads the environment: all topics together.
 
 use ipcperf_model::environment::{Environment, Program};
 
@@ -7,7 +7,7 @@ use super::{
     process_limits, scheduler, virtualisation,
 };
 
-/// What results must say of where they are made, by `program`.
+/// Returns the environment to store with the results of `program`.
 pub fn environment(program: Program) -> Environment {
     Environment {
         program,

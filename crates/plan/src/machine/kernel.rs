@@ -1,4 +1,4 @@
-//! The kernel: which it is, and how it was told to behave.
+//! Reads the version and the settings of the kernel.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use ipcperf_model::environment::Kernel;
 
 use super::read::{line, number};
 
-/// Parameters of the kernel's command line that bear on IPC, or the part of their name before a
-/// dot. The rest of the line is nobody's business.
+/// Parameters of the kernel command line that affect IPC, or the part of their name before a dot. Other parameters
+/// are private and are not stored.
 const PARAMETERS: [&str; 38] = [
     "amd_pstate",
     "apparmor",
@@ -49,7 +49,7 @@ const PARAMETERS: [&str; 38] = [
     "tsc",
 ];
 
-/// Reads them.
+/// Reads the kernel.
 pub(super) fn read() -> Kernel {
     let uname = rustix::system::uname();
     let text = |text: &std::ffi::CStr| text.to_str().ok().map(str::to_owned);
@@ -70,14 +70,15 @@ pub(super) fn read() -> Kernel {
     }
 }
 
-/// What was chosen at boot or later, in parentheses there; root alone may read it.
+/// Returns the preemption model that was chosen at boot or later, which the file shows in parentheses. Only root
+/// can read it.
 fn chosen_preemption() -> Option<String> {
     let all = line("/sys/kernel/debug/sched/preempt")?;
     let (_, rest) = all.split_once('(')?;
     rest.split_once(')').map(|(chosen, _)| chosen.to_owned())
 }
 
-/// What the kernel was built for, which its version says.
+/// Returns the preemption model that the kernel was built with, from its version string.
 fn built_preemption(build: &str) -> Option<String> {
     if number("/sys/kernel/realtime") == Some(1) {
         return Some("realtime".to_owned());
@@ -92,15 +93,15 @@ fn built_preemption(build: &str) -> Option<String> {
     built.map(str::to_owned)
 }
 
-/// As distributions install the kernel's configuration; its compressed copy in `/proc` takes
-/// longer to unpack than all the rest takes to read.
+/// Reads the configuration file that distributions install. The compressed copy in `/proc` takes longer to unpack
+/// than reading everything else.
 fn configured_hz(release: &str) -> Option<u64> {
     let configuration = fs::read_to_string(format!("/boot/config-{release}")).ok()?;
     let mut values = configuration.lines().filter_map(|line| line.strip_prefix("CONFIG_HZ="));
     values.next()?.parse().ok()
 }
 
-/// The words of the command line that bear on IPC; what follows `--` is for the first process.
+/// Returns the words of the command line that affect IPC. Words after `--` are for the init process.
 fn parameters(line: &str) -> Vec<String> {
     let words = line.split_whitespace().take_while(|&word| word != "--");
     let telling = words.filter(|word| {

@@ -1,10 +1,10 @@
-//! What the kernel allows of pipes, queues, semaphores and shared memory: limits for all.
+//! Reads the system-wide limits of the kernel on pipes, queues, semaphores and shared memory.
 
 use ipcperf_model::environment::KernelLimits;
 
 use super::read::{line, number};
 
-/// Reads them.
+/// Reads the limits.
 pub(super) fn read() -> KernelLimits {
     let setting = |name: &str| number(format!("/proc/sys/{name}"));
     KernelLimits {
@@ -25,7 +25,7 @@ pub(super) fn read() -> KernelLimits {
     }
 }
 
-/// Columns with one space between them.
+/// Replaces the whitespace between columns by one space.
 pub(super) fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,10 +1,10 @@
-//! How busy the machine is with other things.
+//! Reads the load of the machine by other activity.
 
 use ipcperf_model::environment::Load;
 
 use super::read::line;
 
-/// Reads them.
+/// Reads the load.
 pub(super) fn read() -> Load {
     let load = line("/proc/loadavg").unwrap_or_default();
     let words: Vec<&str> = load.split(' ').collect();
@@ -16,7 +16,7 @@ pub(super) fn read() -> Load {
     }
 }
 
-/// The first average of `some avg10=0.21 avg60=...`, as a share.
+/// Parses the first average of `some avg10=0.21 avg60=...` as a share.
 fn pressure(text: &str) -> Option<f64> {
     let (_, rest) = text.strip_prefix("some ")?.split_once("avg10=")?;
     let percent: f64 = rest.split(' ').next()?.parse().ok()?;

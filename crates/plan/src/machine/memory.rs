@@ -1,4 +1,4 @@
-//! Memory: how much there is, and how the kernel hands it out.
+//! Reads the memory of the machine, and how the kernel allocates it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::read::{Pairs, line, number};
 
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage";
 
-/// Reads them.
+/// Reads the memory.
 pub(super) fn read() -> Memory {
     let memory = Pairs::of("/proc/meminfo");
     let setting = |name: &str| number(format!("/proc/sys/vm/{name}"));
@@ -39,7 +39,7 @@ pub(super) fn read() -> Memory {
     }
 }
 
-/// Memory that could be had without swapping, bytes.
+/// Returns the memory available without swapping, bytes.
 pub fn available_memory_bytes() -> Option<u64> {
     Pairs::of("/proc/meminfo").bytes("MemAvailable")
 }
@@ -49,15 +49,15 @@ fn temporary_folder() -> PathBuf {
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
-/// The kind of the file system that `folder` lies in, from the table of mounts: asking the file
-/// system itself would hang where it is a network's and the network is gone.
+/// Returns the type of the file system that contains `folder`, from the mount table. Querying the file system
+/// itself would hang on a network file system that is unreachable.
 fn filesystem(mounts: &str, folder: &Path) -> Option<String> {
     let holding = mounts.lines().filter_map(|mount| {
         let place = mount.split(' ').nth(4)?;
         let (_, rest) = mount.split_once(" - ")?;
         folder.starts_with(place).then(|| (place.len(), rest.split(' ').next()))
     });
-    // The last of those mounted over one another counts; so does `max_by_key`.
+    // Of several mounts on one folder, the last one counts; `max_by_key` returns the last maximum.
     holding.max_by_key(|(length, _)| *length)?.1.map(str::to_owned)
 }
 

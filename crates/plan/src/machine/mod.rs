@@ -1,4 +1,4 @@
-//! The machine: what results must say of where they were made.
+//! Environment of the machine, which results store with the measurements.
 //!
 //! ```text
 //! files of the kernel -> topics (cpus, memory, ...) -> Environment -> warnings
@@ -6,8 +6,9 @@
 //!                                                  header of the results
 //! ```
 //!
-//! A topic is one file: its fields, documented, and how they are read. Its keys stand flat in
-//! the results; the schema, `docs/environment.md` and `ipcperf machine` are made from the fields.
+//! Each topic is one file here, which reads it, and one in [`ipcperf_model::environment`], which documents its fields.
+//! The keys of all topics are stored in one flat object. The schema, `docs/environment.md` and `ipcperf machine` are
+//! generated from the fields.
 
 mod clock;
 mod confinement;
@@ -32,4 +33,4 @@ pub use environment::environment;
 pub use memory::available_memory_bytes;
 pub use noise_detection::{NoiseDetection, noise_detection};
 pub use warning::{Severity, Warning};
-pub use warnings::warnings;
+pub use warnings::{STEAL_SHARE, warnings};

@@ -1,11 +1,11 @@
-//! What the network's settings do to sockets between processes of one machine.
+//! Reads the network settings that affect sockets between processes of one machine.
 
 use ipcperf_model::environment::Network;
 
 use super::kernel_limits::spaced;
 use super::read::{line, number};
 
-/// Reads them.
+/// Reads the settings.
 pub(super) fn read() -> Network {
     let core = |name: &str| number(format!("/proc/sys/net/core/{name}"));
     let tcp = |name: &str| line(format!("/proc/sys/net/ipv4/{name}"));

@@ -1,4 +1,4 @@
-//! Frequency and idling: how fast the CPUs run, and how fast they wake.
+//! Reads frequency and idle states: how fast the CPUs run, and how fast they wake.
 
 use ipcperf_model::environment::Power;
 
@@ -7,7 +7,7 @@ use super::read::{flag, line, number};
 const FREQUENCY: &str = "/sys/devices/system/cpu/cpu0/cpufreq";
 const IDLE: &str = "/sys/devices/system/cpu/cpuidle";
 
-/// Reads them.
+/// Reads the frequency and the idle states.
 pub(super) fn read() -> Power {
     let frequency = |name: &str| line(format!("{FREQUENCY}/{name}"));
     let states = idle_states();
@@ -28,7 +28,7 @@ pub(super) fn read() -> Power {
     }
 }
 
-/// The general switch, or that of Intel's own driver, which is the other way round.
+/// Reads the general switch, or the one of Intel's driver, which has the opposite meaning.
 fn boost() -> Option<bool> {
     let general = flag("/sys/devices/system/cpu/cpufreq/boost");
     let intel = || flag("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|none| !none);

@@ -1,9 +1,9 @@
-//! What this process, and so every worker, may use: its soft resource limits.
+//! Reads the soft resource limits of this process, which every worker inherits.
 
 use ipcperf_model::environment::{Amount, ProcessLimits};
 use rustix::process::{Resource, getrlimit};
 
-/// Reads them.
+/// Reads the limits.
 pub(super) fn read() -> ProcessLimits {
     let soft = |resource| Some(Amount::of(getrlimit(resource).current));
     ProcessLimits {

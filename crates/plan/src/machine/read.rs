@@ -1,5 +1,4 @@
-//! Reading the small files in which the kernel tells what it is set to. What is not there, or may
-//! not be read, is `None`.
+//! Reads the small files with the settings of the kernel. A file that is missing or unreadable yields `None`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -7,20 +6,20 @@ use std::io::Read as _;
 use std::path::Path;
 use std::str::FromStr;
 
-/// The first part of a file that has a part for each CPU is enough, and fits in this.
+/// Maximum length of the first section of a file with a section for each CPU; the first section is enough.
 const FIRST_PART_BYTES: u64 = 16 << 10;
 
-/// The contents of a file, trimmed. Empty is known to be empty.
+/// Returns the trimmed contents of a file. An empty file yields an empty string, not `None`.
 pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim_end_matches('\0').trim().to_owned())
 }
 
-/// The number in a file.
+/// Parses the number in a file.
 pub(super) fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     line(path)?.parse().ok()
 }
 
-/// Whether a file says yes: `1` or `Y` against `0` or `N`.
+/// Parses a Boolean file: `1` or `Y` for true, `0` or `N` for false.
 pub(super) fn flag(path: impl AsRef<Path>) -> Option<bool> {
     match line(path)?.as_str() {
         "1" | "Y" => Some(true),
@@ -29,7 +28,7 @@ pub(super) fn flag(path: impl AsRef<Path>) -> Option<bool> {
     }
 }
 
-/// How many CPUs the kernel's list notation names, such as `0-3,8`.
+/// Number of CPUs in a list in the notation of the kernel, such as `0-3,8`.
 pub(super) fn cpus_in(list: &str) -> Option<u64> {
     let mut count = 0;
     for range in list.split(',').filter(|range| !range.is_empty()) {
@@ -40,23 +39,23 @@ pub(super) fn cpus_in(list: &str) -> Option<u64> {
     Some(count)
 }
 
-/// How many different texts the files have; `None` where there is none of them.
+/// Number of different texts in the files; `None` if none of them exists.
 pub(super) fn different(paths: impl Iterator<Item = String>) -> Option<u64> {
     let texts: BTreeSet<String> = paths.filter_map(line).collect();
     (!texts.is_empty()).then_some(texts.len() as u64)
 }
 
-/// Lines of `key: value`.
+/// Lines of the form `key: value`.
 pub(super) struct Pairs(String);
 
 impl Pairs {
-    /// Those of a whole file.
+    /// Reads a whole file.
     pub(super) fn of(path: &str) -> Self {
         Self(fs::read_to_string(path).unwrap_or_default())
     }
 
-    /// Those up to the first empty line: the first CPU of `/proc/cpuinfo`, which is long and slow
-    /// to read on a large machine.
+    /// Reads a file up to the first empty line. This is the first CPU of `/proc/cpuinfo`, which is long and slow to
+    /// read on a large machine.
     pub(super) fn of_first_part(path: &str) -> Self {
         let mut bytes = Vec::new();
         let Ok(file) = File::open(path) else {
@@ -67,18 +66,18 @@ impl Pairs {
         Self(text.split("\n\n").next().unwrap_or_default().to_owned())
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub(super) fn value(&self, key: &str) -> Option<&str> {
         let mut pairs = self.0.lines().filter_map(|line| line.split_once(':'));
         pairs.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
     }
 
-    /// The number at `key`.
+    /// Returns the number at `key`.
     pub(super) fn number(&self, key: &str) -> Option<u64> {
         self.value(key)?.parse().ok()
     }
 
-    /// The bytes at `key`, which are in kB there.
+    /// Returns the bytes at `key`, which the file states in kB.
     pub(super) fn bytes(&self, key: &str) -> Option<u64> {
         let kib: u64 = self.value(key)?.strip_suffix(" kB")?.parse().ok()?;
         Some(kib * 1024)

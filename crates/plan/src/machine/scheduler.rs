@@ -1,4 +1,4 @@
-//! How the scheduler shares CPUs out, and how it treats this process.
+//! Reads the settings of the scheduler, and the scheduling of this process.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use ipcperf_model::environment::Scheduler;
 
 use super::read::{flag, line, number};
 
-/// Reads them.
+/// Reads the scheduling.
 pub(super) fn read() -> Scheduler {
     let (nice, policy) = fs::read_to_string("/proc/self/stat")
         .map_or((None, None), |stat| (nice(&stat), policy(&stat)));
@@ -22,8 +22,8 @@ pub(super) fn read() -> Scheduler {
     }
 }
 
-/// Field `number` of `/proc/PID/stat`, counted from 1 as its manual page does. The name before
-/// the third may have spaces and parentheses in it.
+/// Returns field `number` of `/proc/PID/stat`, counted from 1 as in its manual page. The name, before the third
+/// field, may contain spaces and parentheses.
 fn field(stat: &str, number: usize) -> Option<&str> {
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(number.checked_sub(3)?)
@@ -33,7 +33,7 @@ fn nice(stat: &str) -> Option<i64> {
     field(stat, 19)?.parse().ok()
 }
 
-/// As `sched.h` numbers them.
+/// Returns the name of the scheduling policy, numbered as in `sched.h`.
 fn policy(stat: &str) -> Option<String> {
     let name = match field(stat, 41)? {
         "0" => "other",

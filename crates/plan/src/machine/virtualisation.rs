@@ -1,4 +1,4 @@
-//! Who else is on this hardware: the hypervisor below, guests above, and what they take.
+//! Reads the virtualization: the hypervisor below, guests above, and the CPU time that they take.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use ipcperf_model::environment::Virtualisation;
 
 use super::read::{Pairs, line, number};
 
-/// Reads them.
+/// Reads the virtualization.
 pub(super) fn read() -> Virtualisation {
     let cpu = Pairs::of_first_part("/proc/cpuinfo");
     let firmware = |name: &str| line(format!("/sys/class/dmi/id/{name}"));
@@ -22,8 +22,8 @@ pub(super) fn read() -> Virtualisation {
     }
 }
 
-/// The eighth column of the first line over the sum of the first eight: guests' time, which
-/// follows, is in users' time already.
+/// Returns the eighth column of the first line (steal) divided by the sum of the first eight. The guest time that
+/// follows is already included in the user time.
 #[allow(clippy::cast_precision_loss, reason = "a share for people; ticks fit 53 bits by far")]
 fn steal(stat: &str) -> Option<f64> {
     let columns = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(8);

@@ -1,19 +1,19 @@
-//! Warnings: what each says, how grave it is, and what to do about it.
+//! Warnings about the environment: message, severity and remedy.
 
 use std::fmt;
 
 use ipcperf_model::units::{bytes as bytes_in_words, percent};
 use serde::Serialize;
 
-/// How grave a warning is.
+/// Severity of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Figures come out other than they would, and their spread does not show it.
+    /// Distorts the figures, without an effect on their spread.
     Distorts,
-    /// Something cannot be measured, or not as large.
+    /// Prevents some measurements, or limits their size.
     Limits,
-    /// Good to know when figures are compared.
+    /// Matters when figures are compared.
     Note,
 }
 
@@ -27,137 +27,137 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Something in the environment that bears on measurements. Its words say what is so and what that
-/// does to figures.
+/// Property of the environment that affects measurements. The message states the property and its effect on the
+/// figures.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Warning {
-    /// ipcperf itself was built without optimisation.
+    /// ipcperf itself was built without optimization.
     #[error("built without optimisation: figures are the harness's, not IPC's")]
     DebugBuild,
-    /// `IPCPERF_KEEP_DISTURBED` is set.
+    /// Noise detection is off, because `IPCPERF_KEEP_DISTURBED` is set.
     #[error("noise detection is off: disturbed runs count like others")]
     NoiseDetectionOff,
     /// Other work keeps the CPUs busy.
     #[error("others are at work (load {load:.1} on {cpus} CPUs): runs will be disturbed")]
     BusyMachine {
-        /// Load average over a minute.
+        /// Load average over one minute.
         load: f64,
-        /// CPUs.
+        /// Number of CPUs.
         cpus: u64,
     },
-    /// The host took CPU time away.
+    /// The host took CPU time from this guest.
     #[error("the host took {} of the CPU time since the start, and may again", percent(*share))]
     StealSeen {
         /// Share of the CPU time.
         share: f64,
     },
-    /// The control group holds the parties back.
+    /// The control group limits the CPU time of the peers.
     #[error("the control group allows {cpus:.2} CPUs: parties stand still once that is spent")]
     CpuQuota {
-        /// CPUs.
+        /// Number of CPUs that the quota is worth.
         cpus: f64,
     },
-    /// An idle virtual CPU halts at once, and is slow to wake.
+    /// An idle virtual CPU halts at once and wakes slowly.
     #[error("an idle virtual CPU halts at once: waking it adds some 10 to 20 us on two CPUs")]
     HaltsWhenIdle,
     /// The frequency follows the load.
     #[error("governor {governor}: CPUs run slower while there is little to do")]
     GovernorSaves {
-        /// The governor.
+        /// Name of the governor.
         governor: String,
     },
-    /// The clock is slow to read, and the CPU's own was given up.
+    /// The clock is slow to read, because the kernel gave up the CPU's counter.
     #[error("clock source {clock}: readings are slow, and the CPU's own counter was given up")]
     SlowClock {
-        /// The clock source.
+        /// Clock source in use.
         clock: String,
     },
-    /// The CPU's counter changes its pace or stops.
+    /// The CPU's counter changes its rate or stops.
     #[error("the CPU's counter changes its pace or stops: round trips are timed by it")]
     TicksVary,
-    /// Others come first.
+    /// Other processes have priority.
     #[error("nice is {nice}: others come first")]
     LowPriority {
-        /// The nice value.
+        /// Nice value.
         nice: i64,
     },
-    /// Not scheduled as programs are.
+    /// The scheduling policy is not the usual one.
     #[error("scheduling policy {policy}: parties take turns other than programs usually do")]
     OtherPolicy {
-        /// The scheduling policy.
+        /// Scheduling policy.
         policy: String,
     },
-    /// The kernel moves pages between nodes while they are used.
+    /// The kernel moves pages between NUMA nodes while they are in use.
     #[error("the kernel moves pages between nodes, with page faults in mid-run")]
     PagesMove,
-    /// System calls pass a filter.
+    /// System calls pass a seccomp filter.
     #[error("each system call passes a seccomp filter first, and pays for it")]
     SeccompFilter,
-    /// One CPU is all there is.
+    /// Only one CPU is allowed.
     #[error("one CPU is allowed: nothing can be measured across two")]
     FewCpus,
-    /// Not much memory is left.
+    /// Little memory is available.
     #[error("{} of memory can be had: large buffers are refused", bytes_in_words(*bytes))]
     LittleMemory {
-        /// How much, bytes.
+        /// Available memory, bytes.
         bytes: u64,
     },
-    /// Not much room for shared memory that has a name.
+    /// Little space for named shared memory is free.
     #[error("{} are free in /dev/shm: shared memory with a name stays small", bytes_in_words(*bytes))]
     SmallSharedMemory {
-        /// How much, bytes.
+        /// Free space, bytes.
         bytes: u64,
     },
-    /// Pipes stay small.
+    /// The maximum capacity of pipes is small.
     #[error("pipes hold at most {}: a larger capacity is refused", bytes_in_words(*bytes))]
     SmallPipeLimit {
-        /// How much, bytes.
+        /// Maximum capacity, bytes.
         bytes: u64,
     },
-    /// Buffers of sockets stay small.
+    /// The maximum size of socket buffers is small.
     #[error("buffers of sockets hold at most {}: larger datagrams are refused", bytes_in_words(*bytes))]
     SmallSocketBuffers {
-        /// How much, bytes.
+        /// Maximum size, bytes.
         bytes: u64,
     },
     /// Little memory may be locked.
     #[error("{} may be locked: what needs locked memory is refused more", bytes_in_words(*bytes))]
     LowLockedMemory {
-        /// How much, bytes.
+        /// Maximum locked memory, bytes.
         bytes: u64,
     },
-    /// The kernel's part cannot be counted or sampled.
+    /// Events in the kernel cannot be counted or sampled.
     #[error("perf_event_paranoid is {paranoid}: the kernel's part cannot be counted or sampled")]
     NoKernelEvents {
-        /// The setting.
+        /// Value of the setting.
         paranoid: i64,
     },
-    /// A guest of a host that may move it.
+    /// The machine is a guest, whose host may move its CPUs.
     #[error("a virtual machine: two CPUs may be near or far, and change; runs on two are probed")]
     VirtualMachine,
-    /// The frequency depends on warmth and neighbours.
+    /// The frequency depends on temperature and on the load of other CPUs.
     #[error("boost is on: CPUs run faster while it is cool and quiet")]
     Boost,
-    /// Two CPUs may be one core.
+    /// Two CPUs may be threads of one core.
     #[error("cores run two threads: two CPUs may be one core, and `split` may have chosen it")]
     SmtActive,
-    /// A priority that holds within the session only.
+    /// The nice value acts only within the session.
     #[error("autogroup is on: nice {nice} holds against the same session only")]
     PriorityIsLocal {
-        /// The nice value.
+        /// Nice value.
         nice: i64,
     },
     /// Memory was short.
     #[error("{} are swapped out: memory was short", bytes_in_words(*bytes))]
     SwapUsed {
-        /// How much, bytes.
+        /// Swap space in use, bytes.
         bytes: u64,
     },
 }
 
 impl Warning {
-    /// How grave it is.
+    /// Returns the severity.
     pub const fn severity(&self) -> Severity {
         match self {
             Self::DebugBuild
@@ -188,7 +188,7 @@ impl Warning {
         }
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::DebugBuild => "cargo build --release",

@@ -1,5 +1,4 @@
-//! What in the environment bears on measurements. A pure function of the environment: what is not
-//! known there gives no warning.
+//! Derives warnings from the environment, as a pure function of it. An unknown value gives no warning.
 
 use ipcperf_model::environment::{Amount, Environment};
 
@@ -14,13 +13,13 @@ const CAP_PERFMON: u32 = 38;
 
 /// Clock sources whose reading is a system call or an access to a slow device.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"];
-/// Parties to a run: each wants a CPU.
+/// Number of peers of a run, each of which needs a CPU.
 const PARTIES: f64 = 2.0;
-/// Above this share of the CPUs, others are at work too.
+/// Share of the CPUs above which the load average shows other activity.
 const BUSY_SHARE: f64 = 0.5;
-/// A run is disturbed from this share on.
-const STEAL_SHARE: f64 = 0.02;
-/// Swap in use above this share of memory was not put there by idle services.
+/// Share of CPU time stolen by the host above which the machine gets a warning, and a run is disturbed.
+pub const STEAL_SHARE: f64 = 0.02;
+/// More swap in use than the memory size divided by this does not come from idle services.
 const SWAP_SHARE: u64 = 20;
 const MIB: u64 = 1 << 20;
 const LITTLE_MEMORY_BYTES: u64 = 1024 * MIB;
@@ -28,7 +27,7 @@ const SMALL_SHARED_MEMORY_BYTES: u64 = 128 * MIB;
 const SMALL_BUFFER_BYTES: u64 = MIB;
 const LOW_LOCKED_BYTES: u64 = 8 * MIB;
 
-/// What looks for each, gravest first.
+/// Checks, most severe first.
 const CHECKS: [fn(&Environment) -> Option<Warning>; 25] = [
     debug_build,
     noise_detection_off,
@@ -57,7 +56,7 @@ const CHECKS: [fn(&Environment) -> Option<Warning>; 25] = [
     swap_used,
 ];
 
-/// What in `environment` bears on measurements, gravest first.
+/// Returns the warnings for `environment`, most severe first.
 pub fn warnings(environment: &Environment) -> Vec<Warning> {
     CHECKS.iter().filter_map(|check| check(environment)).collect()
 }
@@ -137,7 +136,7 @@ fn few_cpus(environment: &Environment) -> Option<Warning> {
     (allowed == 1).then_some(Warning::FewCpus)
 }
 
-/// The machine's or the group's, whichever is less.
+/// Checks the memory of the machine or of the control group, whichever is less.
 fn little_memory(environment: &Environment) -> Option<Warning> {
     let group = environment.control_group.cgroup_memory_max_bytes.and_then(Amount::number);
     let machine = environment.memory.memory_available_bytes;
@@ -204,7 +203,7 @@ mod tests {
     use super::super::warning::Severity;
     use super::*;
 
-    /// A machine as one would wish it: everything that is looked at is known and well.
+    /// Returns an ideal machine: every property that is checked is known and good.
     fn clean() -> Environment {
         let some = |text: &str| Some(text.to_owned());
         let mut clean = Environment::default();
@@ -356,7 +355,7 @@ mod tests {
         assert_eq!(warnings(&Environment::default()), []);
     }
 
-    /// All that there is to look for, looked for here: a new check needs a planted state.
+    /// Covers every check: a new check needs a planted state.
     #[test]
     fn every_check_was_planted_and_the_gravest_come_first() {
         let mut all: Vec<Warning> = [planted_states(), planted_limits(), planted_notes()]
@@ -379,7 +378,7 @@ mod tests {
         assert!(graveness.len() > 12 && graveness.is_sorted(), "{graveness:?}");
     }
 
-    /// Each says in one line what is so and what to do.
+    /// Each warning states the property and the remedy in one line.
     #[test]
     fn every_warning_has_words_and_a_remedy_of_one_line() {
         for (_, warning) in

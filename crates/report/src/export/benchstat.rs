@@ -1,4 +1,4 @@
-//! Go's benchmark format, which `benchstat` and many CI actions read.
+//! Export in Go's benchmark format, which `benchstat` and many CI actions read.
 //! <https://go.googlesource.com/proposal/+/master/design/14313-benchmark-format.md>
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ pub(super) const EXPORTER: Exporter = Exporter {
 fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
     for file in files {
         write_configuration(&file.results.header, out)?;
-        // Only where it tells files apart: benchstat does not compare what differs here.
+        // Only with several files: benchstat does not compare benchmarks whose configuration differs.
         if files.len() > 1 {
             writeln!(out, "file: {}", one_line(&file.path.display().to_string()))?;
         }
@@ -65,14 +65,14 @@ fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
     for samples in planned.filter_map(|case| cases.get(case.as_str())) {
         write_case(samples, build(file, samples), out)?;
     }
-    // No line of a benchmark: benchstat passes it over.
+    // Not a benchmark line, so benchstat ignores it.
     for line in not_ranked(&file.summaries) {
         writeln!(out, "# fewer than half of its repetitions count: {}", one_line(&line))?;
     }
     Ok(())
 }
 
-/// Which file the custom mechanism of `samples` is, where another file of its name is written too.
+/// Returns a label for the file of the custom mechanism of `samples`, if other results have another file of its name.
 fn build<'a>(file: &'a Summarised, samples: &[&Sample]) -> Option<&'a str> {
     let mechanism = &samples.first()?.run.case.mechanism;
     let summary = file.summaries.iter().find(|summary| summary.case.mechanism == *mechanism)?;
@@ -91,7 +91,7 @@ fn write_case(samples: &[&Sample], build: Option<&str>, out: &mut dyn Write) -> 
     Ok(())
 }
 
-/// The name of a case as Go has it: words, each a key and a value, then the number of CPUs.
+/// Returns the name of a case in Go's form: key-value pairs, then the number of CPUs.
 fn name(sample: &Sample, class: Option<&String>, build: Option<&str>) -> String {
     let case = &sample.run.case;
     let mut words = vec![
@@ -112,7 +112,7 @@ fn name(sample: &Sample, class: Option<&String>, build: Option<&str>) -> String 
     format!("Benchmark{}{words}-{}", quoted(&camel_case(&case.mechanism)), cpus(sample))
 }
 
-/// How many CPUs the case has; where the scheduler chose, how many it can use at once.
+/// Returns the number of CPUs of the case. If the scheduler chooses them, returns the number it can use at once.
 fn cpus(sample: &Sample) -> usize {
     let case = &sample.run.case;
     match case.cpus.iter().collect::<BTreeSet<_>>().len() {
@@ -122,7 +122,7 @@ fn cpus(sample: &Sample) -> usize {
     }
 }
 
-/// What is known beside the time of a message. Bandwidth is exact: its bytes as millionths of MB.
+/// Returns further metrics. Bandwidth is exact: whole bytes are written as millionths of a megabyte.
 fn further(sample: &Sample) -> String {
     let bandwidth = sample
         .bandwidth_bytes_per_s
@@ -137,7 +137,7 @@ fn further(sample: &Sample) -> String {
     parts.into_iter().flatten().map(|part| format!(" {part}")).collect()
 }
 
-/// `unix-stream` as `UnixStream`.
+/// Converts `unix-stream` to `UnixStream`.
 fn camel_case(name: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
@@ -148,7 +148,7 @@ fn camel_case(name: &str) -> String {
     name.split('-').map(word).collect()
 }
 
-/// `text` without what would end a name or a part of it: such characters as `%` and their bytes.
+/// Percent-encodes the characters of `text` that would end a name or a part of it.
 fn quoted(text: &str) -> String {
     let quote = |letter: char| {
         let plain = !letter.is_whitespace() && !is_unsafe(letter) && !"/=%".contains(letter);
@@ -170,7 +170,7 @@ mod tests {
     use ipcperf_results::Sample;
     use ipcperf_results::analysis::Summarised;
 
-    /// A line of Go's benchmark format: its name, its count, and each value behind its unit.
+    /// A line of Go's benchmark format: name, count, and values by unit.
     type Benchmark<'a> = (&'a str, u64, Vec<(&'a str, &'a str)>);
 
     fn benchmark(line: &str) -> Option<Benchmark<'_>> {
@@ -180,7 +180,7 @@ mod tests {
         Some((name, rest[0].parse().unwrap(), values))
     }
 
-    /// Holds each line against the repetition that it is of.
+    /// Checks each line against its repetition.
     pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
         for key in ["goos: linux\n", "goarch: ", "pkg: ipcperf\n", "cpu: "] {
             assert!(text.contains(key), "no {key}");

@@ -1,4 +1,4 @@
-//! Summaries as a sheet: one row for each case and class of CPU pair.
+//! Export of summaries as CSV, with one row for each case and CPU distance class.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use ipcperf_results::analysis::Summarised;
 use super::json::{Row, rows};
 use super::{Exporter, sheet};
 
-/// Summaries as a sheet.
+/// Summaries as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv",
     about: "summaries as a sheet: a row for each case and class of CPU pair",
@@ -36,7 +36,7 @@ mod tests {
     use super::rows;
     use crate::export::tests::{HOSTILE, Sheet, assert_harmless};
 
-    /// Holds each figure of a sheet against its summary.
+    /// Checks each number of a sheet against its summary.
     pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
         let sheet = Sheet::read(text);
         assert_harmless(&sheet);

@@ -1,4 +1,4 @@
-//! Samples as a sheet: one row for each run.
+//! Export of samples as CSV, with one row for each run.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Exporter, sheet};
 
-/// Samples as a sheet.
+/// Samples as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv-runs",
     about: "samples as a sheet: a row for each run, those set aside included",
@@ -21,10 +21,10 @@ pub(super) const EXPORTER: Exporter = Exporter {
     check: tests::check,
 };
 
-/// What is no single figure, and long.
+/// Keys that are long and not single numbers.
 const LEFT_OUT: [&str; 2] = ["round_trip_histogram", "warm_up_slices_ns"];
 
-/// A sample and the file it is from.
+/// A sample with the file that contains it.
 #[derive(Serialize, JsonSchema)]
 struct Row<'a> {
     /// The results file.
@@ -50,7 +50,7 @@ mod tests {
 
     use crate::export::tests::{Sheet, assert_harmless};
 
-    /// Holds each figure of a sheet against its sample.
+    /// Checks each number of a sheet against its sample.
     pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
         let sheet = Sheet::read(text);
         assert_harmless(&sheet);

@@ -1,4 +1,4 @@
-//! Folded stacks: what programs that draw flame graphs read.
+//! Export of folded stacks, the input of flame graph programs.
 //! <https://github.com/brendangregg/FlameGraph#2-fold-stacks>
 
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +30,7 @@ fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The samples of each stack, over all runs that count.
+/// Sums the samples of each stack over all valid runs.
 fn stacks(files: &[Summarised]) -> BTreeMap<String, u64> {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
     for file in files {
@@ -47,7 +47,7 @@ fn stacks(files: &[Summarised]) -> BTreeMap<String, u64> {
     stacks
 }
 
-/// One line, whatever a name of somebody else's may hold.
+/// Formats one line. Names from a file may contain anything, so unsafe characters are replaced.
 fn folded(cell: &str, stack: &str) -> String {
     let plain = |letter: char| if is_unsafe(letter) { '?' } else { letter };
     format!("{};{}", cell.replace(';', ":"), stack).chars().map(plain).collect()
@@ -59,7 +59,7 @@ mod tests {
 
     use ipcperf_results::analysis::Summarised;
 
-    /// Holds the samples of each stack against what the profile told.
+    /// Checks the samples of each stack against the observations of the profile.
     pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
         let mut wanted: BTreeMap<String, u64> = BTreeMap::new();
         for file in files {

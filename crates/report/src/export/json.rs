@@ -1,4 +1,4 @@
-//! Summaries as JSON: what `--json` prints.
+//! Export of summaries as JSON, as printed by `--json`.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub const EXPORTER: Exporter = Exporter {
     check: tests::check,
 };
 
-/// A summary and the file it is from.
+/// A summary with the file that contains it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Row<'a> {
     /// The results file.
@@ -30,7 +30,7 @@ pub(super) struct Row<'a> {
     pub(super) summary: &'a CaseSummary,
 }
 
-/// The summaries of all files, one after the other.
+/// Returns the summaries of all files in order.
 pub(super) fn rows(files: &[Summarised]) -> impl Iterator<Item = Row<'_>> {
     files.iter().flat_map(|file| {
         let row = |summary| Row { file: file.path.display().to_string(), summary };
@@ -52,7 +52,7 @@ mod tests {
     use super::rows;
     use crate::export::tests::HOSTILE;
 
-    /// Holds each object against its summary.
+    /// Checks each object against its summary.
     pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
         let read: Vec<Value> = serde_json::from_str(text).unwrap();
         let wanted: Vec<Value> =

@@ -1,4 +1,4 @@
-//! Tables for issues and pull requests, as GitHub shows them.
+//! Export of tables for issues and pull requests, in GitHub's Markdown.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use super::Exporter;
 use crate::terminal::{Figures, ROOFS, not_ranked, refusals, sections};
 use crate::wording::Beside;
 
-/// Tables as GitHub shows them.
+/// Tables in GitHub's Markdown.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "markdown",
     about: "the tables of ipcperf show, for issues and pull requests",
@@ -20,9 +20,9 @@ pub(super) const EXPORTER: Exporter = Exporter {
     check: tests::check,
 };
 
-/// Sizes stand across where so many characters hold them, as in a terminal; then in one table.
+/// Width, in characters, that decides whether sizes go across or down, as in a terminal. A table is never split.
 const WIDTH: usize = 116;
-/// What would be markup in a text. HTML has its own way to be harmless.
+/// Markdown characters to escape. HTML is escaped separately.
 const MARKUP: &str = "\\`*_[]|~";
 
 fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
@@ -75,7 +75,7 @@ fn write_row(cells: &[String], out: &mut dyn Write, before: &str) -> io::Result<
     writeln!(out, "{before}| {} |", cells.join(" | "))
 }
 
-/// The main figure of every case, to the last digit.
+/// Writes the main metric of every case with all digits.
 fn write_exact(summaries: &[CaseSummary], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n<details>\n<summary>Exact figures</summary>\n")?;
     writeln!(out, "| case | class | figure | median | q1 | q3 | n | low | high |")?;
@@ -86,7 +86,7 @@ fn write_exact(summaries: &[CaseSummary], out: &mut dyn Write) -> io::Result<()>
     writeln!(out, "\n</details>")
 }
 
-/// A row of exact figures; `None` where there are none.
+/// Returns a row of exact numbers, or `None` if the case has none.
 fn exact(case: &CaseSummary) -> Option<Vec<String>> {
     let figure = case.main()?;
     let Spread { median, q1, q3, n } = figure.spread();
@@ -100,7 +100,7 @@ fn exact(case: &CaseSummary) -> Option<Vec<String>> {
     Some(row)
 }
 
-/// `text` in one line, so that it is shown as it is: nothing in it is markup.
+/// Returns `text` on one line with all markup escaped.
 fn text(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.trim().replace("\r\n", "\n").chars() {
@@ -123,7 +123,7 @@ mod tests {
 
     use crate::export::tests::HOSTILE;
 
-    /// The cells of a row of a Markdown table, as they are shown.
+    /// Returns the cells of a row of a Markdown table as displayed.
     fn markdown_cells(line: &str) -> Vec<String> {
         let (mut cells, mut letters) = (vec![String::new()], line.chars().skip(1));
         while let Some(letter) = letters.next() {
@@ -141,7 +141,7 @@ mod tests {
         cells.iter().map(plain).collect()
     }
 
-    /// The rows of the exact figures. Every table must have a blank line before it, or is none.
+    /// Returns the rows of exact numbers. Checks that every table follows a blank line; otherwise it is not a table.
     fn exact_rows(text: &str) -> Vec<Vec<String>> {
         let (mut rows, mut is_exact, mut before) = (Vec::new(), false, "");
         for line in text.lines() {
@@ -156,7 +156,7 @@ mod tests {
         rows
     }
 
-    /// Holds the exact figures against the summaries that they are of.
+    /// Checks the exact numbers against their summaries.
     pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
         let ours = ["<br>", "<details>", "</details>", "<summary>Exact figures</summary>"];
         let plain = ours.iter().fold(text.to_owned(), |text, tag| text.replace(tag, ""));

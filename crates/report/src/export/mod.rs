@@ -1,8 +1,7 @@
-//! Results in the formats of other programs: `ipcperf export` and `--export`.
+//! Export of results in the formats of other programs: `ipcperf export` and `--export`.
 //!
-//! An exporter is one file here and one line in [`EXPORTERS`]. The command, its completions, the list
-//! and the page in `docs/` come from that list. The file also has the way back, with which tests read what
-//! was written.
+//! An exporter is one file here and one entry in [`EXPORTERS`]. The command, its completions, the list and the page in
+//! `docs/` are generated from that list. The file also contains a reader, with which tests check what was written.
 
 mod benchstat;
 mod csv;
@@ -16,24 +15,25 @@ mod tests;
 
 use std::io::{self, Write};
 
-use crate::error::Error;
 use ipcperf_plan::unknown;
 use ipcperf_results::analysis::Summarised;
 
+use crate::error::Error;
+
 pub use json::EXPORTER as JSON;
 
-/// One format.
+/// An export format.
 #[derive(Debug)]
 pub struct Exporter {
     /// Canonical name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One-line description.
     pub about: &'static str,
-    /// What stands in it, and how it is read: a paragraph or more of Markdown.
+    /// Content and usage: one or more paragraphs of Markdown.
     pub details: &'static str,
-    /// Writes the files, one below the other.
+    /// Writes the files one after another.
     pub write: fn(&[Summarised], &mut dyn Write) -> io::Result<()>,
-    /// Reads what it wrote, and holds every number against the files that it was made from, which may have none.
+    /// Reads the output and checks every number against the source files. There may be no files.
     #[cfg(test)]
     check: fn(&str, &[Summarised]),
 }
@@ -48,10 +48,10 @@ pub const EXPORTERS: &[&Exporter] = &[
     &folded::EXPORTER,
 ];
 
-/// The exporter called `name`.
+/// Returns the exporter called `name`.
 ///
 /// # Errors
-/// Usage, with the nearest name or all of them.
+/// Fails with a usage error that suggests the nearest name or lists all of them.
 pub fn find(name: &str) -> Result<&'static Exporter, Error> {
     let known = EXPORTERS.iter().find(|exporter| exporter.name == name).copied();
     let names = EXPORTERS.iter().map(|exporter| exporter.name);

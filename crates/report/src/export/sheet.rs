@@ -1,5 +1,5 @@
-//! Sheets of comma-separated values. Which columns there are is read from the JSON Schema of a row's
-//! type, so that they are the same whatever the rows hold; nested objects are flattened.
+//! Comma-separated values. The columns come from the JSON Schema of the row's type, so that they do not depend on the
+//! data. Nested objects are flattened.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -11,9 +11,9 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A pair of these ends is written as two columns.
+/// Suffixes of the two columns in which a pair is written.
 const ENDS: [&str; 2] = ["low", "high"];
-/// What a spreadsheet takes for the start of a formula, and the mark that says it is none.
+/// Characters that a spreadsheet takes for the start of a formula, and the mark that prevents it.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 const NO_FORMULA: char = '\'';
 
@@ -21,15 +21,15 @@ const NO_FORMULA: char = '\'';
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Column {
     name: String,
-    /// Where its value is in a row: a JSON pointer.
+    /// JSON pointer to its value in a row.
     pointer: String,
 }
 
-/// Writes `rows`, whose type is `T`, below a row of names. Keys of roles, which the type does not
-/// know, are in `roles`; those in `left_out` are not written.
+/// Writes a header and `rows`, whose type is `T`. `roles` lists the keys of roles, which the type does not contain.
+/// Keys in `left_out` are not written.
 ///
 /// # Errors
-/// That `out` cannot be written.
+/// Fails if writing to `out` fails.
 pub(super) fn write<T: JsonSchema>(
     roles: &BTreeSet<String>,
     left_out: &[&str],
@@ -63,18 +63,18 @@ fn columns<T: JsonSchema>(roles: &BTreeSet<String>) -> Vec<Column> {
     columns
 }
 
-/// The keys of an object in the order of its type: properties are sorted, what is required is not.
+/// Returns the keys of an object in the order of its type. `properties` is sorted, but `required` is not.
 fn keys(schema: &Value) -> Vec<&str> {
     let required = schema["required"].as_array().into_iter().flatten();
     required.filter_map(Value::as_str).collect()
 }
 
-/// One more step of a JSON pointer.
+/// Appends a key to a JSON pointer.
 fn pointer(base: &str, key: &str) -> String {
     format!("{base}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Finds the columns below the keys of a row.
+/// Collects the columns of a row's keys.
 struct Finder<'a> {
     schema: &'a Value,
     roles: &'a BTreeSet<String>,
@@ -104,7 +104,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What `part` is where it is there: behind a reference, beside null.
+    /// Returns the schema behind `part`: follows a reference, and skips null alternatives.
     fn resolved(&self, part: &'a Value) -> &'a Value {
         let choices = part["anyOf"].as_array();
         let there = choices.and_then(|all| all.iter().find(|one| one["type"] != "null"));
@@ -114,7 +114,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// A value as the text of a cell.
+/// Formats a value as the text of a cell.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -141,8 +141,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// `text`, marked where a spreadsheet would take it for a formula. A mark that was there before is
-/// marked too, so that taking off one gives the text again.
+/// Marks `text` if a spreadsheet would take it for a formula. Text that already starts with the mark gets another one,
+/// so that removing one mark always restores the text.
 fn defused(text: &str) -> String {
     let dangerous = |first: char| FORMULA.contains(&first) || first == NO_FORMULA;
     let text = printable(text);

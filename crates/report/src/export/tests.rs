@@ -1,17 +1,16 @@
-//! What is exported, read back by each format's own check: every number must be the one that was exported, to the
-//! last bit, and every text the same, whatever is in it.
+//! Tests that read each export back with the check of its format: every number must be identical to the last bit, and
+//! every text the same, whatever it contains.
 
 use ipcperf_model::instrument::profile::{Row, Stack};
 use ipcperf_model::observation::Observation;
 use ipcperf_model::workload::Kind;
-use ipcperf_results::testing::sample;
-use ipcperf_results::testing::summarised;
+use ipcperf_results::testing::{sample, summarised};
 use ipcperf_results::{ObservationRecord, RefusedRecord, Sample};
 use serde_json::Value;
 
 use super::*;
 
-/// Everything that is markup, or a separator, or a formula, somewhere.
+/// Characters that are markup, separators or formulas in some format.
 pub(super) const HOSTILE: &str =
     "=cmd|' /C calc'!A0, \"a\"\nb|c <script>x</script> @d `e` _f_ [g](h) \\| &amp; %";
 
@@ -30,7 +29,7 @@ fn a_file_of_nothing_can_be_exported() {
     for exporter in EXPORTERS {
         (exporter.check)(&written(exporter, &files), &files);
     }
-    // The columns do not depend on what was measured.
+    // The columns do not depend on the data.
     let (empty, full) =
         (written(&csv::EXPORTER, &files), written(&csv::EXPORTER, &[measured("a", 1)]));
     let head = |text: &str| text.lines().next().unwrap().replace("sender_cpu", "").len();
@@ -53,8 +52,8 @@ fn written(exporter: &Exporter, files: &[Summarised]) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// Streams and round trips on one CPU and two, at two distances, with losses, options, roles, what
-/// was set aside and what was refused. `factor` makes figures that no short decimal number is.
+/// Returns streams and round trips on one and two CPUs, at two distances, with losses, options, roles, excluded runs
+/// and refused cases. `factor` produces numbers without a short decimal form.
 fn measured(path: &str, factor: u64) -> Summarised {
     let mut samples = Vec::new();
     for (place, mechanism) in (3..).zip(["pipe", "unix-stream-named", "udp", "null"]) {
@@ -67,7 +66,7 @@ fn measured(path: &str, factor: u64) -> Summarised {
             }
         }
     }
-    let refused = RefusedRecord { case: samples[0].run.case.clone(), reason: HOSTILE.to_owned() };
+    let refused = RefusedRecord::new(samples[0].run.case.clone(), None, HOSTILE.to_owned());
     let seen = samples.iter().zip(1..).map(|(sample, number)| stack(sample, number * factor));
     let seen = seen.collect();
     let mut file = summarised(path, samples, vec![refused]);
@@ -75,7 +74,7 @@ fn measured(path: &str, factor: u64) -> Summarised {
     file
 }
 
-/// What the profile saw of a run.
+/// Returns an observation of the profile for a run.
 fn stack(run: &Sample, samples: u64) -> ObservationRecord {
     let row = Row::Stack(Stack { stack: "sender;write;Vec<[u8; 4]>\nx_[k]".to_owned(), samples });
     let told = Observation::of(Some("sender"), &row);
@@ -102,7 +101,7 @@ fn planted(mechanism: &str, kind: Kind, block: u32, elapsed_ns: u64) -> Sample {
     sample
 }
 
-/// A sheet as anyone reads it, but that texts lose the mark that says they are no formula.
+/// A parsed CSV file. Texts have the mark against formulas removed.
 pub(super) struct Sheet {
     head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
@@ -127,7 +126,7 @@ impl Sheet {
         (!text.is_empty()).then(|| text.parse().unwrap())
     }
 
-    /// Each of the numbers in `object` is in `row`, under its key; so is what is missing.
+    /// Checks that `row` contains each number of `object` under its key, and empty cells for missing ones.
     pub(super) fn assert_holds(&self, row: usize, object: &Value, prefix: &str) {
         for (key, value) in object.as_object().unwrap() {
             let column = format!("{prefix}{key}");
@@ -145,7 +144,7 @@ impl Sheet {
     }
 }
 
-/// No cell starts as a formula does.
+/// Checks that no cell starts like a formula.
 pub(super) fn assert_harmless(sheet: &Sheet) {
     let formulas =
         sheet.rows.iter().flatten().filter(|cell| cell.starts_with(['=', '+', '-', '@']));

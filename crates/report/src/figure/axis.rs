@@ -1,9 +1,9 @@
-//! Axes: from values to places, and the ticks between.
+//! Axes: mapping of values to positions, and tick marks.
 
 use super::quantity::Quantity;
 use super::scale::Scale;
 
-/// An axis that holds all values it was made for.
+/// An axis that covers all values for which it was created.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub(super) quantity: Quantity,
@@ -11,15 +11,15 @@ pub(super) struct Axis {
     high: f64,
 }
 
-/// More ticks than this do not fit a panel.
+/// Maximum number of ticks that fit a panel.
 const MOST_TICKS: f64 = 6.0;
-/// Room beyond the outermost values, as a share of the axis.
+/// Margin beyond the outermost values, as a share of the axis.
 const MARGIN: f64 = 0.03;
-/// An axis of one value reaches so far either side, as a factor.
+/// Factor by which the axis of a single value extends on each side.
 const AROUND: f64 = 1.5;
 
 impl Axis {
-    /// The axis of `quantity` for `values`; those that have no place on it are left out.
+    /// Creates the axis of `quantity` that covers `values`. Values without a position on its scale are ignored.
     pub(super) fn over(quantity: Quantity, values: impl Iterator<Item = f64>) -> Option<Self> {
         let fits = |value: &f64| is_placed(quantity.scale(), *value);
         let (low, high) = match quantity.scale() {
@@ -39,12 +39,12 @@ impl Axis {
         Some(Self { quantity, low, high })
     }
 
-    /// The axis of `quantity` from `low` to `high`, which have a place on it.
+    /// Creates the axis of `quantity` from `low` to `high`, which must have a position on its scale.
     pub(super) const fn between(quantity: Quantity, low: f64, high: f64) -> Self {
         Self { quantity, low, high }
     }
 
-    /// Where `value` lies, from 0 to 1 along the axis; `None` for what has no place on it.
+    /// Returns the position of `value`, from 0 to 1 along the axis, or `None` if it has none.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let scale = self.quantity.scale();
         let place = match scale {
@@ -56,27 +56,17 @@ impl Axis {
         (is_placed(scale, value) && place.is_finite()).then_some(place)
     }
 
-    /// Whether `value` lies on the axis.
+    /// Whether `value` is on the axis.
     pub(super) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// `value`, or the end of the axis that is nearest to it.
+    /// Returns `value` clamped to the axis.
     pub(super) fn nearest(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
 
-    /// How many rows it has, where it has rows.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "rows are few and counted from 0"
-    )]
-    pub(super) fn rows(&self) -> usize {
-        (self.high - self.low).round() as usize
-    }
-
-    /// The values that have a tick, with what it says.
+    /// Returns the tick values with their labels.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let values = match self.quantity.scale() {
             Scale::Binary => self.powers_of_two(),
@@ -94,7 +84,7 @@ impl Axis {
         stepped(first, last, step).map(f64::exp2).collect()
     }
 
-    /// Powers of ten where there are several, else 1, 2 and 5 of each, or still finer.
+    /// Returns powers of ten if there are several; otherwise 1, 2 and 5 of each, or finer steps.
     fn decimals(&self) -> Vec<f64> {
         let decades = self.high.log10() - self.low.log10();
         let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
@@ -113,19 +103,19 @@ impl Axis {
         values.filter(|&value| self.holds(value)).collect()
     }
 
-    /// Round values at equal distance, for an axis shorter than a decade.
+    /// Returns round values at equal distances, for an axis shorter than a decade.
     fn even(&self) -> Vec<f64> {
         let rough = (self.high - self.low) / (MOST_TICKS - 2.0);
         let power = 10_f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
         let step = step.unwrap_or(rough);
         let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
-        // Nothing is not less than nothing: -0 would be told with its sign.
+        // Adding 0 turns -0 into 0; otherwise the label would have a minus sign.
         stepped(first, last, 1.0).map(|k| k * step + 0.0).collect()
     }
 }
 
-/// `from`, and on by `step` up to `to`; bounded, whatever a file says.
+/// Counts from `from` to `to` in steps of `step`. The number of values is limited, because a file may contain anything.
 fn stepped(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
     const MOST: usize = 64;
     std::iter::successors(Some(from), move |at| Some(at + step))
@@ -140,7 +130,7 @@ fn is_placed(scale: Scale, value: f64) -> bool {
     }
 }
 
-/// The ends of an axis that has 0 on it.
+/// Returns the ends of an axis that includes 0.
 fn evenly(low: f64, high: f64) -> (f64, f64) {
     let (low, high) = (low.min(0.0), high.max(0.0));
     let room = (high - low) * MARGIN;

@@ -1,4 +1,4 @@
-//! A chart: what a description comes to for the files at hand, before it is drawn.
+//! Charts: the content of a figure for given files, before drawing.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::axis::Axis;
 use super::description::Statistic;
 use super::group::is_drawn;
 
-/// The names of all series of a report, in order: a series has one look in all its figures.
+/// The names of all series of a report, in order. A series has the same style in all figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     names: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Those of `files`, in the order they are met.
+    /// Collects the series of `files`, in order of appearance.
     #[cfg(test)]
     pub fn of(files: &[Summarised]) -> Self {
         let mut all = Self::default();
@@ -24,7 +24,7 @@ impl Names {
         all
     }
 
-    /// Adds those of `files` that are new.
+    /// Adds the new series of `files`.
     pub fn add(&mut self, files: &[Summarised]) {
         for case in files.iter().flat_map(|file| &file.summaries).filter(|case| is_drawn(case)) {
             self.called(&case.series());
@@ -35,7 +35,7 @@ impl Names {
         self.numbers.get(&case.series()).copied()
     }
 
-    /// The number of the series `name`, which is new if it is not known.
+    /// Returns the number of the series `name`, adding it if it is new.
     pub(super) fn called(&mut self, name: &str) -> usize {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -45,115 +45,115 @@ impl Names {
         self.names.len() - 1
     }
 
-    /// The name of series `number`.
+    /// Returns the name of series `number`.
     pub fn name(&self, number: usize) -> &str {
         self.names.get(number).map_or("", String::as_str)
     }
 }
 
-/// What is to be drawn.
+/// A figure ready to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Names it, in links and as a file.
+    /// Name, used in links and file names.
     pub name: String,
-    /// What is drawn of the samples of a case.
+    /// Statistic shown for the samples of a case.
     pub(super) statistic: Statistic,
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// One for each question, side by side.
+    /// Panels, one for each question, side by side.
     pub panels: Vec<Panel>,
-    /// What to look for, and what is shown.
+    /// Captions: features to look for, and explanations of the marks.
     pub notes: Vec<String>,
 }
 
-/// One of a chart's pictures.
+/// A panel of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
     pub title: String,
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) content: Content,
-    /// What the machine has to say.
+    /// Hardware limits.
     pub(super) guides: Vec<Guide>,
-    /// The sizes of the caches, where they lie on the axis across.
+    /// Cache sizes within the horizontal axis, with names.
     pub(super) caches: Vec<(f64, &'static str)>,
-    /// What a test found.
+    /// Findings of tests.
     pub(super) findings: Vec<Finding>,
 }
 
-/// A line that no series makes, in the units of the axes.
+/// A reference line, in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guide {
     pub(super) name: &'static str,
     pub(super) lines: Vec<Vec<[f64; 2]>>,
 }
 
-/// Something found, with its interval.
+/// A value found by a test, with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// On which axis it lies.
+    /// Axis of the value.
     pub along: Along,
-    /// In the unit of the axis.
+    /// The value, in the unit of the axis.
     pub at: f64,
-    /// The ends of its interval; an end that is not known lies beyond the axis.
+    /// Ends of the interval. An unknown end is beyond the axis.
     pub interval: Option<[f64; 2]>,
-    /// What stands beside it.
+    /// Label.
     pub words: String,
-    /// The number of the series that it is of; none where it is of several.
+    /// Number of its series. `None` if it belongs to several.
     pub series: Option<usize>,
 }
 
-/// On which axis it lies.
+/// Axis of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
-    /// On the axis across.
+    /// The horizontal axis.
     Across,
-    /// On the axis that goes up.
+    /// The vertical axis.
     Up,
 }
 
-/// What a panel shows, in the units of its axes.
+/// Data shown in a panel, in the units of its axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Content {
     pub(super) curves: Vec<Curve>,
-    /// What the rows are, where it has rows.
+    /// Labels of the rows, if there are rows.
     pub(super) rows: Vec<String>,
 }
 
-/// What a panel shows of a series.
+/// Data of one series in a panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Curve {
-    /// Its number among the [`Names`].
+    /// Number of the series in [`Names`].
     pub(super) series: usize,
     pub(super) line: Vec<[f64; 2]>,
-    /// x, low and high.
+    /// Band around the line: x, low and high.
     pub(super) band: Vec<[f64; 3]>,
-    /// From x, y to x, y.
+    /// Start (x, y) and end (x, y) of each whisker.
     pub(super) whiskers: Vec<[f64; 4]>,
     pub(super) points: Vec<Point>,
 }
 
-/// A mark whose words are shown to who points at it.
+/// A mark with a tooltip.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
-    /// Its area, 1 as usual.
+    /// Area of the mark, normally 1.
     pub(super) weight: f64,
     pub(super) trust: Trust,
     pub(super) words: String,
 }
 
-/// Whether a value counts.
+/// Whether a value comes from valid runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     Counted,
-    /// The machine held up every run: better than nothing, but not to be believed.
+    /// Every run was disturbed: better than nothing, but unreliable.
     HeldUp,
 }
 
 impl Chart {
-    /// Numbers of the series that have something in it.
+    /// Returns the numbers of the series that have data in the chart.
     pub fn series(&self) -> Vec<usize> {
         let curves = self.panels.iter().flat_map(|panel| &panel.content.curves);
         let mut series: Vec<usize> = curves.map(|curve| curve.series).collect();
@@ -162,7 +162,7 @@ impl Chart {
         series
     }
 
-    /// The guides that some panel has, each once.
+    /// Returns the names of the guides in any panel, without duplicates.
     pub fn guides(&self) -> Vec<&'static str> {
         let all = self.panels.iter().flat_map(|panel| &panel.guides);
         let mut names: Vec<&'static str> = all.map(|guide| guide.name).collect();

@@ -1,4 +1,4 @@
-//! Figures of what was counted: one for each event and ratio that files have, over the buffer size.
+//! Figures of counted events: one for each event and ratio in the files, over the buffer size.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use ipcperf_results::analysis::{CountKind, Summarised, What};
 use super::description::{Band, Description, Reference, Sizes, Statistic};
 use super::quantity::Quantity;
 
-/// Nobody looks at more; a file of somebody else's may have any number.
+/// Maximum number of figures. A file from elsewhere may have any number of events.
 const MOST: usize = 40;
-/// What links and files are called.
+/// Maximum length of a name in links and file names.
 const LONGEST_NAME: usize = 60;
 
-/// The figures of all that was counted in `files`, in the order of their names.
+/// Returns the figures of everything counted in `files`, sorted by name.
 pub fn counted(files: &[Summarised]) -> Vec<Description> {
     let cases = files.iter().flat_map(|file| &file.summaries);
     let all: BTreeSet<&What> =
         cases.flat_map(|case| &case.counted).map(|counted| &counted.what).collect();
     let lines = all.into_iter().filter(|what| what.kind != CountKind::Share);
     let mut slugs = BTreeSet::new();
-    // Of two names that differ in what links cannot hold, the first has the figure.
+    // If two names become the same link, only the first gets a figure.
     let figures = lines.map(description).filter(|figure| slugs.insert(figure.name.clone()));
     figures.take(MOST).collect()
 }
@@ -51,7 +51,7 @@ fn description(what: &What) -> Description {
     }
 }
 
-/// A name fit for links and files.
+/// Converts a name to a form suitable for links and file names.
 fn slug(name: &str) -> String {
     let fit = |letter: char| match letter.to_ascii_lowercase() {
         letter @ ('a'..='z' | '0'..='9') => letter,

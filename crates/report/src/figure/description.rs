@@ -1,4 +1,4 @@
-//! What a figure is to show. A figure is one [`Description`] and no code of its own.
+//! Descriptions of figures. A figure is one [`Description`] without code of its own.
 
 use std::borrow::Cow;
 
@@ -6,71 +6,71 @@ use ipcperf_model::workload::Kind;
 
 use super::quantity::Quantity;
 
-/// What stands on which axis, of which cases, by which statistic, with what beside it. Series are
-/// mechanisms with their options; each mode, placement, distance of the CPUs and kernel buffer has a
-/// panel, and several results files stand side by side.
+/// A declarative description of a figure: the quantities on its axes, the cases, the statistic and the reference lines.
+/// Series are mechanisms with their options. Each mode, placement, CPU distance class and kernel buffer has its own
+/// panel. The panels of several results files are side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// Names the figure, in links and as a file.
+    /// Name, used in links and file names.
     pub name: Cow<'static, str>,
-    /// What it is.
+    /// Title.
     pub title: Cow<'static, str>,
-    /// What to look for in it.
+    /// Caption: the feature to look for.
     pub see: &'static str,
-    /// Cases of this workload only.
+    /// Only cases of this workload.
     pub workload: Option<Kind>,
-    /// Cases of these sizes only.
+    /// Only cases of these sizes.
     pub sizes: Sizes,
-    /// What lies across.
+    /// Quantity on the horizontal axis.
     pub x: Quantity,
-    /// What goes up.
+    /// Quantity on the vertical axis.
     pub y: Quantity,
-    /// What is drawn of the samples of a case.
+    /// Statistic shown for the samples of a case.
     pub statistic: Statistic,
-    /// What the machine has to say about it.
+    /// Reference lines from the machine.
     pub references: &'static [Reference],
 }
 
-/// Which buffer sizes.
+/// Selection of buffer sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// Each of them.
+    /// All sizes.
     All,
-    /// The smallest and the largest, a panel each.
+    /// The smallest and the largest size, each in its own panel.
     Ends,
 }
 
-/// What is drawn of the samples of a case.
+/// Statistic shown for the samples of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
-    /// The median of the repetitions with a band; where they have several modes, the largest mode
-    /// with the others beside it, for no middle stands for them.
+    /// The median of the repetitions with a band. If they have several modes, the largest mode, with the other modes as
+    /// separate marks: no single central value would represent them.
     Median(Band),
-    /// The cumulated distribution of the single values in all repetitions together.
+    /// The cumulative distribution of the single values, pooled over all repetitions.
     Distribution,
-    /// Each mode with its share, where there are several.
+    /// Each mode with its share, for cases with several modes.
     Modes,
 }
 
-/// What lies around a median.
+/// Band around a median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Band {
     /// The middle half of the repetitions.
     Quartiles,
 }
 
-/// What the machine has to say about a figure.
+/// Reference line or mark from the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// What the machine cannot beat.
+    /// The hardware limit.
     Limit,
     /// The whole: 100 %.
     Whole,
-    /// The sizes of the caches, across.
+    /// The cache sizes, on the horizontal axis.
     Caches,
 }
 
-/// The figures of a report, in its order: each is one entry.
+/// The figures of a report, in order.
 pub const FIGURES: &[Description] = &[
     Description {
         name: Cow::Borrowed("bandwidth"),

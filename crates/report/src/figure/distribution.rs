@@ -1,4 +1,4 @@
-//! The cumulated distribution of single round trips, all kept repetitions of a case together.
+//! Cumulative distribution of single round trips, pooled over all valid repetitions of a case.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use ipcperf_results::analysis::CaseSummary;
 use super::chart::{Content, Curve, Names, Point, Trust};
 use super::group::Group;
 
-/// Shares of the trips that get a mark.
+/// Cumulative shares that get a mark.
 const MARKED: [f64; 8] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
-/// Steps of the line from no trip to nearly all of them.
+/// Number of steps of the line from 0 to nearly 1.
 const STEPS: u32 = 200;
-/// Where the line ends: the few trips beyond would decide the width of the picture.
+/// Cumulative share at which the line ends. The few trips beyond would determine the width of the figure.
 const LAST: f64 = 0.999;
 
-/// One curve for each series of the group.
+/// Returns one curve for each series of the group.
 pub(super) fn curves(group: &Group, names: &Names) -> Content {
     let mut wanted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for case in &group.cases {
@@ -53,14 +53,14 @@ fn curve(case: &CaseSummary, series: usize, trips: &Trips) -> Curve {
     }
 }
 
-/// Times of trips, ascending, with how many were that or less.
+/// Durations of round trips in ascending order, each with the number of trips of at most that duration.
 struct Trips {
     cumulated: Vec<(u64, u64)>,
     count: u64,
 }
 
 impl Trips {
-    /// Those of all `histograms`; `None` where there are none, or one cannot be read.
+    /// Pools `histograms`. `None` if there are none or one cannot be read.
     fn of(histograms: &[&str]) -> Option<Self> {
         let pooled = pool(histograms.iter().copied()).ok()?;
         let mut count: u64 = 0;
@@ -72,7 +72,7 @@ impl Trips {
         (count > 0).then_some(Self { cumulated, count })
     }
 
-    /// The least time that `share` of the trips did not exceed, ns.
+    /// Returns the shortest duration that `share` of the trips did not exceed, ns.
     #[allow(clippy::cast_precision_loss, reason = "times and shares for a picture")]
     fn quantile(&self, share: f64) -> f64 {
         let wanted = share * self.count as f64;

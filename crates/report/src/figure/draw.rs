@@ -1,5 +1,5 @@
-//! One panel as SVG. Colours stand in attributes, for print; a page's style sheet overrides them by
-//! class, for the dark.
+//! Rendering of one panel as SVG. Colors are attributes, for print; the style sheet of a page overrides them by class,
+//! for dark mode.
 
 use maud::{Markup, html};
 
@@ -12,12 +12,12 @@ use super::frame::{
 use super::reference::guide_dashes;
 use super::style::{MARKS, Style};
 
-/// Where a panel stands: by itself in a page, or at a place in a sheet.
+/// Position of a panel: standalone in a page, or within a sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Standing {
-    /// By itself in a page.
+    /// Standalone in a page.
     Page,
-    /// With its corner at this place of a sheet.
+    /// In a sheet, with its upper left corner at this position.
     Sheet {
         /// Distance from the left edge of the sheet, px.
         left: f64,
@@ -26,7 +26,7 @@ pub enum Standing {
     },
 }
 
-/// Outlines that points refer to; once for each document.
+/// Returns the outlines that points refer to. Each SVG or HTML document needs them once.
 pub fn marks() -> Markup {
     html! {
         defs {
@@ -37,7 +37,7 @@ pub fn marks() -> Markup {
     }
 }
 
-/// A panel of `chart`.
+/// Draws a panel of `chart`.
 pub fn panel(chart: &Chart, panel: &Panel, names: &Names, standing: Standing) -> Markup {
     let frame = Frame::new(chart, panel, names);
     let height = height(panel);
@@ -92,7 +92,7 @@ impl Frame<'_> {
         let below = short(self.bottom + TICK_BELOW);
         let middle = f64::midpoint(self.left, self.right);
         let title = self.x.quantity.title();
-        // Wider than the plot, it must still not leave the panel.
+        // A title wider than the plot must still fit in the panel.
         let middle = middle.min(WIDTH - width(title) / 2.0).max(width(title) / 2.0);
         html! {
             @for (at, label) in self.ticks_across() {
@@ -107,7 +107,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The ticks across, those without a label that have no room for it.
+    /// Returns the ticks of the horizontal axis. Ticks without enough room have no label.
     fn ticks_across(&self) -> Vec<(f64, Option<String>)> {
         const APART: f64 = 6.0;
         let mut taken = 0.0;
@@ -175,7 +175,7 @@ impl Frame<'_> {
         let Some((x, y)) = self.place(point.x, point.y) else {
             return html! {};
         };
-        // What does not count is hollow.
+        // Unreliable points are hollow.
         let (fill, stroke) = match point.trust {
             Trust::Counted => ("currentColor", None),
             Trust::HeldUp => ("none", Some("currentColor")),
@@ -229,7 +229,7 @@ impl Frame<'_> {
     }
 }
 
-/// A path through `places`.
+/// Returns the SVG path through `places`.
 fn joined(places: impl Iterator<Item = (f64, f64)>) -> String {
     let mut path = String::new();
     for (x, y) in places {

@@ -1,4 +1,4 @@
-//! Figures as files of their own: SVG, and from it PDF and PNG.
+//! Figures as separate files: SVG, and PDF and PNG converted from it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,21 @@ use super::chart::{Chart, Names};
 use super::sheet::sheet;
 use crate::error::Error;
 
-/// Pixels for each unit of the picture: sharp on any screen.
+/// Pixels per unit of the figure, for sharp display on any screen.
 const PIXELS: f32 = 2.0;
 
-/// What was written, and what could not be made here.
+/// The files written, and the reason if some could not be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     pub files: Vec<PathBuf>,
-    /// Why there is no PDF or PNG, with the remedy.
+    /// Reason why there is no PDF or PNG, with the remedy.
     pub lacking: Option<String>,
 }
 
-/// Writes each of `charts` into `folder`, which is made where it is not there: NAME.svg, NAME.pdf
-/// and NAME.png.
+/// Writes each of `charts` to `folder` as NAME.svg, NAME.pdf and NAME.png. Creates the folder if needed.
 ///
 /// # Errors
-/// That a file cannot be written.
+/// Fails if a file cannot be written.
 pub fn write_all<'c>(
     charts: impl Iterator<Item = &'c Chart>,
     names: &Names,
@@ -61,7 +60,7 @@ pub fn write_all<'c>(
     Ok(written)
 }
 
-/// The same picture as PDF and as PNG.
+/// Converts a figure to PDF and PNG.
 fn converted(svg: &str, options: &Options) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
     let tree = Tree::from_str(svg, options).map_err(|error| error.to_string())?;
     let pdf = svg2pdf::to_pdf(&tree, ConversionOptions::default(), PageOptions::default())

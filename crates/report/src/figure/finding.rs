@@ -1,4 +1,4 @@
-//! What a test found, marked where it lies in a panel: a peak, a crossing, a height, a bound.
+//! Findings of tests as marks in a panel: a peak, a crossing, a height, a bound.
 
 use maud::{Markup, html};
 
@@ -7,14 +7,14 @@ use super::chart::{Along, Finding};
 use super::frame::{ABOVE, FONT, Frame, GROUND, TEXT, cut, letters, short, width};
 use super::style::Style;
 
-/// Words where they stand: left, right, and the line that they stand on.
+/// Position of a label: left, right and baseline.
 type Place = (f64, f64, f64);
 
-/// The height of a line of words.
+/// Height of a line of text.
 const LINE: f64 = FONT + 2.0;
 
 impl Finding {
-    /// The ends of its interval as far as they lie on `axis`; `None` where nothing of it does.
+    /// Returns the ends of the interval, clamped to `axis`. `None` if no part of it is on the axis.
     fn on(&self, axis: &Axis) -> Option<[f64; 2]> {
         let [low, high] = self.interval?;
         let ends = [axis.nearest(low), axis.nearest(high)];
@@ -22,7 +22,7 @@ impl Finding {
     }
 }
 
-/// All of a panel's findings.
+/// Draws all findings of a panel.
 pub(super) fn findings(frame: &Frame<'_>, findings: &[Finding]) -> Markup {
     let mut taken: Vec<Place> = Vec::new();
     html! {
@@ -48,7 +48,7 @@ fn one(frame: &Frame<'_>, finding: &Finding, taken: &mut Vec<Place>) -> Markup {
     }
 }
 
-/// Its interval, across the whole plot the other way.
+/// Draws the interval as a band across the whole plot.
 fn band(frame: &Frame<'_>, finding: &Finding) -> Option<Markup> {
     let (left, top, right, bottom) = match finding.along {
         Along::Across => {
@@ -66,7 +66,7 @@ fn band(frame: &Frame<'_>, finding: &Finding) -> Option<Markup> {
     })
 }
 
-/// What was found itself.
+/// Draws the line at the value itself.
 fn middle(frame: &Frame<'_>, finding: &Finding) -> Option<Markup> {
     let (from, to) = match finding.along {
         Along::Across if frame.x.holds(finding.at) => {
@@ -85,7 +85,7 @@ fn middle(frame: &Frame<'_>, finding: &Finding) -> Option<Markup> {
     })
 }
 
-/// Where its words stand: near it, and below those that stand there already.
+/// Returns the position of the label: near the finding, and below labels that are already there.
 fn place(
     frame: &Frame<'_>,
     words: &str,

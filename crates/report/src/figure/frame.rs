@@ -1,56 +1,60 @@
-//! Where the plot lies in a panel, and how much room its words take.
+//! Geometry of a panel: position of the plot, and room for its text.
 
 use super::axis::Axis;
 use super::chart::{Chart, Names, Panel};
 use super::description::Statistic;
 use super::quantity::Quantity;
 
-/// A panel is this wide: a phone's width, so that its text is as large there as it says.
+/// Width of a panel: that of a phone, so that text appears there at its nominal size.
 pub(super) const WIDTH: f64 = 360.0;
-pub(super) const HEIGHT: f64 = 280.0;
-/// What a row needs: its label, and its dots below.
+/// Height of a panel without rows.
+const HEIGHT: f64 = 280.0;
+/// Height of a row: its label with the dots below.
 pub(super) const ROW: f64 = 32.0;
+/// Size of the font, units of the figure.
 pub(super) const FONT: f64 = 11.0;
-/// Above the plot: the title of the axis that goes up, and the names of caches.
+/// Room above the plot, for the title of the vertical axis and the names of caches.
 pub(super) const ABOVE: f64 = 32.0;
-/// Below it: ticks, and the title of the axis across.
-pub(super) const BELOW: f64 = 38.0;
-/// From a line to the foot of the label that stands left of it.
+/// Room below the plot, for tick labels and the title of the horizontal axis.
+const BELOW: f64 = 38.0;
+/// Distance from a grid line down to the baseline of the label to its left.
 pub(super) const BESIDE_TICK: f64 = 4.0;
-/// From the plot down to the foot of a tick's label, and to that of the title.
+/// Distance from the plot down to the baseline of the tick labels and to that of the title.
 pub(super) const TICK_BELOW: f64 = 18.0;
 pub(super) const TITLE_BELOW: f64 = 34.0;
-/// How far letters reach above their foot and below it, in common fonts without serifs.
-pub(super) const ASCENT: f64 = 0.93 * FONT;
-pub(super) const DESCENT: f64 = 0.24 * FONT;
+/// Height of letters above and below the baseline, in common sans-serif fonts.
+const ASCENT: f64 = 0.93 * FONT;
+const DESCENT: f64 = 0.24 * FONT;
 const _: () = assert!(
     BESIDE_TICK + DESCENT <= TICK_BELOW - ASCENT,
     "at the corner, the labels of the two axes lie upon one another"
 );
 const _: () =
     assert!(TICK_BELOW + DESCENT <= TITLE_BELOW - ASCENT && TITLE_BELOW + DESCENT <= BELOW);
-/// At least this is left free on the right, for half a tick's label.
-pub(super) const RIGHT: f64 = 14.0;
-/// Letters that fit the label of a row, in a font as wide as fonts without serifs come.
+/// Minimum room on the right, for half a tick label.
+const RIGHT: f64 = 14.0;
+/// Maximum number of rows in a panel. The tables contain the rest.
+pub(super) const MOST_ROWS: usize = 60;
+/// Number of letters that fit in a row label, even in a wide sans-serif font.
 pub(super) const ROW_LETTERS: usize = 54;
-/// Lines are labelled at their ends where there are no more than these.
-pub(super) const MOST_LABELLED: usize = 4;
-/// Longer names stay in the legend.
-pub(super) const LONGEST_LABEL: f64 = 84.0;
+/// Maximum number of lines that are labeled at their ends.
+const MOST_LABELLED: usize = 4;
+/// Maximum width of such a label. Longer names are only in the legend.
+const LONGEST_LABEL: f64 = 84.0;
 
 pub(super) const TEXT: &str = "#333333";
-/// What lies around words that cross lines.
+/// Background color, drawn around text that crosses lines.
 pub(super) const GROUND: &str = "#ffffff";
 pub(super) const FAINT: &str = "#d8d8d8";
 pub(super) const GUIDE: &str = "#666666";
 
-/// How wide a text is at most, in common fonts without serifs.
+/// Returns the maximum width of a text in common sans-serif fonts.
 #[allow(clippy::cast_precision_loss, reason = "words of a label")]
 pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * FONT * 0.64
 }
 
-/// How many letters fit `room`.
+/// Returns the number of letters that fit in `room`.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -60,18 +64,18 @@ pub(super) fn letters(room: f64) -> usize {
     (room / width("m")).max(1.0) as usize
 }
 
-/// Where the plot lies in a panel.
+/// Geometry of the plot within a panel.
 pub(super) struct Frame<'a> {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) bottom: f64,
     pub(super) x: &'a Axis,
     pub(super) y: &'a Axis,
-    /// Labels at the ends of the lines: text, height of the end.
+    /// Labels at the ends of lines: text, height and series.
     pub(super) ends: Vec<(String, f64, usize)>,
 }
 
-/// How high a panel is.
+/// Returns the height of a panel.
 #[allow(clippy::cast_precision_loss, reason = "rows are few")]
 pub(super) fn height(panel: &Panel) -> f64 {
     match panel.content.rows.len() {
@@ -80,7 +84,7 @@ pub(super) fn height(panel: &Panel) -> f64 {
     }
 }
 
-/// A number as it stands in SVG: tenths of a unit are below what is seen.
+/// Formats a number for SVG, with one decimal: less than a tenth of a unit is invisible.
 pub(super) fn short(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
@@ -103,7 +107,7 @@ impl<'a> Frame<'a> {
         frame
     }
 
-    /// Labels at the ends of lines, where they are few and their names short.
+    /// Labels the ends of lines if there are few of them and the names are short.
     fn label_ends(&mut self, chart: &Chart, panel: &Panel, names: &Names) {
         let curves = &panel.content.curves;
         let is_over_sizes = matches!(chart.statistic, Statistic::Median(_));
@@ -135,11 +139,9 @@ impl<'a> Frame<'a> {
 
     pub(super) fn up(&self, value: f64) -> Option<f64> {
         let place = self.y.place(value)?;
-        Some(match self.y.rows() {
-            _ if !self.has_rows() => self.bottom - place * (self.bottom - ABOVE),
-            // Rows are read downwards, and their dots lie below their labels.
-            _ => ABOVE + place * (self.bottom - ABOVE) + ROW / 4.0,
-        })
+        let distance = place * (self.bottom - ABOVE);
+        // Rows run downwards, with their dots below their labels.
+        Some(if self.has_rows() { ABOVE + distance + ROW / 4.0 } else { self.bottom - distance })
     }
 
     pub(super) fn has_rows(&self) -> bool {
@@ -151,7 +153,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// `text`, or as much of it as fits `most` letters.
+/// Truncates `text` to `most` letters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

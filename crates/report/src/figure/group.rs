@@ -1,4 +1,4 @@
-//! Which cases stand in which panel, and in what order panels stand.
+//! Assignment of cases to panels, and the order of panels.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use ipcperf_results::analysis::{CaseSummary, Summarised};
 use super::description::{Description, Sizes};
 use crate::wording::{Heading, by_heading};
 
-/// Whether a case has its place in figures: it was measured, and something moved.
+/// Whether a case belongs in figures: it was measured and transfers something.
 pub(super) fn is_drawn(case: &CaseSummary) -> bool {
     case.refused.is_none() && !case.case.moves_nothing()
 }
@@ -19,25 +19,25 @@ pub(super) struct Group<'a> {
     pub(super) file: &'a Summarised,
     pub(super) heading: Heading,
     pub(super) cases: Vec<&'a CaseSummary>,
-    /// Whose figures are meant, where each role has its own.
+    /// Role whose values are shown, if each role has its own panel.
     pub(super) role: Option<String>,
-    /// Its place among the files, then a size, that tell it from others of the same heading.
+    /// Letter of the file and buffer size, which distinguish the panel from others with the same heading.
     letter: Option<char>,
     size: Option<u64>,
 }
 
 impl Group<'_> {
-    /// Whether the same was asked for another panel, of another machine or day perhaps.
+    /// Whether another panel shows the same question, perhaps for another machine or day.
     pub(super) fn asks_the_same(&self, other: &Self) -> bool {
         self.size == other.size && self.heading.question() == other.heading.question()
     }
 
-    /// The sender comes before the receiver, which the alphabet has the other way round.
+    /// Returns a sort key that puts the sender before the receiver, the reverse of alphabetical order.
     fn turn(&self) -> std::cmp::Reverse<Option<String>> {
         std::cmp::Reverse(self.role.clone())
     }
 
-    /// What tells the panel from the others.
+    /// Returns the title that distinguishes the panel from the others.
     pub(super) fn title(&self, description: &Description) -> String {
         let mut parts: Vec<String> = self.letter.map(String::from).into_iter().collect();
         if description.workload != Some(self.heading.workload()) {
@@ -50,16 +50,15 @@ impl Group<'_> {
     }
 }
 
-/// Whether what stands under `heading` belongs into figures of `workload`: both are answered, or neither.
+/// Whether cases under `heading` belong in figures of `workload`: both have replies, or neither has.
 fn is_like(workload: Kind, heading: &Heading) -> bool {
     workload.is_answered() == heading.workload().is_answered()
 }
 
-/// Nobody looks at more panels of one figure.
+/// Maximum number of panels in a figure.
 const MOST_PANELS: usize = 60;
 
-/// The cases of each panel, panels in their order: what was asked first, and files side by side. How
-/// many more there would be is told beside them.
+/// Assigns cases to panels, in order: by question, with files side by side. Also returns the number of panels left out.
 pub(super) fn groups<'a>(
     description: &Description,
     files: &'a [Summarised],
@@ -88,7 +87,7 @@ pub(super) fn groups<'a>(
     (groups, left_out)
 }
 
-/// A group for each role or size that gets a panel of its own.
+/// Splits a group by role or size, if each gets its own panel.
 fn parted<'a>(description: &Description, whole: Group<'a>) -> Vec<Group<'a>> {
     let part = |role, size: Option<u64>| {
         let is_of = |case: &&&CaseSummary| size.is_none_or(|bytes| case.case.buffer_bytes == bytes);

@@ -1,21 +1,20 @@
-//! How values lie in the panels of a chart, and the axes for that.
+//! Layout of values in the panels of a chart, and the resulting axes.
 
 use super::axis::Axis;
-use super::chart::Content;
-use super::chart::Guide;
+use super::chart::{Content, Guide};
 use super::description::{Description, Statistic};
 use super::group::Group;
 use super::quantity::Quantity;
 
-/// The content of a panel that has yet to get its axes.
+/// Content of a panel before its axes are known.
 pub(super) struct Drawn<'a> {
     pub(super) group: Group<'a>,
     pub(super) content: Content,
     pub(super) guides: Vec<Guide>,
 }
 
-/// The axes of a panel: those of all panels of a figure are alike, so that they can be compared, but
-/// for distributions, where that is so for the panels of one question only.
+/// Returns the axes of a panel. All panels of a figure share their axes so that they can be compared. The panels of
+/// distributions share them only within one question.
 pub(super) fn axes(
     description: &Description,
     layout: Layout,
@@ -51,17 +50,18 @@ impl Drawn<'_> {
     }
 }
 
-/// How values lie in the panels.
+/// Layout of values in the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Both ways by value.
+    /// Both axes by value.
     Plane,
-    /// A row for each case.
+    /// One row for each case.
     Rows,
 }
 
 impl Layout {
-    /// Curves over a single size would be dots above each other: there, each case has a row.
+    /// Chooses the layout. With a single size, curves would collapse to points above each other, so each case gets a
+    /// row.
     pub(super) fn of(description: &Description, groups: &[Group]) -> Self {
         let mut sizes = groups.iter().flat_map(|group| &group.cases).map(|c| c.case.buffer_bytes);
         let first = sizes.next();

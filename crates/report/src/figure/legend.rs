@@ -1,4 +1,4 @@
-//! What stands for what: each series and each guide of a chart with its look.
+//! Legend of a chart: each series and guide with its style.
 
 use maud::{Markup, html};
 
@@ -7,15 +7,15 @@ use super::frame::{GUIDE, short};
 use super::reference::guide_dashes;
 use super::style::Style;
 
-/// A line of the legend.
+/// An entry of the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The number of the series; `None` for a guide.
+    /// Number of the series; `None` for a guide.
     pub series: Option<usize>,
     pub name: String,
 }
 
-/// What `chart` shows: series in the order of the report, then guides.
+/// Returns the legend of `chart`: series in the order of the report, then guides.
 pub fn entries(chart: &Chart, names: &Names) -> Vec<Entry> {
     let series = chart.series().into_iter();
     let series =
@@ -26,7 +26,7 @@ pub fn entries(chart: &Chart, names: &Names) -> Vec<Entry> {
 }
 
 impl Entry {
-    /// What it looks like, 30 by 12, the upper left corner at `left`, `top` of what it stands in.
+    /// Draws a sample of the style, 30 by 12 units, with its upper left corner at `left`, `top`.
     pub fn swatch(&self, left: f64, top: f64) -> Markup {
         let (left, top) = (short(left), short(top));
         let style = self.series.map(Style::of);

@@ -1,4 +1,4 @@
-//! From a description and results to a chart.
+//! Conversion of a description and results to a chart.
 
 use ipcperf_model::size::Bytes;
 use ipcperf_results::analysis::Summarised;
@@ -11,7 +11,7 @@ use super::layout::{Drawn, Layout, axes};
 use super::notes::notes;
 use super::{distribution, median, modes, reference};
 
-/// What `description` comes to for `files`; `None` where they have nothing of it.
+/// Creates the chart of `description` for `files`, or `None` if they have no data for it.
 pub fn chart(description: &Description, files: &[Summarised], names: &Names) -> Option<Chart> {
     let (groups, left_out) = groups(description, files);
     let layout = Layout::of(description, &groups);
@@ -28,7 +28,7 @@ pub fn chart(description: &Description, files: &[Summarised], names: &Names) -> 
     (!panels.is_empty()).then_some(Chart { name, statistic, title, panels, notes })
 }
 
-/// A figure of one size says which, as no axis does.
+/// Adds the size to the title of a figure with a single size, because no axis shows it.
 fn title(description: &Description, layout: Layout, first: &Drawn) -> String {
     match (layout, description.statistic, first.group.cases.first()) {
         (Layout::Rows, Statistic::Median(_), Some(case)) => {

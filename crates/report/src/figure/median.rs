@@ -1,4 +1,4 @@
-//! The median of each case with the middle half around it.
+//! Medians of cases with the middle half of their values.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,12 @@ use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, Mode, Spread};
 
 use super::chart::{Content, Curve, Names, Point, Trust};
+use super::frame::MOST_ROWS;
 use super::group::Group;
 use super::quantity::Quantity;
 use crate::wording::figure_text;
 
-/// Rows of a panel; what is beyond is left to the tables.
-const MOST_ROWS: usize = 60;
-
-/// A curve over the buffer size for each series.
+/// Returns a curve over the buffer size for each series.
 pub(super) fn curves(quantity: &Quantity, group: &Group, names: &Names) -> Content {
     let mut curves = by_series(group, names);
     curves.retain_mut(|(curve, cases)| {
@@ -27,7 +25,7 @@ pub(super) fn curves(quantity: &Quantity, group: &Group, names: &Names) -> Conte
     Content { curves: curves.into_iter().map(|(curve, _)| curve).collect(), rows: Vec::new() }
 }
 
-/// A row for each series.
+/// Returns a row for each series.
 pub(super) fn rows(quantity: &Quantity, group: &Group, names: &Names) -> Content {
     let mut content = Content::default();
     for (mut curve, cases) in by_series(group, names).into_iter().take(MOST_ROWS) {
@@ -46,7 +44,7 @@ pub(super) fn rows(quantity: &Quantity, group: &Group, names: &Names) -> Content
     content
 }
 
-/// The cases of each series, with a curve to fill, in the order of the names.
+/// Groups the cases by series, in the order of the names, each with an empty curve.
 fn by_series<'a>(group: &Group<'a>, names: &Names) -> Vec<(Curve, Vec<&'a CaseSummary>)> {
     let mut series: BTreeMap<usize, Vec<&CaseSummary>> = BTreeMap::new();
     for case in &group.cases {
@@ -71,16 +69,16 @@ fn add_to_line(curve: &mut Curve, quantity: &Quantity, group: &Group, case: &Cas
     curve.points.extend(marks.into_iter().map(point));
 }
 
-/// What is drawn of a case.
+/// Data drawn for a case.
 struct Value {
-    /// Where the line passes: the median, or the largest mode.
+    /// Value on the line: the median, or the largest mode.
     middle: Option<f64>,
-    /// The middle half, where there is one mode.
+    /// The middle half, if there is a single mode.
     half: Option<[f64; 2]>,
     marks: Vec<Mark>,
 }
 
-/// A point that has yet to get its place across.
+/// A point without its horizontal position.
 struct Mark {
     value: f64,
     trust: Trust,
@@ -119,7 +117,7 @@ impl Value {
         Self { middle: Some(median), half, marks: vec![mark] }
     }
 
-    /// What was seen of a case that the machine held up each time: no line passes through it.
+    /// Returns the median of a case whose runs were all disturbed. No line passes through it.
     fn held_up(quantity: &Quantity, case: &CaseSummary, name: &str) -> Option<Self> {
         let is_main = matches!(quantity, Quantity::Bandwidth | Quantity::RoundTripMean);
         let value = case.disturbed_median.filter(|_| is_main && case.main().is_none())?;
@@ -130,7 +128,7 @@ impl Value {
     }
 }
 
-/// The modes of a case in the units of `quantity`, the largest first, where it has several.
+/// Returns the modes of a case in the unit of `quantity`, largest first. Empty if there is only one.
 fn modes_of(quantity: &Quantity, case: &CaseSummary, spread: &Spread) -> Vec<Mode> {
     let Some(main) = case.main().map(|figure| figure.spread().median) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Figures: from a description and summaries to a picture.
+//! Figures: from descriptions and summaries to graphics.
 //!
 //! ```text
 //! Description, [Summarised] -+

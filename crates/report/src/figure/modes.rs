@@ -1,4 +1,4 @@
-//! Cases in several modes: a row each, a dot for each mode.
+//! Cases with several modes: one row for each, with a dot for each mode.
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
@@ -9,10 +9,10 @@ use super::frame::ROW_LETTERS;
 use super::group::Group;
 use super::quantity::Quantity;
 
-/// Rows of a panel; cases beyond, whose modes are closer, are left to the notes.
+/// Maximum number of rows in a panel. The remaining cases, whose modes are closer together, appear only in the notes.
 const MOST_ROWS: usize = 20;
 
-/// The cases of the group that have several modes.
+/// Returns the cases of the group that have several modes.
 pub(super) fn rows(quantity: &Quantity, group: &Group, names: &Names) -> Content {
     let modes = |case: &CaseSummary| match quantity {
         Quantity::SingleRoundTrip => case.round_trip_modes.clone(),
@@ -33,7 +33,7 @@ pub(super) fn rows(quantity: &Quantity, group: &Group, names: &Names) -> Content
     content
 }
 
-/// How far the outermost modes are apart, as a factor.
+/// Returns the ratio of the largest mode to the smallest.
 fn apart(modes: &[Mode]) -> f64 {
     let medians = || modes.iter().map(|mode| mode.median);
     medians().fold(0.0, f64::max) / medians().fold(f64::INFINITY, f64::min)
@@ -43,7 +43,7 @@ fn label(case: &CaseSummary) -> String {
     format!("{}, {}", case.series(), Bytes(case.case.buffer_bytes))
 }
 
-/// The case and its modes, for those who cannot point at them; where that is too long, the case.
+/// Labels a row with the case and its modes, because paper has no tooltips. Omits the modes if they do not fit.
 fn label_with(quantity: &Quantity, case: &CaseSummary, modes: &[Mode]) -> String {
     let mode =
         |mode: &Mode| format!("{} {}", units::percent(mode.share), quantity.words(mode.median));

@@ -1,4 +1,4 @@
-//! What has to be said below a figure: what to look for, and what is shown.
+//! Captions of figures: features to look for, and explanations of the marks.
 
 use ipcperf_results::analysis::{CaseSummary, Summarised};
 
@@ -6,14 +6,14 @@ use super::description::{Band, Description, Statistic};
 use super::group::is_drawn;
 use super::layout::Layout;
 
-/// What has to be said of these files' figures.
+/// Returns the captions of a figure for these files.
 pub(super) fn notes(
     description: &Description,
     layout: Layout,
     files: &[Summarised],
     left_out: usize,
 ) -> Vec<String> {
-    // What lines do is not seen in rows.
+    // Descriptions of line shapes do not apply to rows.
     let see = (layout == Layout::Plane || description.statistic == Statistic::Modes)
         .then(|| description.see.to_owned());
     let drawn = |case: &&CaseSummary| {

@@ -1,4 +1,4 @@
-//! What can stand on an axis: its name, its unit, its scale, and where it is found.
+//! Quantities on axes: name, unit, scale, and their values in summaries.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,45 +10,45 @@ use ipcperf_results::analysis::{CaseSummary, CountKind, Counted, RoleCost, Sprea
 use super::scale::Scale;
 use crate::wording::amount;
 
-/// What can stand on an axis.
+/// A quantity on an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Bytes handed to one call, or of one message.
+    /// Bytes passed to one call, or of one message.
     BufferBytes,
     /// Bytes per second.
     Bandwidth,
-    /// Mean time there and back of a run.
+    /// Mean round-trip time of a run.
     RoundTripMean,
-    /// Time there and back of one trip.
+    /// Duration of a single round trip.
     SingleRoundTrip,
-    /// What the machine needs at least over what the case took.
+    /// Hardware limit as a share of the measured time.
     ShareOfLimit,
-    /// CPU time a role spends for a byte.
+    /// CPU time of a role per byte.
     CpuPerByte,
-    /// CPU time a role spends for a message or a round trip.
+    /// CPU time of a role per message or round trip.
     CpuPerMessage,
-    /// What was counted of a role, by its name.
+    /// A counted event of a role, by name.
     Counted(Arc<str>, CountKind),
-    /// Share of the values up to one.
+    /// Cumulative share of the values.
     CumulatedShare,
-    /// A row for each case.
+    /// One row for each case.
     Case,
-    /// What a study measures or varies.
+    /// A metric or factor of a study.
     Studied(Studied),
 }
 
-/// What a study measures or varies: any metric, or any factor.
+/// A metric or factor of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Studied {
-    /// What the axis says, with the unit.
+    /// Title of the axis, with the unit.
     title: Arc<str>,
-    /// As metrics have it: `ns`, `bytes/s`; empty where there is none.
+    /// Unit as in metrics: `ns`, `bytes/s`; empty if there is none.
     unit: Arc<str>,
     scale: Scale,
 }
 
 impl Quantity {
-    /// What a study calls `name`, in `unit`, along `scale`.
+    /// Creates a quantity of a study called `name`, in `unit`, on `scale`.
     pub fn studied(name: &str, unit: &str, scale: Scale) -> Self {
         let said = match unit {
             "" => name.to_owned(),
@@ -59,7 +59,7 @@ impl Quantity {
         Self::Studied(Studied { title: said.into(), unit: unit.into(), scale })
     }
 
-    /// What the axis says, with the unit.
+    /// Returns the title of the axis, with the unit.
     pub(super) fn title(&self) -> &str {
         match self {
             Self::BufferBytes => "buffer size (bytes)",
@@ -79,7 +79,7 @@ impl Quantity {
         }
     }
 
-    /// How its values lie along an axis.
+    /// Returns the scale of the axis.
     pub const fn scale(&self) -> Scale {
         match self {
             Self::BufferBytes => Scale::Binary,
@@ -96,7 +96,7 @@ impl Quantity {
         }
     }
 
-    /// A value with its unit.
+    /// Formats a value with its unit.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -118,7 +118,7 @@ impl Quantity {
         }
     }
 
-    /// A value as a tick has it: no zeros behind the point.
+    /// Formats a value as a tick label, without trailing zeros.
     pub(super) fn tick(&self, value: f64) -> String {
         if self.scale() == Scale::Binary {
             return units::bytes_of(value);
@@ -140,7 +140,7 @@ impl Quantity {
         matches!(self, Self::CpuPerByte | Self::CpuPerMessage | Self::Counted(..))
     }
 
-    /// The figure of a case (and of one of its roles), over its repetitions.
+    /// Returns the value for a case, or for one of its roles, over its repetitions.
     pub(super) fn of(&self, case: &CaseSummary, role: Option<&str>) -> Option<Spread> {
         let cost = || costs(case, role?);
         match self {
@@ -170,8 +170,8 @@ fn costs<'a>(case: &'a CaseSummary, role: &str) -> Option<&'a RoleCost> {
     roles.get(role)
 }
 
-/// The share has the spread of the figure it was made from: a bandwidth is in proportion to it, a
-/// time goes the other way.
+/// Returns the share of the hardware limit. Its spread follows from the metric: it is proportional to a bandwidth, and
+/// inversely proportional to a time.
 fn share_of_limit(case: &CaseSummary) -> Option<Spread> {
     let (roof, spread) = (case.roof?, case.main()?.spread());
     let from_bandwidth = case.bandwidth_bytes_per_s.is_some();

@@ -1,6 +1,5 @@
-//! What the machine has to say beside the curves: its limits and its caches.
+//! Reference lines and marks from the machine: hardware limits and caches.
 
-use super::chart::Guide;
 use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_model::mechanism::PayloadWay;
@@ -8,7 +7,7 @@ use ipcperf_model::workload::Kind;
 use ipcperf_results::analysis::{CaseSummary, Summarised, takes_wake_ups};
 
 use super::axis::Axis;
-use super::chart::Content;
+use super::chart::{Content, Guide};
 use super::description::{Description, Reference};
 use super::group::Group;
 use super::layout::Layout;
@@ -19,7 +18,7 @@ const OF_KERNEL: &str = "limit through the kernel";
 const OF_REACH: &str = "limit out of the sender's memory";
 const OF_SLEEP: &str = "limit of peers that sleep";
 
-/// SVG's `stroke-dasharray` for the guide of that name.
+/// Returns the SVG `stroke-dasharray` of the guide called `name`.
 pub(super) fn guide_dashes(name: &str) -> &'static str {
     match name {
         OF_MEMORY => "2 2",
@@ -29,7 +28,7 @@ pub(super) fn guide_dashes(name: &str) -> &'static str {
     }
 }
 
-/// The guides that `description` asks for.
+/// Returns the guides requested by `description`.
 pub(super) fn guides(
     description: &Description,
     layout: Layout,
@@ -39,7 +38,7 @@ pub(super) fn guides(
     let mut guides = Vec::new();
     for reference in description.references {
         match (reference, layout) {
-            (Reference::Limit, Layout::Plane) => guides.extend(limits(group)),
+            (Reference::Limit, Layout::Plane) => guides.extend(limits_of(&group.cases)),
             (Reference::Limit, Layout::Rows) => guides.extend(limits_of_rows(group, content)),
             (Reference::Whole, Layout::Plane) => guides.extend(whole(group)),
             (Reference::Whole, Layout::Rows) => {
@@ -53,12 +52,7 @@ pub(super) fn guides(
     guides
 }
 
-/// What the machine cannot beat at each size, by how the peers wait and the way a payload takes.
-fn limits(group: &Group) -> Vec<Guide> {
-    limits_of(&group.cases)
-}
-
-/// The same of any cases.
+/// Returns the hardware limit of `cases` at each size, by how the peers wait and the path of the payload.
 pub(super) fn limits_of(cases: &[&CaseSummary]) -> Vec<Guide> {
     let mut by_way: BTreeMap<&'static str, BTreeMap<u64, f64>> = BTreeMap::new();
     for case in cases {
@@ -73,7 +67,7 @@ pub(super) fn limits_of(cases: &[&CaseSummary]) -> Vec<Guide> {
     by_way.into_iter().map(|(name, limits)| Guide { name, lines: line(limits) }).collect()
 }
 
-/// The same where each case has a row: a stroke in each.
+/// Returns the hardware limits if each case has a row: a stroke in each row.
 fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
     let mut by_way: BTreeMap<&'static str, Vec<Vec<[f64; 2]>>> = BTreeMap::new();
     let cases: HashMap<String, &&CaseSummary> =
@@ -88,12 +82,12 @@ fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
     by_way.into_iter().map(|(name, lines)| Guide { name, lines }).collect()
 }
 
-/// The limit of a case in the unit of its figure, and what it is called.
+/// Returns the hardware limit of a case in the unit of its metric, with its name.
 #[allow(clippy::cast_precision_loss, reason = "a rate for a picture")]
 fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
     let name = match case.case.facts.as_ref()?.way {
         _ if takes_wake_ups(&case.case) => OF_SLEEP,
-        // What is told of by a call has the kernel's limit.
+        // Shared memory with a doorbell call is subject to the limit of the kernel.
         PayloadWay::Kernel | PayloadWay::RungMemory => OF_KERNEL,
         PayloadWay::Reach => OF_REACH,
         PayloadWay::Memory => OF_MEMORY,
@@ -116,7 +110,7 @@ fn whole(group: &Group) -> Option<Guide> {
     (least <= most).then(|| Guide { name: WHOLE, lines: vec![line] })
 }
 
-/// The caches of the machine that lie on the axis across.
+/// Returns the caches of the machine within the horizontal axis, if the description asks for them.
 pub(super) fn caches(
     description: &Description,
     file: &Summarised,
@@ -128,7 +122,7 @@ pub(super) fn caches(
     caches_on(file, x)
 }
 
-/// The caches of the machine of `file` that lie on `x`.
+/// Returns the caches of the machine of `file` that are within `x`.
 #[allow(clippy::cast_precision_loss, reason = "sizes of caches on an axis")]
 pub(super) fn caches_on(file: &Summarised, x: &Axis) -> Vec<(f64, &'static str)> {
     let cpus = &file.results.header.environment.cpus;

@@ -1,16 +1,16 @@
-//! How values lie along an axis.
+//! Scales of axes.
 
-/// How values lie along an axis.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// In powers of two.
+    /// Logarithmic, in powers of two.
     Binary,
-    /// In powers of ten.
+    /// Logarithmic, in powers of ten.
     Decimal,
-    /// From nothing to all, evenly.
+    /// Linear, from 0 to 1.
     Share,
-    /// Evenly, from 0 on.
+    /// Linear, including 0.
     Even,
-    /// One row below the other.
+    /// Rows below each other.
     Rows,
 }

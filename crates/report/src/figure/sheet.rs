@@ -1,4 +1,4 @@
-//! A chart as a picture of its own: all panels and the legend, for a paper.
+//! A chart as a standalone graphic for print: all panels with the legend.
 
 use ipcperf_model::printable::printable;
 use maud::{Markup, PreEscaped, html};
@@ -10,15 +10,15 @@ use super::legend::{Entry, entries};
 
 const COLUMNS: usize = 2;
 const MARGIN: f64 = 12.0;
-/// Above a panel: its title.
+/// Height of the title above a panel.
 const TITLE: f64 = 20.0;
-/// Letters of it that fit, in bold.
+/// Number of bold letters of the title that fit.
 const TITLE_LETTERS: usize = 48;
-/// A line of the legend.
+/// Height of a line of the legend.
 const LINE: f64 = 18.0;
 const SWATCH: f64 = 36.0;
 
-/// The picture as a document of SVG, and its size.
+/// Returns the graphic as an SVG document.
 pub fn sheet(chart: &Chart, names: &Names) -> String {
     let columns = chart.panels.len().clamp(1, COLUMNS);
     #[allow(clippy::cast_precision_loss, reason = "columns are few")]
@@ -41,13 +41,13 @@ pub fn sheet(chart: &Chart, names: &Names) -> String {
             (panels)
         }
     };
-    // XML 1.0 does not take controls, however they are escaped; the rest would change the text around it.
+    // XML 1.0 forbids control characters even when escaped; other invisible ones would alter the surrounding text.
     let text = document.into_string();
     let text = printable(&text);
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
 }
 
-/// The legend in lines below the title, and where it ends.
+/// Draws the legend below the title. Also returns its lower end.
 fn legend(chart: &Chart, names: &Names, wide: f64) -> (Markup, f64) {
     let (mut left, mut top) = (MARGIN, 30.0);
     let mut placed: Vec<(Entry, f64, f64)> = Vec::new();
@@ -68,7 +68,7 @@ fn legend(chart: &Chart, names: &Names, wide: f64) -> (Markup, f64) {
     (markup, top + LINE + MARGIN)
 }
 
-/// The panels in rows, and where the last row ends.
+/// Draws the panels in rows. Also returns the end of the last row.
 fn panels(chart: &Chart, names: &Names, columns: usize, mut top: f64) -> (Markup, f64) {
     let mut markup = String::new();
     for row in chart.panels.chunks(columns) {

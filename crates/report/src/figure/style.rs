@@ -1,17 +1,16 @@
-//! How a series looks: its colour, its mark and its dashes, by its number. Eight colours that stay
-//! apart for those who do not see all colours, in light and in dark; marks and dashes for print
-//! in grey, and for more series than colours.
+//! Style of a series by its number: color, mark and dashes. The eight colors are distinguishable with color vision
+//! deficiencies, in light and dark mode. Marks and dashes are for grayscale print, and for more series than colors.
 
-/// Colours on white.
+/// Colors on white.
 pub const LIGHT: [&str; 8] =
     ["#002baf", "#ff1907", "#28796c", "#9b4ccf", "#00091c", "#6d8439", "#2297a5", "#50403a"];
 /// Their counterparts on [`DARK_GROUND`].
 pub const DARK: [&str; 8] =
     ["#1e68c4", "#ff5a15", "#11b199", "#b786ff", "#f5ffc9", "#f0c55a", "#61e0ff", "#995169"];
-/// What the page's ground is in the dark.
+/// Background color of the page in dark mode.
 pub const DARK_GROUND: &str = "#15181c";
 
-/// Outlines of the marks, around 0, 0.
+/// Outlines of the marks, centered at 0, 0.
 pub(super) const MARKS: [&str; 8] = [
     "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
     "M-2.7 -2.7h5.4v5.4h-5.4z",
@@ -24,19 +23,19 @@ pub(super) const MARKS: [&str; 8] = [
 ];
 const DASHES: [&str; 4] = ["none", "6 2", "2 2", "7 2 2 2"];
 
-/// How one series looks.
+/// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
-    /// Which of the colours.
+    /// Index of the color.
     pub colour: usize,
-    /// Which of the marks.
+    /// Index of the mark.
     pub mark: usize,
-    /// Which dashes.
+    /// Index of the dashes.
     dash: usize,
 }
 
 impl Style {
-    /// The look of series `number`: no two of the first 32 are the same.
+    /// Returns the style of series `number`. The first 32 are all different.
     pub(super) const fn of(number: usize) -> Self {
         let round = number / LIGHT.len();
         Self {
@@ -46,12 +45,12 @@ impl Style {
         }
     }
 
-    /// The colour on white: that of figures for print.
+    /// Returns the color on white, for print.
     pub(super) const fn print_colour(self) -> &'static str {
         LIGHT[self.colour]
     }
 
-    /// SVG's `stroke-dasharray`.
+    /// Returns the SVG `stroke-dasharray`.
     pub(super) const fn dashes(self) -> &'static str {
         DASHES[self.dash]
     }
@@ -62,9 +61,8 @@ mod tests {
     use super::*;
 
     type Colour = [f64; 3];
-    /// What reaches those who lack one of the three kinds of cones, in linear light: Machado,
-    /// Oliveira, Fernandes (2009), *A Physiologically-based Model for Simulation of Color Vision
-    /// Deficiency*, IEEE TVCG 15(6), severity 1.
+    /// Colors as perceived without one of the three kinds of cones, in linear light: Machado, Oliveira and Fernandes
+    /// (2009), *A Physiologically-based Model for Simulation of Color Vision Deficiency*, IEEE TVCG 15(6), severity 1.
     const SIGHTS: [[Colour; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [
@@ -94,7 +92,7 @@ mod tests {
         matrix.map(|row| row.iter().zip(colour).map(|(m, c)| m * c).sum())
     }
 
-    /// Ottosson's Oklab (2020), in which distances are alike to the eye.
+    /// Converts to Oklab (Ottosson 2020), in which equal distances look equal.
     fn oklab(linear: Colour) -> Colour {
         let cones = times(
             &[
@@ -119,7 +117,7 @@ mod tests {
         0.2126 * r + 0.7152 * g + 0.0722 * b
     }
 
-    /// The contrast of WCAG 2.
+    /// Returns the contrast ratio of WCAG 2.
     fn contrast(one: &str, other: &str) -> f64 {
         let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
         one.max(other) / one.min(other)
@@ -134,7 +132,7 @@ mod tests {
         pairs.map(|(i, j)| distance(&seen[i], &seen[j])).fold(f64::INFINITY, f64::min)
     }
 
-    /// In Oklab, 0.02 is about what is just seen.
+    /// In Oklab, a distance of 0.02 is about the threshold of perception.
     #[test]
     fn colours_stay_apart_for_all_eyes() {
         for (colours, ground) in [(LIGHT, "#ffffff"), (DARK, DARK_GROUND)] {

@@ -1,18 +1,17 @@
-//! Charts of planted samples: what is in which panel, and what its points say.
+//! Tests of charts of synthetic samples: content of panels and texts of points.
 
 use ipcperf_model::hardware_limits::{CopyLimit, Limits};
 use ipcperf_model::workload::Kind;
 use ipcperf_results::Sample;
 use ipcperf_results::analysis::{Mode, Summarised};
-use ipcperf_results::testing::sample;
-use ipcperf_results::testing::summarised;
+use ipcperf_results::testing::{sample, summarised};
 
 use super::chart::Panel;
 use super::description::Description;
 use super::sheet::sheet;
 use super::*;
 
-/// Streams and round trips of three mechanisms at `sizes`, repetition k taking k per cent longer.
+/// Returns streams and round trips of three mechanisms at `sizes`. Repetition k takes k % longer.
 fn samples(sizes: &[u64]) -> Vec<Sample> {
     let mut samples = Vec::new();
     for (place, mechanism) in (1..).zip(["null", "pipe", "shm-ring"]) {

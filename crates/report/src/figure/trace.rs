@@ -1,49 +1,45 @@
-//! Charts of lines that a study asks for: any metric over any factor, with what a test found.
+//! Charts of lines of a study: any metric over any factor, with the findings of tests.
 
 use ipcperf_results::analysis::{CaseSummary, Spread, Summarised};
 
 use super::axis::Axis;
-use super::chart::Finding;
-use super::chart::Guide;
-use super::chart::{Chart, Content, Curve, Names, Panel, Point, Trust};
+use super::chart::{Chart, Content, Curve, Finding, Guide, Names, Panel, Point, Trust};
 use super::description::{Band, Statistic};
+use super::frame::MOST_ROWS;
 use super::quantity::Quantity;
 use super::reference::{caches_on, limits_of};
 use super::scale::Scale;
 use crate::wording::figure_text;
 
-/// Rows of a panel; what is beyond is left to the tables.
-const MOST_ROWS: usize = 60;
-
-/// A chart as a study asks for it.
+/// Description of a chart of a study.
 pub struct Sketch<'a> {
-    /// Names it, in links and as a file.
+    /// Name, used in links and file names.
     pub name: String,
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What to look for.
+    /// Captions: features to look for.
     pub notes: Vec<String>,
-    /// One for each panel.
+    /// One plot for each panel.
     pub plots: Vec<Plot<'a>>,
 }
 
-/// One panel of it.
+/// Description of a panel.
 pub struct Plot<'a> {
-    /// What it shows; empty where it is the only one.
+    /// Title. Empty if there is only one panel.
     pub title: String,
-    /// The quantity across.
+    /// Quantity on the horizontal axis.
     pub x: Quantity,
-    /// The quantity that goes up.
+    /// Quantity on the vertical axis.
     pub y: Quantity,
-    /// One for each series.
+    /// One trace for each series.
     pub traces: Vec<Trace>,
-    /// What a test found; those of a trace name it.
+    /// Findings of tests, with the name of the trace if they belong to one.
     pub found: Vec<(Option<String>, Finding)>,
-    /// The file whose caches are marked.
+    /// File whose cache sizes are marked.
     pub caches_of: Option<&'a Summarised>,
-    /// Cases whose limits are marked.
+    /// Cases whose hardware limits are marked.
     pub limits_of: Vec<&'a CaseSummary>,
-    /// The ends of the axis that goes up, where they are not those of what is drawn.
+    /// Ends of the vertical axis, if they are not those of the data.
     pub ends: Option<[f64; 2]>,
 }
 
@@ -56,21 +52,21 @@ pub struct Trace {
     pub points: Vec<Traced>,
 }
 
-/// A point of it.
+/// A point of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
-    /// Where it lies across.
+    /// Horizontal position.
     pub x: f64,
-    /// The level it is at.
+    /// Label of the level.
     pub label: String,
-    /// What lies there: a median with its middle half.
+    /// Value: a median with its middle half.
     pub spread: Spread,
-    /// What is said of it; left out, its numbers.
+    /// Tooltip. `None` if it consists of the numbers of the point.
     pub words: Option<String>,
 }
 
 impl Chart {
-    /// What `sketch` comes to; `None` where nothing of it was measured. New series are added to `names`.
+    /// Creates the chart of `sketch`, or `None` if it has no data. New series are added to `names`.
     pub fn sketched(sketch: Sketch<'_>, names: &mut Names) -> Option<Self> {
         let plots: Vec<&Plot<'_>> = sketch.plots.iter().filter(|plot| plot.is_any()).collect();
         let contents: Vec<Content> = plots.iter().map(|plot| plot.content(names)).collect();
@@ -90,12 +86,12 @@ impl Plot<'_> {
         self.traces.iter().any(|trace| !trace.points.is_empty())
     }
 
-    /// Whether the axes of both are the same.
+    /// Whether both have the same axes.
     fn is_like(&self, other: &Self) -> bool {
         self.x == other.x && self.y == other.y
     }
 
-    /// Levels that are words, or only one, lie in rows.
+    /// Whether levels are rows, because they are not numbers or there is only one.
     fn has_rows(&self) -> bool {
         self.x == Quantity::Case
     }
@@ -127,7 +123,7 @@ impl Plot<'_> {
         curve
     }
 
-    /// A row for each point, below those that are there.
+    /// Appends a row for each point.
     fn rows(&self, trace: &Trace, series: usize, rows: &mut Vec<String>) -> Curve {
         let mut curve = Curve { series, ..Curve::default() };
         for point in trace.points.iter().take(MOST_ROWS.saturating_sub(rows.len())) {
@@ -150,7 +146,7 @@ impl Plot<'_> {
         Point { x, y, weight: 1.0, trust: Trust::Counted, words }
     }
 
-    /// Its panel, on the axes that it has in common with all that are `alike`.
+    /// Creates the panel, on axes shared with all plots in `alike`.
     fn panel<'p>(
         &self,
         content: Content,

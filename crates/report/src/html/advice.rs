@@ -1,4 +1,4 @@
-//! Which mechanism for which messages on this machine, and what limits it, in words.
+//! Recommended mechanisms for each message size on this machine, and the limits that bind them, as text.
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
@@ -8,10 +8,10 @@ use maud::{Markup, html};
 use super::lettered;
 use crate::terminal::compared_in_words;
 
-/// A share of a limit beyond this was held against a limit that is none; a little more than 1 is the
-/// noise of both.
+/// Maximum credible share of a hardware limit. Slightly more than 1 is noise of both measurements. Above this, the
+/// limit does not apply, or its measurement was disturbed.
 const BELIEVED: f64 = 1.1;
-/// What the sizes are called.
+/// Names of the sizes.
 const SIDES: [(Side, &str); 3] =
     [(Side::Smallest, "Small"), (Side::Middle, "Medium-sized"), (Side::Largest, "Large")];
 
@@ -32,7 +32,7 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
 fn of_file(file: &Summarised) -> Markup {
     let sides = SIDES.map(|(side, name)| (name, advice(&file.summaries, side)));
     let mut told: Vec<_> = sides.into_iter().filter(|(_, all)| !all.is_empty()).collect();
-    // The smallest of one size is the largest too.
+    // With a single size, the smallest is also the largest.
     told.dedup_by(|(_, one), (_, other)| sizes(one) == sizes(other));
     html! {
         @if told.is_empty() { p { "Fewer than two mechanisms were measured: there is nothing to choose." } }
@@ -45,7 +45,7 @@ fn of_file(file: &Summarised) -> Markup {
     }
 }
 
-/// The size of all, or of each workload where they differ.
+/// Returns the size of all comparisons, or that of each workload if they differ.
 fn sizes(comparisons: &[Comparison]) -> String {
     let mut sizes: Vec<String> =
         comparisons.iter().map(|one| Bytes(one.buffer_bytes()).to_string()).collect();
@@ -66,7 +66,7 @@ fn one(comparison: &Comparison) -> Markup {
     }
 }
 
-/// What limits the best, and how near it comes.
+/// Describes what limits the best mechanism, and its share of the limit.
 fn limit(ranking: &Ranking) -> Option<String> {
     let roof = ranking.best.roof?;
     let (bound, share) = (roof.bound.in_a_sentence(), units::percent(roof.share));
@@ -94,7 +94,7 @@ mod tests {
 
     use super::section;
 
-    /// What the section says of two mechanisms, of each of which so many of ten runs were disturbed.
+    /// Returns the section for two mechanisms with the given numbers of disturbed runs out of ten.
     fn told(disturbed: [u32; 2]) -> String {
         let mut samples = Vec::new();
         for ((mechanism, us), disturbed) in

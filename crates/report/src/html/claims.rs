@@ -1,5 +1,6 @@
-//! Verdicts: each claim with what became of it, what that rests on, and its figure.
+//! Verdicts: each claim with its verdict, the evidence and its figure.
 
+use ipcperf_study::hypothesis::{Claim, Correction, Found, Part, Verdict};
 use maud::{Markup, html};
 
 use super::figures;
@@ -7,9 +8,8 @@ use crate::figure::Names;
 use crate::presentation::{Judgement, ShownClaim, p_values_title};
 use crate::terminal::estimate;
 use crate::wording::{amount, p_value};
-use ipcperf_study::hypothesis::{Claim, Correction, Found, Part, Verdict};
 
-/// More parts than this are folded away.
+/// Number of parts above which the table is collapsed.
 const OPEN_PARTS: usize = 12;
 
 pub(super) fn section(claims: &[ShownClaim<'_>], names: &Names) -> Markup {
@@ -25,7 +25,7 @@ pub(super) fn section(claims: &[ShownClaim<'_>], names: &Names) -> Markup {
     }
 }
 
-/// All verdicts at a glance.
+/// Lists all verdicts.
 fn in_short(claims: &[ShownClaim<'_>]) -> Markup {
     html! {
         div.scroll { table.verdicts {
@@ -60,7 +60,7 @@ fn one(shown: &ShownClaim<'_>, names: &Names) -> Markup {
     }
 }
 
-/// A verdict, what the document's own test says, and what both rest on.
+/// Shows a verdict, the verdict of the publication's own test, and the evidence of both.
 fn judged(claim: &Claim, judgement: &Judgement) -> Markup {
     let Judgement { found, beside, .. } = judgement;
     html! {
@@ -94,7 +94,7 @@ fn set_aside(judgement: &Judgement) -> Option<String> {
         .then(|| format!("Runs set aside, and kept in the file: {}.", each.join(", ")))
 }
 
-/// The verdict as a word on a ground of its own, after the letter of its file.
+/// Shows the verdict as a badge after the letter of its file.
 fn badge(judgement: &Judgement) -> Markup {
     let (kind, sign) = match judgement.found.verdict {
         Verdict::Supported => ("supported", "✓"),
@@ -110,7 +110,7 @@ fn badge(judgement: &Judgement) -> Markup {
     }
 }
 
-/// What a verdict says beyond its word, as a sentence.
+/// Returns the explanation of a verdict as a sentence.
 fn to_do(verdict: &Verdict) -> Option<String> {
     let words = verdict.beyond()?;
     let mut letters = words.chars();
@@ -146,7 +146,7 @@ fn table(caption: &str, parts: &[Part]) -> Markup {
     }
 }
 
-/// Its statistic, its p-value, and that corrected.
+/// Formats the statistic, the p-value and the corrected p-value.
 fn tested(part: &Part) -> [String; 3] {
     let p = |value: Option<f64>| value.map_or_else(String::new, p_value);
     let statistic = part.statistic.as_ref();
@@ -173,7 +173,7 @@ fn row(part: &Part, tested: Option<&[String; 3]>) -> Markup {
     }
 }
 
-/// The statistic and its correction: `student, uncorrected`.
+/// Names the statistic and its correction: `student, uncorrected`.
 fn by(claim: &Claim) -> String {
     let correction = match claim.correction() {
         Correction::Holm => "corrected by Holm",
@@ -186,7 +186,7 @@ fn by(claim: &Claim) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// The test, word by word.
+/// Describes the test.
 fn how(claim: &Claim) -> Markup {
     let test = claim.test;
     html! {
@@ -203,7 +203,7 @@ fn how(claim: &Claim) -> Markup {
     }
 }
 
-/// The cases that are meant, in words.
+/// Describes the selected cases.
 fn cases(claim: &Claim) -> String {
     let of = |key: &str| {
         claim.values.cases(key).map(|selection| format!("; {key}: {}", selection.words()))

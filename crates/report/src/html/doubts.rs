@@ -1,5 +1,4 @@
-//! What a reader must know before believing the figures: what was held up, refused, failed, and
-//! which runs were set aside.
+//! Data quality: disturbed, refused and failed runs, and those that were excluded.
 
 use ipcperf_model::units;
 use ipcperf_results::analysis::{Summarised, main_figure};
@@ -32,7 +31,7 @@ fn of_file(file: &Summarised) -> Markup {
     }
 }
 
-/// A note: its first line, and the list below it, if it has one.
+/// Shows a note: its first line, and the list below it, if there is one.
 fn paragraph(note: &str) -> Markup {
     let mut lines = note.lines();
     let first = lines.next().unwrap_or_default();
@@ -44,7 +43,7 @@ fn paragraph(note: &str) -> Markup {
     }
 }
 
-/// Every run that was set aside, and why.
+/// Lists every excluded run with the reason.
 fn set_aside(samples: &[Sample]) -> Markup {
     let first = samples.iter().filter(|s| s.set_aside == Some(SetAside::First)).count();
     let is_held_up = |s: &&Sample| s.set_aside.is_some_and(SetAside::is_disturbance);

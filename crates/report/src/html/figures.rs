@@ -16,7 +16,7 @@ pub(super) fn section(charts: &[Chart], names: &Names) -> Markup {
     }
 }
 
-/// What the marks of all figures look like, once for the page.
+/// Draws the outlines of the marks for all figures of the page.
 pub(super) fn outlines() -> Markup {
     html! {
         svg width="0" height="0" aria-hidden="true" style="position:absolute" { (marks()) }

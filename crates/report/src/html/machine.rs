@@ -1,11 +1,11 @@
-//! The machine: what to mend in it, what it cannot beat, and all that is known of it.
+//! The machine: warnings with remedies, hardware limits, and all known properties.
 
+use ipcperf_plan::machine::warnings;
 use ipcperf_results::analysis::Summarised;
 use maud::{Markup, html};
 
 use super::lettered;
 use crate::terminal::{facts, limit_rows};
-use ipcperf_plan::machine::warnings;
 
 pub(super) fn section(files: &[Summarised]) -> Markup {
     html! {

@@ -1,4 +1,4 @@
-//! The report: one page of HTML that needs nothing else.
+//! The report: a single, self-contained HTML page.
 //!
 //! ```text
 //! [Summarised] -> Chart, advice, tables, machine -> page
@@ -19,22 +19,22 @@ mod tests;
 mod watched;
 
 use ipcperf_model::printable::printable;
+use ipcperf_results::Header;
+use ipcperf_results::analysis::Summarised;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::figure::{Chart, DARK, DARK_GROUND, FIGURES, LIGHT, Names, chart, counted};
 use crate::presentation::{Asked, Exhibits};
-use ipcperf_results::Header;
-use ipcperf_results::analysis::Summarised;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Nothing is fetched, whatever a results file may have smuggled in.
+/// Content security policy: the page fetches nothing, even if a results file contains markup.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// Everything a report shows of results files.
+/// Everything that a report shows.
 pub struct Report<'a> {
     files: &'a [Summarised],
-    /// The study that they were measured for, and what it shows of them.
+    /// Study for which the files were measured, and what it shows.
     study: Option<(&'a Asked, Exhibits<'a>)>,
     /// Names of the series in all figures.
     pub names: Names,
@@ -42,10 +42,10 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Draws up what there is to show of `files`, and what a study shows of them.
+    /// Prepares the report on `files`, with the results of a study if they belong to one.
     pub fn on(files: &'a [Summarised], asked: Option<&'a Asked>) -> Self {
         let mut names = Names::default();
-        // What is claimed comes first, and has the looks that are easiest told apart.
+        // Claims come first and get the most distinguishable styles.
         let study = asked.map(|asked| (asked, Exhibits::of(asked, files, &mut names)));
         names.add(files);
         let figures = FIGURES.iter().cloned().chain(counted(files));
@@ -53,13 +53,13 @@ impl<'a> Report<'a> {
         Self { files, study, charts: charts.collect(), names }
     }
 
-    /// All figures, in the order of the page.
+    /// Returns all figures, in the order of the page.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let study = self.study.iter().flat_map(|(_, exhibits)| exhibits.charts());
         study.chain(&self.charts)
     }
 
-    /// The page.
+    /// Renders the page.
     pub fn page(&self) -> String {
         let title = match &self.study {
             Some((asked, _)) => asked.study.title.clone(),
@@ -94,11 +94,11 @@ impl<'a> Report<'a> {
                 }
             }
         };
-        // Markup is escaped; what would reorder the text around it, or cannot be seen, is not.
+        // Markup is escaped, but characters that reorder text or are invisible are not.
         printable(&page.into_string()).into_owned()
     }
 
-    /// The sections that have something to say, each with its link and its name.
+    /// Returns the non-empty sections, each with its link and heading.
     fn sections(&self) -> Vec<(&'static str, &'static str, Markup)> {
         let files = self.files;
         let mut sections = Vec::new();
@@ -128,7 +128,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Files with the letters by which figures and tables call them, where there are several.
+/// Pairs each file with the letter that figures and tables use for it, if there are several files.
 fn lettered(files: &[Summarised]) -> impl Iterator<Item = (&Summarised, Option<char>)> {
     let several = files.len() > 1;
     files.iter().zip('A'..).map(move |(file, letter)| (file, several.then_some(letter)))
@@ -144,7 +144,7 @@ fn title(files: &[Summarised]) -> String {
     }
 }
 
-/// Which file, when, on what.
+/// Describes a file: machine, time, program version and file name.
 fn origin(file: &Summarised, letter: Option<char>) -> Markup {
     let header: &Header = &file.results.header;
     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -160,7 +160,7 @@ fn origin(file: &Summarised, letter: Option<char>) -> Markup {
     }
 }
 
-/// A time as RFC 3339 has it, without what is below a second.
+/// Formats an RFC 3339 time without fractions of a second.
 fn to_the_second(time: &str) -> String {
     match time.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z").replace('T', " "),
@@ -168,7 +168,7 @@ fn to_the_second(time: &str) -> String {
     }
 }
 
-/// The colours of series in light and dark. Print is light, whatever the screen is.
+/// Returns the style sheet with the colors of series in light and dark mode. Print is always light.
 fn colours() -> String {
     let of = |colours: &[&str]| {
         let each = colours.iter().enumerate().map(|(k, colour)| format!("--c{k}:{colour};"));

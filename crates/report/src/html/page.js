@@ -1,5 +1,5 @@
-// Shows a point's words to who points at it or walks to it by keyboard, and hides series. The page
-// reads the same without it: the words are the points' titles.
+// Shows the text of a point on hovering and on keyboard focus, and hides series. The page is complete without it:
+// the texts are also the titles of the points.
 "use strict";
 (() => {
   const REACH = 24; // px from the pointer to a point

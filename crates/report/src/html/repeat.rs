@@ -1,4 +1,4 @@
-//! How to repeat what the report is about.
+//! Instructions for repeating the measurement.
 
 use ipcperf_results::Header;
 use ipcperf_results::analysis::Summarised;
@@ -36,7 +36,7 @@ fn of_file(file: &Summarised) -> Markup {
     }
 }
 
-/// The command as it can be typed again, with the seed that it drew.
+/// Returns the command as it can be typed again, with the seed of the run.
 fn command(header: &Header) -> String {
     let mut words: Vec<String> = vec!["ipcperf".to_owned()];
     words.extend(header.command.iter().map(|word| quoted(word)));
@@ -48,7 +48,7 @@ fn command(header: &Header) -> String {
     words.join(" ")
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%*".contains(c);
     let globs = word.contains('*');

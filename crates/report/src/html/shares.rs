@@ -1,4 +1,4 @@
-//! What roles were at, by the groups of symbols that the profile tells, over the buffer size.
+//! Shares of the profile's samples by role and symbol group, over the buffer size.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use super::lettered;
 use crate::wording::{by_heading, figure_text};
 
-/// Units of a drawing: a bar with the gap behind it, how high the whole is, and room for the words.
+/// Dimensions of a drawing: step from bar to bar, width of a bar, height of the bars, and room for text.
 const STEP: f64 = 54.0;
 const BAR: f64 = 40.0;
 const WHOLE: f64 = 200.0;
@@ -22,7 +22,7 @@ const LEFT: f64 = 44.0;
 /// The bars of one role of one series.
 struct Stack<'a> {
     title: String,
-    /// By buffer size.
+    /// Shares by buffer size.
     bars: BTreeMap<u64, Vec<(Group, &'a Counted)>>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
     }
 }
 
-/// The groups that anything belonged to.
+/// Draws the legend of the groups that occur.
 fn legend(files: &[Summarised]) -> Markup {
     let all = || files.iter().flat_map(|file| &file.summaries).flat_map(|case| &case.counted);
     let is_there = |group: &Group| all().any(|one| is_share(one) && one.what.name == group.word());
@@ -89,7 +89,7 @@ fn stacks(file: &Summarised) -> Vec<Stack<'_>> {
     stacks
 }
 
-/// The shares of each role, the sender first, which the alphabet has behind the receiver.
+/// Returns the shares of each role, the sender first: the reverse of alphabetical order.
 fn by_role(case: &CaseSummary) -> Vec<(&str, Vec<(Group, &Counted)>)> {
     let mut roles: BTreeMap<Reverse<&str>, Vec<(Group, &Counted)>> = BTreeMap::new();
     for group in Group::ALL {
@@ -122,8 +122,8 @@ fn drawing(stack: &Stack<'_>) -> Markup {
     }
 }
 
-/// The groups of one size from the bottom up. Medians of shares need not come to one: they are drawn as parts
-/// of their sum, and told as they are.
+/// Draws the groups of one size from the bottom up. The medians of the shares need not sum to 1, so heights are scaled
+/// by their sum; the texts give the medians themselves.
 fn bar(left: f64, bytes: u64, shares: &[(Group, &Counted)]) -> Markup {
     let sum: f64 = shares.iter().map(|(_, counted)| counted.spread.median).sum();
     let mut top = WHOLE + 8.0;

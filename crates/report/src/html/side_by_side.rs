@@ -1,4 +1,4 @@
-//! Several files: the same cases on different machines or days, with the ratio to the first.
+//! Comparison of several files: the same cases on different machines or days, with the ratio to the first.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,9 +10,9 @@ use maud::{Markup, html};
 use super::lettered;
 use crate::wording::{by_heading, figure_text};
 
-/// What makes a case the same in two files: what was asked, not the CPUs that were found for it.
+/// Identity of a case across files: heading, series and buffer size, as requested, without the actual CPUs.
 type Question = (String, String, u64);
-/// The figures of one file.
+/// The cases of one file.
 type Answers<'a> = HashMap<Question, &'a CaseSummary>;
 
 pub(super) fn section(files: &[Summarised]) -> Markup {
@@ -41,7 +41,7 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
     }
 }
 
-/// What was asked of a file and has a figure, in the order of its tables.
+/// Returns the cases of a file that have a main metric, in the order of its tables.
 fn asked(file: &Summarised) -> Vec<(Question, &CaseSummary)> {
     let mut asked = Vec::new();
     for (heading, cases) in by_heading(&file.summaries) {
@@ -54,8 +54,8 @@ fn asked(file: &Summarised) -> Vec<(Question, &CaseSummary)> {
     asked
 }
 
-/// The figures of a file by what was asked; where the CPUs were at several distances, those of the
-/// most frequent one, which comes first.
+/// Returns the cases of a file by question. If the CPUs had several distance classes, the most frequent one, which
+/// comes first, is used.
 fn answers(file: &Summarised) -> Answers<'_> {
     let mut answers = HashMap::new();
     for (question, case) in asked(file) {
@@ -64,7 +64,7 @@ fn answers(file: &Summarised) -> Answers<'_> {
     answers
 }
 
-/// All cases that two files or more have, by what is said above their table.
+/// Returns all cases that at least two files have, grouped by the caption of their table.
 fn questions(files: &[Summarised], answers: &[Answers]) -> Vec<(String, Vec<Question>)> {
     let mut tables: Vec<(String, Vec<Question>)> = Vec::new();
     let (mut known, mut places) = (HashSet::new(), HashMap::new());
@@ -116,8 +116,8 @@ fn in_words(case: &CaseSummary) -> String {
     case.modes.iter().map(mode).collect::<Vec<_>>().join("\n") + &class
 }
 
-/// The second's median over the first's, where both have one mode; and whether their middle halves
-/// lie apart.
+/// Returns the ratio of the second median to the first, if both have a single mode, and whether their middle halves are
+/// disjoint.
 fn ratio(first: Option<&CaseSummary>, second: Option<&CaseSummary>) -> Option<(String, Apart)> {
     let of = |case: Option<&CaseSummary>| {
         Some(case.filter(|case| case.modes.is_empty())?.main()?.spread())
@@ -130,7 +130,7 @@ fn ratio(first: Option<&CaseSummary>, second: Option<&CaseSummary>) -> Option<(S
     Some((format!("{:.2}", second.median / first.median), apart))
 }
 
-/// Whether the middle halves of two figures lie apart.
+/// Whether the middle halves of two medians are disjoint.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Apart {
     Clearly,

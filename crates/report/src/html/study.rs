@@ -1,4 +1,4 @@
-//! What a study asked, and what it shows: before everything else.
+//! The study: its question and its results, which come first in a report.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::{claims, figures, watched};
 use crate::figure::Names;
 use crate::presentation::{Asked, Exhibits, ShownFigure, ShownPicture, ShownTable};
 
-/// What was asked, after whom, and what is to be known before the verdicts are believed.
+/// Shows the question, its source, and warnings about the verdicts.
 pub(super) fn heading(asked: &Asked) -> Markup {
     let study = &asked.study;
     html! {
@@ -17,7 +17,7 @@ pub(super) fn heading(asked: &Asked) -> Markup {
     }
 }
 
-/// Verdicts, then the study's own figures and tables, each with its link and its name.
+/// Returns the sections for verdicts, figures and tables, each with its link and heading.
 pub(super) fn sections(
     exhibits: &Exhibits<'_>,
     names: &Names,

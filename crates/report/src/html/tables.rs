@@ -1,4 +1,4 @@
-//! All figures in tables, as `ipcperf show` groups them.
+//! Tables of all results, grouped as in `ipcperf show`.
 
 use ipcperf_results::analysis::Summarised;
 use maud::{Markup, html};
@@ -7,7 +7,7 @@ use super::lettered;
 use crate::terminal::{Figures, ROOFS, refusals, sections};
 use crate::wording::Beside;
 
-/// Sizes stand across where so many letters hold them; tables scroll where a screen is narrower.
+/// Width, in characters, that decides whether sizes go across or down. Tables scroll on narrower screens.
 const WIDTH: usize = 116;
 
 pub(super) fn section(files: &[Summarised]) -> Markup {

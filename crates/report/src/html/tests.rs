@@ -1,18 +1,18 @@
-//! The page of a study: what comes first, and what is said of each claim.
+//! Tests of the page of a study: order of its parts, and content for each claim.
 
 use ipcperf_results::analysis::Summarised;
+use ipcperf_study::Study;
 
 use super::Report;
 use crate::presentation::Asked;
 use crate::presentation::tests::planted;
-use ipcperf_study::Study;
 
 fn page(files: &[Summarised], given: Option<Study>) -> String {
     let asked = Asked::of(files, given);
     Report::on(files, asked.as_ref()).page()
 }
 
-/// Asserts that `page` has `words` one after another.
+/// Asserts that `page` contains `words` in this order.
 fn assert_in_order(page: &str, words: &[&str]) {
     let mut rest = page;
     for one in words {

@@ -1,4 +1,4 @@
-//! What watching cost, and what was seen.
+//! Observations of instruments and the cost of instrumentation.
 
 use ipcperf_model::instrument_view::{Lane, Picture, Quantised, State, Table, Timeline, Value};
 use ipcperf_results::ProbeEffect;
@@ -8,12 +8,12 @@ use maud::{Markup, PreEscaped, html};
 use super::lettered;
 use crate::terminal::{amount_text, interval_words, value_text};
 
-/// Units of the drawing of a time line.
+/// Dimensions of a time line.
 const WIDTH: f64 = 1000.0;
 const LANE: f64 = 22.0;
 const BAR: f64 = 16.0;
 
-/// Whether anything was watched.
+/// Whether there are observations.
 pub(super) fn is_any(files: &[Summarised]) -> bool {
     files.iter().any(|file| !file.results.observations.is_empty())
 }
@@ -57,7 +57,7 @@ fn cost(effects: &[ProbeEffect]) -> Markup {
     }
 }
 
-/// What one instrument saw of one case.
+/// Shows the observations of one instrument for one case.
 pub(super) fn one(seen: &Observed) -> Markup {
     html! {
         details open {
@@ -74,7 +74,7 @@ pub(super) fn one(seen: &Observed) -> Markup {
     }
 }
 
-/// `svg` is made here of names that are escaped.
+/// Embeds a flame graph. `svg` needs no escaping, because it is generated here from escaped names.
 fn flame(svg: &str, case_id: &str) -> Markup {
     html! {
         figure.chart {
@@ -106,7 +106,7 @@ fn table(table: &Table) -> Markup {
     }
 }
 
-/// Bars beside their counts.
+/// Draws a histogram as bars with their counts.
 #[allow(clippy::cast_precision_loss, reason = "the length of a bar")]
 fn quantised(quantised: &Quantised) -> Markup {
     let most = quantised.rows.iter().map(|row| row.1).max().unwrap_or(0).max(1) as f64;

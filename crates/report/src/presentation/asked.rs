@@ -1,20 +1,20 @@
-//! The study that results are held against, and whether it is the one that they were measured for.
+//! The study that results are judged by, and whether it is the one for which they were measured.
 
 use ipcperf_results::analysis::Summarised;
 
 use ipcperf_study::Study;
 
-/// A study with what is to be said before its verdicts are believed.
+/// A study with warnings about its verdicts.
 pub struct Asked {
     /// The study.
     pub study: Study,
-    /// What to know of it, such as another version in the file.
+    /// Warnings, for example that a file was measured for another version.
     pub warnings: Vec<String>,
 }
 
 impl Asked {
-    /// The study `given`, or the one that the first of `files` that has any was measured for; `None` where
-    /// there is none, or none that can be read.
+    /// Returns the study `given`, or otherwise the first study that one of `files` was measured for. `None` if there is
+    /// none or it cannot be read.
     pub fn of(files: &[Summarised], given: Option<Study>) -> Option<Self> {
         let study = given.or_else(|| files.iter().find_map(measured_for))?;
         let warnings = files.iter().filter_map(|file| other_version(&study, file)).collect();
@@ -22,15 +22,15 @@ impl Asked {
     }
 }
 
-/// The study that stands in a results file, with those of its claims that the file was measured for; `None`
-/// where there is none, or none that can be read.
+/// Returns the study stored in a results file, narrowed down to the claims for which the file was measured. `None` if
+/// there is none or it cannot be read.
 pub fn measured_for(file: &Summarised) -> Option<Study> {
     let header = &file.results.header;
     Study::read(header.study_text.as_deref()?).ok()?.only(&header.study_only).ok()
 }
 
-/// That `file` was measured for something other than `study`: a claim that was changed after the measurement
-/// is none that was made beforehand.
+/// Returns a warning if `file` was not measured for this version of `study`. A claim that was changed after the
+/// measurement was not made beforehand.
 pub fn other_version(study: &Study, file: &Summarised) -> Option<String> {
     let header = &file.results.header;
     if header.study_hash.as_ref() == Some(&study.hash) {

@@ -1,32 +1,31 @@
-//! Claims as they are shown: judged on each file, with the lines they are about and what was found there.
-
-use super::judgement::Judgement;
+//! Presentation of claims: verdicts for each file, and figures with the findings.
 
 use ipcperf_results::Sample;
-
-use super::measured::{axis, axis_over, of_medians, trace};
-use super::{Source, p_values};
-use crate::figure::{Along, Chart, Finding, Names, Plot, Quantity, Scale, Sketch, Trace};
-use crate::wording::amount;
 use ipcperf_study::Better;
 use ipcperf_study::hypothesis::{
     BetterNote, Claim, Estimate, EstimateKind, Found, Part, Shown, shown,
 };
 
-/// A claim, and what became of it.
+use super::judgement::Judgement;
+use super::measured::{axis, axis_over, of_medians, trace};
+use super::{Source, p_values};
+use crate::figure::{Along, Chart, Finding, Names, Plot, Quantity, Scale, Sketch, Trace};
+use crate::wording::amount;
+
+/// A claim with its verdicts and figures.
 pub struct ShownClaim<'s> {
     /// The claim.
     pub claim: &'s Claim,
-    /// One for each file.
+    /// One judgement for each file.
     pub judgements: Vec<Judgement>,
-    /// The lines that it is about.
+    /// Figure of its lines.
     pub chart: Option<Chart>,
-    /// Its p-values, where it is judged at levels.
+    /// Figure of its p-values, if it is judged level by level.
     pub p_values: Option<Chart>,
 }
 
 impl<'s> ShownClaim<'s> {
-    /// `claim` on each of `sources`.
+    /// Judges `claim` on each of `sources`.
     pub(super) fn of(claim: &'s Claim, sources: &[Source<'_>], names: &mut Names) -> Self {
         let judgements: Vec<Judgement> =
             sources.iter().map(|source| Judgement::of(claim, source)).collect();
@@ -40,7 +39,7 @@ impl<'s> ShownClaim<'s> {
     }
 }
 
-/// The lines that a claim is about, with what was found marked.
+/// Describes the figure of a claim's lines, with the findings marked.
 fn sketch<'a>(
     claim: &Claim,
     sources: &[Source<'a>],
@@ -63,7 +62,7 @@ fn sketch<'a>(
     }
 }
 
-/// What is drawn over what.
+/// Returns the title: the metric and the factor.
 fn what(claim: &Claim, example: Option<&Sample>) -> String {
     let name = super::measured::name(&claim.metric(), example);
     let over = match claim.over() {
@@ -106,7 +105,7 @@ fn plot<'a>(
     }
 }
 
-/// What was found of `shown`, as it is marked.
+/// Returns the findings on the lines of `shown`, as marks.
 fn findings(claim: &Claim, found: &Found, shown: &Shown<'_>) -> Vec<(Option<String>, Finding)> {
     let is_line = |part: &Part, name: &str| {
         part.place.level.is_none() && part.place.line.as_deref() == Some(name)
@@ -123,7 +122,7 @@ fn findings(claim: &Claim, found: &Found, shown: &Shown<'_>) -> Vec<(Option<Stri
     findings
 }
 
-/// How an estimate is marked; only places and heights are.
+/// Returns the mark of an estimate. Only positions and heights have one.
 fn finding(estimate: &Estimate, of: Option<&str>) -> Option<Finding> {
     let (along, what) = match estimate.kind {
         EstimateKind::PeakAt => (Along::Across, "peak"),
@@ -144,7 +143,7 @@ fn finding(estimate: &Estimate, of: Option<&str>) -> Option<Finding> {
     })
 }
 
-/// The bounds that a claim names on its axes.
+/// Returns marks for the bounds that a claim specifies on its axes.
 fn bounds(claim: &Claim) -> Vec<Finding> {
     let mark = |along, at, words| Finding { along, at, interval: None, words, series: None };
     let share = claim.values.number("share");
@@ -157,13 +156,13 @@ fn bounds(claim: &Claim) -> Vec<Finding> {
     share.into_iter().chain(from).collect()
 }
 
-/// Which way the metric is better, where the claim is about that.
+/// Returns the better direction of the metric, if the claim depends on it.
 fn better(claim: &Claim, example: Option<&Sample>) -> Option<Better> {
     let is_asked = claim.test.picture.better == BetterNote::Shown;
     is_asked.then(|| claim.metric().better(example))
 }
 
-/// What to look for in the figure of a claim.
+/// Returns the caption: the feature to look for.
 fn see(claim: &Claim, judgements: &[Judgement]) -> Option<String> {
     let is_found = |kind: EstimateKind| {
         let parts = judgements.iter().flat_map(|one| &one.found.parts);

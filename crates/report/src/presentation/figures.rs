@@ -1,22 +1,22 @@
-//! The figures that a study asks for, of what was measured.
+//! Presentation of the figures that a study defines.
 
 use std::collections::BTreeSet;
 
 use ipcperf_results::analysis::CaseSummary;
+use ipcperf_study::hypothesis::{Line, lines};
+use ipcperf_study::{Metric, StudyFigure};
 
 use super::Source;
 use super::measured::{axis, axis_over, name, of_medians, set_aside, trace};
 use crate::figure::{Chart, Names, Plot, Quantity, Scale, Sketch, Trace};
-use ipcperf_study::hypothesis::{Line, lines};
-use ipcperf_study::{Metric, StudyFigure};
 
-/// A figure, or why there is none.
+/// A figure, or the reasons why there is none.
 pub struct ShownFigure<'s> {
-    /// Its description in the study.
+    /// Definition in the study.
     pub figure: &'s StudyFigure,
-    /// The figure; none where nothing was measured for it.
+    /// The figure. `None` if nothing was measured for it.
     pub chart: Option<Chart>,
-    /// What of it was not measured, and why.
+    /// Reasons for missing parts.
     pub absences: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl<'s> ShownFigure<'s> {
     }
 }
 
-/// A metric of a file; `None` where it was not measured.
+/// Returns the plot of a metric in a file, or `None` if it was not measured.
 fn plot<'a>(figure: &StudyFigure, metric: &Metric, source: &Source<'a>) -> Option<Plot<'a>> {
     let all = lines(&source.cells, &figure.cases(), figure.over(), metric);
     let lines = relative(figure, all);
@@ -84,7 +84,7 @@ fn plot<'a>(figure: &StudyFigure, metric: &Metric, source: &Source<'a>) -> Optio
     })
 }
 
-/// Each line over that of the cases that the figure is relative to, which themselves are left out.
+/// Divides each line by the line of the cases that the figure is relative to. These cases themselves are left out.
 fn relative<'a>(figure: &StudyFigure, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
     let Some(base) = figure.relative_to() else { return lines };
     let factors: BTreeSet<String> = base.factors().map(|(name, _)| name.to_owned()).collect();
@@ -97,10 +97,9 @@ fn relative<'a>(figure: &StudyFigure, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
     others.into_iter().filter_map(over).collect()
 }
 
-/// The cases whose limits lie beside the lines: those are limits of what a case is about.
+/// Returns the cases whose hardware limits are drawn, if the metric is a main metric. The limits only apply to those.
 fn limited<'a>(metric: &Metric, lines: &[Line<'_>], source: &Source<'a>) -> Vec<&'a CaseSummary> {
-    let example = lines.iter().find_map(|line| line.example);
-    if !matches!(name(metric, example).as_str(), "bandwidth" | "mean round trip" | "round trip") {
+    if !matches!(metric, Metric::Named("main" | "bandwidth" | "round_trip")) {
         return Vec::new();
     }
     #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]

@@ -1,4 +1,4 @@
-//! What became of a claim in one file.
+//! Judgement of a claim on one file.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use ipcperf_study::hypothesis::{Claim, Found};
 
 use super::Source;
 
-/// What became of a claim on one file.
+/// Judgement of a claim on one file.
 pub struct Judgement {
-    /// Letter of the file, where there are several.
+    /// Letter of the file, if there are several.
     pub letter: Option<char>,
     /// Verdict and evidence.
     pub found: Found,
-    /// By the document's own test, where the study names it.
+    /// Findings by the publication's own test, if the study specifies it.
     pub beside: Option<Found>,
-    /// Runs that were not counted, by the reason.
+    /// Number of excluded runs, by reason.
     pub set_aside: BTreeMap<&'static str, usize>,
 }
 

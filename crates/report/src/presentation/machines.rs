@@ -1,12 +1,13 @@
-//! The machines that a study was measured on, as a table.
+//! Table of the machines on which a study was measured.
+
+use ipcperf_study::StudyTable;
 
 use super::Source;
-use crate::presentation::shown_table::ShownTable;
-use ipcperf_study::StudyTable;
+use super::shown_table::ShownTable;
 
 const HEADS: [&str; 6] = ["machine", "file", "processor", "CPUs", "memory", "kernel"];
 
-/// A row for each results file.
+/// Returns a table with a row for each results file.
 pub(super) fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
     ShownTable {
         caption: format!("Table {}: {}", table.number(), table.title()),

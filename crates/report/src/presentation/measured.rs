@@ -1,16 +1,16 @@
-//! From lines of cases to traces of a picture: what its axes are called, and what lies on them.
+//! Conversion of lines of cases to plots: names of axes, and traces.
 
 use std::collections::BTreeMap;
 
 use ipcperf_model::size::parse as parse_size;
 use ipcperf_results::Sample;
 use ipcperf_results::analysis::Spread;
-
-use crate::figure::{Quantity, Scale, Trace, Traced};
 use ipcperf_study::hypothesis::{Line, Point};
 use ipcperf_study::{Better, Metric};
 
-/// What `metric` is called of runs like `example`.
+use crate::figure::{Quantity, Scale, Trace, Traced};
+
+/// Returns the name of `metric` for runs like `example`.
 pub(super) fn name(metric: &Metric, example: Option<&Sample>) -> String {
     if *metric != Metric::MAIN {
         return metric.words().replace('_', " ");
@@ -19,13 +19,13 @@ pub(super) fn name(metric: &Metric, example: Option<&Sample>) -> String {
     if is_stream { "bandwidth" } else { "mean round trip" }.to_owned()
 }
 
-/// `metric` as an axis of `scale`.
+/// Returns an axis for `metric` with `scale`.
 pub(super) fn axis(metric: &Metric, lines: &[Line<'_>], scale: Scale) -> Quantity {
     let example = lines.iter().find_map(|line| line.example);
     Quantity::studied(&name(metric, example), metric.unit(example), scale)
 }
 
-/// The factor `over` as an axis; rows where its levels are words, or only one is there.
+/// Returns an axis for the factor `over`. Levels become rows if they are not numbers or there is only one.
 pub(super) fn axis_over(over: &str, lines: &[Line<'_>]) -> Quantity {
     let points = || lines.iter().flat_map(|line| &line.points);
     let is_number = |point: &Point| parse_size(&point.label).is_ok() && point.x > 0.0;
@@ -43,7 +43,7 @@ pub(super) fn axis_over(over: &str, lines: &[Line<'_>]) -> Quantity {
     }
 }
 
-/// A line as it is drawn; points without values are left out.
+/// Converts a line to a trace. Points without values are left out.
 pub(super) fn trace(line: &Line<'_>) -> Trace {
     let traced = |point: &Point| {
         let spread = Spread::of(&point.all())?;
@@ -52,7 +52,7 @@ pub(super) fn trace(line: &Line<'_>) -> Trace {
     Trace { name: line.name.clone(), points: line.points.iter().filter_map(traced).collect() }
 }
 
-/// How many repetitions medians are of, and which way is better.
+/// Returns a note on the number of repetitions behind the medians and the better direction.
 pub(super) fn of_medians(traces: &[Trace], better: Option<Better>) -> Option<String> {
     let counts = || traces.iter().flat_map(|trace| &trace.points).map(|point| point.spread.n);
     let (least, most) = (counts().min()?, counts().max()?);
@@ -65,7 +65,7 @@ pub(super) fn of_medians(traces: &[Trace], better: Option<Better>) -> Option<Str
     Some(format!("Medians of the kept repetitions (n = {n}); bands hold the middle half.{better}"))
 }
 
-/// What is set aside of them, in words.
+/// Returns a note on the number of excluded runs.
 pub(super) fn set_aside(counts: &BTreeMap<&'static str, usize>) -> Option<String> {
     let each: Vec<String> = counts
         .iter()

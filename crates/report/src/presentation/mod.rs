@@ -1,4 +1,4 @@
-//! What a study shows of results: its claims with what became of them, its figures, its tables.
+//! Presentation of a study's results: its claims with verdicts, its figures and its tables.
 //!
 //! ```text
 //! Study, [Summarised] -> Cells -> Exhibits (verdicts, Sketches, Grids) -> report, tables on a terminal
@@ -25,41 +25,42 @@ pub use p_values::title as p_values_title;
 pub use pictures::ShownPicture;
 pub use shown_table::ShownTable;
 
-use crate::figure::{Chart, Names};
 use ipcperf_results::analysis::Summarised;
 use ipcperf_study::Study;
 use ipcperf_study::hypothesis::Cells;
 
-/// A results file as exhibits see it.
+use crate::figure::{Chart, Names};
+
+/// A results file, prepared for presentation.
 pub struct Source<'a> {
     /// The file.
     pub file: &'a Summarised,
-    /// By which it is called where there are several.
+    /// Letter of the file, if there are several.
     pub letter: Option<char>,
-    /// Its cells, by their levels.
+    /// Its cells.
     pub cells: Cells<'a>,
 }
 
-/// All that a study shows.
+/// Everything that a study shows.
 pub struct Exhibits<'s> {
     /// Claims with their verdicts.
     pub claims: Vec<ShownClaim<'s>>,
     /// Figures.
     pub figures: Vec<ShownFigure<'s>>,
-    /// Figures of instruments.
+    /// Instrument figures.
     pub pictures: Vec<ShownPicture<'s>>,
     /// Tables.
     pub tables: Vec<ShownTable>,
 }
 
 impl<'s> Exhibits<'s> {
-    /// All figures, in their order.
+    /// Returns all figures in order.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let claims = self.claims.iter().flat_map(|one| [&one.chart, &one.p_values]).flatten();
         claims.chain(self.figures.iter().filter_map(|one| one.chart.as_ref()))
     }
 
-    /// What `asked` shows of `files`; new series are added to `names`.
+    /// Prepares what the study of `asked` shows for `files`. New series are added to `names`.
     pub fn of(asked: &'s Asked, files: &[Summarised], names: &mut Names) -> Self {
         let sources = Source::all(files);
         let study = &asked.study;
@@ -73,7 +74,7 @@ impl<'s> Exhibits<'s> {
     }
 }
 
-/// The tables that `study` shows of `files`.
+/// Returns the tables of `study` for `files`.
 pub fn study_tables(study: &Study, files: &[Summarised]) -> Vec<ShownTable> {
     if study.tables.is_empty() {
         return Vec::new();
@@ -82,7 +83,7 @@ pub fn study_tables(study: &Study, files: &[Summarised]) -> Vec<ShownTable> {
 }
 
 impl<'a> Source<'a> {
-    /// Those of `files`.
+    /// Prepares all `files`.
     pub fn all(files: &'a [Summarised]) -> Vec<Self> {
         let several = files.len() > 1;
         let source = |(file, letter): (&'a Summarised, char)| Self {
@@ -93,7 +94,7 @@ impl<'a> Source<'a> {
         files.iter().zip('A'..).map(source).collect()
     }
 
-    /// The parts of a heading that are not empty, after its letter.
+    /// Joins the letter and the non-empty parts of a heading.
     pub fn heading(&self, parts: &[&str]) -> String {
         let letter = self.letter.map(String::from);
         let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| (*part).to_owned());

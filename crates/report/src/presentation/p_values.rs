@@ -1,20 +1,20 @@
-//! The p-values of a claim that is judged at levels, by level: capped, with the level as a line.
+//! Figure of the p-values of a claim by level. Values are capped, and the significance level is a line.
 
 use ipcperf_results::analysis::Spread;
-
-use super::Source;
-use super::measured::axis_over;
-use crate::figure::{Along, Finding, Plot, Quantity, Scale, Sketch, Trace, Traced};
-use crate::presentation::judgement::Judgement;
-use crate::wording::p_value;
 use ipcperf_study::hypothesis::{Claim, Found, Level, Line, Part, Shown};
 
-/// Above this, how large a p-value is says nothing more: they are drawn here.
+use super::Source;
+use super::judgement::Judgement;
+use super::measured::axis_over;
+use crate::figure::{Along, Finding, Plot, Quantity, Scale, Sketch, Trace, Traced};
+use crate::wording::p_value;
+
+/// Upper limit of the axis: the size of a larger p-value carries no information.
 const CAP: f64 = 0.1;
-/// Fewer levels are a table, not a curve.
+/// Minimum number of levels for a figure. Fewer are better read in a table.
 const LEAST_LEVELS: usize = 3;
 
-/// The p-values of `claim`, a panel for each file and pair of lines; `None` where it is not judged at levels.
+/// Describes the figure: a panel for each file and pair of lines. `None` if the claim is not judged level by level.
 pub(super) fn sketch<'a>(
     claim: &Claim,
     sources: &[Source<'a>],
@@ -44,7 +44,7 @@ pub(super) fn sketch<'a>(
     })
 }
 
-/// What heads them: the number that they have in the document, where they are in it.
+/// Returns the title, with the number of the figure in the publication if it has one.
 pub fn title(claim: &Claim) -> String {
     let number = claim.figure().map(|number| format!("Figure {number}, "));
     format!("{}{}: p-values by level", number.unwrap_or_default(), claim.id)
@@ -64,19 +64,19 @@ fn plots_of<'a>(
             pairs.push(one.pair);
         }
     }
-    let of = |pair: &str, parts: &[Placed<'_>], name: &str, p: fn(&Part) -> Option<f64>| Trace {
-        name: name.to_owned(),
+    let of = |pair: &str, parts: &[Placed<'_>], which: &str, p: fn(&Part) -> Option<f64>| Trace {
+        name: format!("p{which}"),
         points: parts
             .iter()
             .filter(|one| one.pair == pair)
-            .filter_map(|one| one.traced(name, p))
+            .filter_map(|one| one.traced(which, p))
             .collect(),
     };
     let plot = |pair: &str| {
         let traces = vec![
-            of(pair, &parts, "p", |part| part.p),
-            of(pair, &parts, "p, corrected", |part| part.p_corrected),
-            of(pair, &beside, "p by the document's test", |part| part.p),
+            of(pair, &parts, "", |part| part.p),
+            of(pair, &parts, ", corrected", |part| part.p_corrected),
+            of(pair, &beside, " by the document's test", |part| part.p),
         ];
         Plot {
             title: source.heading(&[pair]),
@@ -93,7 +93,7 @@ fn plots_of<'a>(
     plots.filter(|plot| plot.x != Quantity::Case && has_levels(plot)).collect()
 }
 
-/// Where nothing was corrected, one line of the two is enough.
+/// Drops the corrected trace if it equals the uncorrected one.
 fn corrected_alone(mut traces: Vec<Trace>) -> Vec<Trace> {
     if traces[0].points.iter().zip(&traces[1].points).all(|(plain, corrected)| {
         plain.spread == corrected.spread && plain.x.total_cmp(&corrected.x).is_eq()
@@ -113,15 +113,15 @@ fn level(claim: &Claim) -> Finding {
     Finding { along: Along::Up, at: claim.level(), interval: None, words, series: None }
 }
 
-/// A part that is of one level.
+/// A part that covers one level.
 struct Placed<'p> {
     part: &'p Part,
-    /// The pair it is of; empty where there is only one.
+    /// Pair that it belongs to. Empty if there is only one.
     pair: &'p str,
     level: &'p Level,
 }
 
-/// The parts of `found` that are of one level.
+/// Returns the parts of `found` that cover one level.
 fn placed(found: &Found) -> Vec<Placed<'_>> {
     found.parts.iter().chain(&found.by_level).filter_map(Placed::of).collect()
 }
@@ -134,12 +134,11 @@ impl<'p> Placed<'p> {
 }
 
 impl Placed<'_> {
-    /// Its p-value as it is drawn in the line `name`, which begins with `p`.
-    fn traced(&self, name: &str, p: fn(&Part) -> Option<f64>) -> Option<Traced> {
+    /// Returns the p-value `p` as a point of a trace. `which` says which p-value it is: `, corrected`.
+    fn traced(&self, which: &str, p: fn(&Part) -> Option<f64>) -> Option<Traced> {
         let p = p(self.part)?;
         let drawn = p.min(CAP);
         let Level { x, label } = self.level;
-        let which = name.strip_prefix('p').unwrap_or_default();
         Some(Traced {
             x: *x,
             label: label.clone(),

@@ -1,18 +1,18 @@
-//! The pictures of instruments that a study asks for, by the numbers they have in the document.
+//! Presentation of the instrument figures that a study defines, with their numbers in the publication.
 
 use ipcperf_model::instrument_view::Picture;
 use ipcperf_results::analysis::{Observed, observed_of};
-
-use super::Source;
 use ipcperf_study::StudyPicture;
 
-/// What an instrument drew, or why there is nothing.
+use super::Source;
+
+/// An instrument figure, or the reasons why there is none.
 pub struct ShownPicture<'s> {
-    /// Its description in the study.
+    /// Definition in the study.
     pub picture: &'s StudyPicture,
-    /// What was seen, with the letter of its file where there are several.
+    /// Observations, with the letter of the file if there are several.
     pub seen: Vec<(Option<char>, Observed)>,
-    /// What was not seen, and why.
+    /// Reasons for missing observations.
     pub absences: Vec<String>,
 }
 
@@ -30,13 +30,13 @@ impl<'s> ShownPicture<'s> {
         Self { picture, seen, absences }
     }
 
-    /// What heads it.
+    /// Returns the caption.
     pub fn caption(&self) -> String {
         format!("Figure {}: {}", self.picture.number(), self.picture.title())
     }
 }
 
-/// What `picture` asks for of a file.
+/// Returns the observations of a file that `picture` selects.
 fn drawn(picture: &StudyPicture, source: &Source<'_>) -> Vec<Observed> {
     let cases = picture.cases();
     let all = observed_of(&source.file.results, |sample| source.cells.means(&cases, sample));

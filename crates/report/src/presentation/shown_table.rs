@@ -1,14 +1,14 @@
-//! A table of a study, filled.
+//! A table of a study with its values.
 
-/// A table, ready to be set.
+/// A table as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownTable {
     /// Number and title.
     pub caption: String,
-    /// What stands above the names of the rows, and above each column.
+    /// Headings: of the row labels, and of each column.
     pub head: Vec<String>,
-    /// The name of each row, its machine where there are several, and its cells.
+    /// Rows: label, machine if there are several, and cells.
     pub rows: Vec<Vec<String>>,
-    /// What to see, what is missing, what is set aside.
+    /// Features to look for, missing measurements and excluded runs.
     pub notes: Vec<String>,
 }

@@ -1,16 +1,16 @@
-//! The tables that a study asks for, of what was measured.
+//! Presentation of the tables that a study defines.
 
-use super::shown_table::ShownTable;
 use std::collections::BTreeMap;
 
 use ipcperf_results::Sample;
 use ipcperf_results::analysis::Spread;
-
-use super::measured::{name, set_aside};
-use super::{Source, machines};
-use crate::wording::{amount, figure_text};
 use ipcperf_study::hypothesis::{Line, Point, lines, lost_lines};
 use ipcperf_study::{Beside, Better, Columned, Metric, Rowed, Selection, Study, StudyTable};
+
+use super::measured::{name, set_aside};
+use super::shown_table::ShownTable;
+use super::{Source, machines};
+use crate::wording::{amount, figure_text};
 
 /// A column with its values.
 struct Filled<'a> {
@@ -26,7 +26,7 @@ struct OfFile<'s, 'a> {
     columns: Vec<Filled<'a>>,
 }
 
-/// All tables of `study`; where there are several files, the machine is a factor of each.
+/// Returns all tables of `study`. With several files, the machine becomes a factor.
 pub(super) fn all(study: &Study, sources: &[Source<'_>]) -> Vec<ShownTable> {
     study.tables.iter().map(|table| shown(table, sources)).collect()
 }
@@ -51,7 +51,7 @@ fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
     }
 }
 
-/// What stands above the columns that some file has, each once.
+/// Returns the headings of all columns, without duplicates.
 fn heads(files: &[OfFile<'_, '_>]) -> Vec<String> {
     let mut heads: Vec<String> = Vec::new();
     for head in files.iter().flat_map(|file| &file.columns).flat_map(Filled::heads) {
@@ -62,7 +62,7 @@ fn heads(files: &[OfFile<'_, '_>]) -> Vec<String> {
     heads
 }
 
-/// A row for each level, and where there are several files for each machine that has it.
+/// Returns a row for each level. With several files, there is a row for each machine that has the level.
 fn rows(table: &StudyTable, files: &[OfFile<'_, '_>], heads: &[String]) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for level in levels(files) {
@@ -84,7 +84,7 @@ fn rows(table: &StudyTable, files: &[OfFile<'_, '_>], heads: &[String]) -> Vec<V
     rows
 }
 
-/// The rows that some column has, in their order.
+/// Returns the levels of all columns in order.
 fn levels<'p>(files: &'p [OfFile<'_, '_>]) -> Vec<&'p Point> {
     let lines = files.iter().flat_map(|file| &file.columns).flat_map(|column| &column.lines);
     let mut levels: Vec<&Point> = Vec::new();
@@ -98,7 +98,7 @@ fn levels<'p>(files: &'p [OfFile<'_, '_>]) -> Vec<&'p Point> {
 }
 
 impl OfFile<'_, '_> {
-    /// The cells at a level, each with what stands above it.
+    /// Returns the cells of a level, each with the heading of its column.
     fn cells(&self, table: &StudyTable, level: &str) -> Vec<(String, String)> {
         let of = |column: &Filled<'_>| {
             let cells = column.cells(level, table.beside());
@@ -107,7 +107,7 @@ impl OfFile<'_, '_> {
         self.columns.iter().flat_map(of).collect()
     }
 
-    /// What is missing, and what is set aside.
+    /// Returns notes on missing measurements and excluded runs.
     fn notes(&self, table: &StudyTable) -> Vec<String> {
         let cells = &self.source.cells;
         let has_none = self.columns.iter().all(|column| column.lines.is_empty());
@@ -115,14 +115,14 @@ impl OfFile<'_, '_> {
             let (cases, metric) = table.example();
             format!("Not measured: {}.", cells.absence(&cases, &metric))
         });
-        // Of what was not measured nothing was set aside, whatever else is in the file.
+        // If nothing was measured, no runs are reported as excluded, whatever else the file contains.
         let apart = (!has_none).then(|| set_aside(&cells.set_aside(&meant(table)))).flatten();
         let notes = missing.into_iter().chain(apart);
         notes.map(|note| self.source.heading(&[&note])).collect()
     }
 }
 
-/// The cases that the columns of `table` are of; where it has none, those of the whole table.
+/// Returns the cases of the columns, or those of the whole table if it names no columns.
 fn meant(table: &StudyTable) -> Vec<Selection> {
     let cases = |of: &Columned| match of {
         Columned::Cases(cases, _) => Some(cases.clone()),
@@ -165,7 +165,7 @@ fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
     filled
 }
 
-/// The lines of `cases`, with a point for each row.
+/// Returns the lines of `cases`, with a point for each row.
 fn measured<'a>(
     table: &StudyTable,
     source: &Source<'a>,
@@ -192,8 +192,8 @@ fn measured<'a>(
     rowed
 }
 
-/// Adds the values of `line`, the `number`th of its row, all of its levels together, as the row at `place` to the
-/// line of `rowed` that has its levels; where the rows are of other cases, to that of its number.
+/// Adds `line`, the `number`th of its row, as the row at `place`, with all its levels merged. It is added to the line
+/// in `rowed` that has the same levels, or, if the rows select different cases, to the line with the same number.
 fn add_row<'a>(
     rowed: &mut Vec<Line<'a>>,
     line: Line<'a>,
@@ -209,7 +209,7 @@ fn add_row<'a>(
     }
 }
 
-/// Adds the rows that are sums of others, of the blocks that have all of these.
+/// Adds the rows that are sums, for the blocks that have all summands.
 fn add_sums(line: &mut Line<'_>, table: &StudyTable) {
     for (place, row) in table.rows.iter().enumerate() {
         let Rowed::Sum(places) = &row.of else { continue };
@@ -227,7 +227,7 @@ fn add_sums(line: &mut Line<'_>, table: &StudyTable) {
     }
 }
 
-/// Where the row at `place` lies among the others.
+/// Returns the position of the row at `place`.
 #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
 fn at(place: usize) -> f64 {
     (place + 1) as f64
@@ -237,7 +237,7 @@ fn example<'a>(lines: &[Line<'a>]) -> Option<&'a Sample> {
     lines.iter().find_map(|line| line.example)
 }
 
-/// At each level and in each block the best of the columns at `places`.
+/// Returns the best of the columns at `places`, at each level and in each block.
 fn best<'a>(head: &str, places: &[usize], filled: &[Filled<'a>]) -> Filled<'a> {
     let of = || places.iter().map(|place| &filled[*place]);
     let better = of().next().map_or(Better::Higher, |column| column.better);
@@ -248,8 +248,8 @@ fn best<'a>(head: &str, places: &[usize], filled: &[Filled<'a>]) -> Filled<'a> {
     Filled { head: head.to_owned(), lines: merged.into_iter().collect(), unit, better }
 }
 
-/// `column`, which is the best of those at `places`, without the rows at which one of these has no run that
-/// counts: the best of the others need not be the best.
+/// Removes from `column`, the best of those at `places`, the rows at which one of these has no valid run. The best of
+/// the remaining columns need not be the best overall.
 fn known<'a>(
     mut column: Filled<'a>,
     places: &[usize],
@@ -266,8 +266,8 @@ fn known<'a>(
     column
 }
 
-/// The column at `one` over that at `other`: each line over the only one, or over that with which it shares
-/// all but its mechanism.
+/// Divides the column at `one` by that at `other`. Each line is divided by the only line of the other column, or by the
+/// line that shares everything except the mechanism.
 fn ratio<'a>(head: &str, one: usize, other: usize, filled: &[Filled<'a>]) -> Filled<'a> {
     let (over, under) = (&filled[one].lines, &filled[other].lines);
     let anything = ["mechanism".to_owned()].into();
@@ -289,7 +289,7 @@ impl<'a> Filled<'a> {
         Self { head, lines, unit, better }
     }
 
-    /// What stands above it, for each of its lines.
+    /// Returns its headings, one for each line.
     fn heads(&self) -> Vec<String> {
         let named = |line: &Line<'a>| match (self.head.as_str(), line.name.trim()) {
             ("", name) => name.to_owned(),
@@ -301,7 +301,7 @@ impl<'a> Filled<'a> {
         }
     }
 
-    /// Its cells at a level, as many as it has heads.
+    /// Returns its cells at a level, one for each heading.
     fn cells(&self, level: &str, beside: Beside) -> Vec<String> {
         if self.lines.is_empty() {
             return vec![String::new()];

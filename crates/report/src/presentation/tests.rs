@@ -1,20 +1,19 @@
-//! What a study shows of planted samples.
+//! Tests of a study's presentation with synthetic samples.
 
 use ipcperf_model::workload::Kind;
 use ipcperf_results::analysis::Summarised;
-use ipcperf_results::testing::sample;
-use ipcperf_results::testing::summarised;
+use ipcperf_results::testing::{sample, summarised};
 use ipcperf_results::{ObservationRecord, SetAside};
+use ipcperf_study::Study;
 use serde_json::json;
 
 use super::{Asked, Exhibits};
 use crate::figure::{Names, sheet};
-use ipcperf_study::Study;
 
 const SIZES: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
-/// Bytes each ns of the pipe: a peak at 2 KiB.
+/// Throughput of the pipe, bytes/ns: a peak at 2 KiB.
 const PIPE: [u64; 5] = [10, 20, 40, 20, 10];
-/// Of the socket: it overtakes the pipe beyond 4 KiB.
+/// Throughput of the socket: it overtakes the pipe beyond 4 KiB.
 const SOCKET: [u64; 5] = [5, 10, 20, 18, 40];
 
 const STUDY: &str = r#"
@@ -82,7 +81,7 @@ statistic = "student"
 correction = "none"
 "#;
 
-/// A file in which both lines have the shapes planted, with a little noise; the first block is set aside.
+/// Returns a file in which both lines have these shapes, with a little noise. The first block is excluded.
 pub fn planted() -> Summarised {
     let mut samples = Vec::new();
     for (mechanism, rates) in [("pipe", PIPE), ("unix-stream", SOCKET)] {
@@ -104,7 +103,7 @@ pub fn planted() -> Summarised {
     file
 }
 
-/// All of it for `files`, looked at by `look`.
+/// Prepares everything for `files` and passes it to `look`.
 fn shown(files: &[Summarised], look: impl FnOnce(&Exhibits<'_>, &Names)) {
     let asked = Asked::of(files, None).unwrap();
     assert_eq!(asked.warnings, Vec::<String>::new());
@@ -113,7 +112,7 @@ fn shown(files: &[Summarised], look: impl FnOnce(&Exhibits<'_>, &Names)) {
     look(&exhibits, &names);
 }
 
-/// The pictures of a claim, as text.
+/// Returns the figures of a claim as text.
 fn picture(exhibits: &Exhibits<'_>, names: &Names, id: &str) -> String {
     let claim = exhibits.claims.iter().find(|one| one.claim.id == id).unwrap();
     sheet(claim.chart.as_ref().unwrap(), names)
@@ -239,7 +238,7 @@ fn mistakes_in_columns_and_figures_have_line_key_and_remedy() {
     assert!(scale.contains("figure[2].scale: it cannot be `lin`"), "{scale}");
 }
 
-/// Each row by what an instrument told of it, a sum, and what spread there is.
+/// Rows selected from an instrument's observations, a sum, and their spread.
 const ROWED: &str = r#"
 name = "rowed"
 title = "Rowed"

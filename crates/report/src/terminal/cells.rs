@@ -1,35 +1,36 @@
-//! What tables are made of: their look, their cells, their rows.
+//! Style, cells and rows of tables.
 
-use super::width::columns;
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 use ipcperf_results::analysis::CaseSummary;
 
-/// One line, under the head: tables are read in terminals, logs and mails.
+use super::width::columns;
+
+/// A single line below the header, for terminals, logs and mails.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-/// More characters are not shown in one cell: to wrap a long word takes the square of its length,
-/// and the words of a file may be of any.
+/// Maximum number of characters in a cell. Wrapping a long word takes quadratic time, and words in a file can have any
+/// length.
 const LONGEST_CELL: usize = 4_000;
-/// All tables have their second column at the same place.
+/// Width of the first column, so that the second column of all tables is aligned.
 const NAMES: ColumnConstraint = ColumnConstraint::LowerBoundary(Width::Fixed(29));
 
-/// A case and what tables call its series: with thousands of both, asked for once.
-pub struct Row<'a> {
+/// A case with the name of its series, which is computed only once because a file may have thousands of cases.
+pub(super) struct Row<'a> {
     /// The case.
-    pub case: &'a CaseSummary,
-    /// What tables call its series.
-    pub series: String,
+    pub(super) case: &'a CaseSummary,
+    /// Name of the series.
+    pub(super) series: String,
 }
 
 impl<'a> Row<'a> {
-    /// The row of `case`.
-    pub fn of(case: &'a CaseSummary) -> Self {
+    /// Creates the row of `case`.
+    pub(super) fn of(case: &'a CaseSummary) -> Self {
         Self { case, series: case.series() }
     }
 }
 
-/// `text`, cut where it is too long for a cell.
-pub fn bounded(mut text: String) -> String {
+/// Truncates `text` to the maximum length of a cell.
+pub(super) fn bounded(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_CELL) {
         text.truncate(end);
         text += "...";
@@ -37,7 +38,7 @@ pub fn bounded(mut text: String) -> String {
     text
 }
 
-/// An empty table in the one style all have.
+/// Creates an empty table in the common style.
 pub fn new_table() -> Table {
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
@@ -45,8 +46,8 @@ pub fn new_table() -> Table {
     table
 }
 
-/// Puts the second column where the other tables of the page have theirs.
-pub fn align_with_topics(table: &mut Table) {
+/// Aligns the second column with the other tables of the page.
+pub(super) fn align_with_topics(table: &mut Table) {
     if let Some(names) = table.column_mut(0) {
         names.set_constraint(NAMES);
     }

@@ -1,5 +1,4 @@
-//! Figures by mechanism and size before they are laid out, and as many tables as it takes to keep to
-//! a width.
+//! Results by mechanism and size before layout, and their division into tables of limited width.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -10,37 +9,37 @@ use ipcperf_results::analysis::CaseSummary;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
-use crate::terminal::cells::{Row, bounded, new_table};
+use super::cells::{Row, bounded, new_table};
 
-/// What the style of tables puts around the first column, and around each further one.
+/// Width added by the table style to the first column, and to each further one.
 const FIRST_FRAME: usize = 2;
 const FRAME: usize = 3;
-/// A head wider than this takes several lines, where no figure below it is as wide.
+/// Maximum width of a heading on one line. A wider one is wrapped, unless a value below it is as wide.
 const WIDE_HEAD: usize = 20;
-/// Names are broken over lines down to this width, to make room for figures.
+/// Minimum width to which names are wrapped to make room for values.
 const NARROW_NAME: usize = 8;
 
-/// The figures under one heading, by series and size.
+/// Results under one heading, by series and size.
 #[derive(Clone, Debug)]
 pub struct Figures {
     series: Vec<String>,
     sizes: Vec<u64>,
-    /// By place in `series`, and size.
+    /// Cell text by index in `series` and size.
     cells: HashMap<(usize, u64), String>,
 }
 
-/// Figures with what stands down and what across.
+/// Results arranged in rows and columns.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// What the names of the rows are.
+    /// Heading of the row names.
     pub corner: &'static str,
     pub head: Vec<String>,
-    /// Each row's name and its cells, which may be of several lines.
+    /// Name and cells of each row. A cell may have several lines.
     pub rows: Vec<(String, Vec<String>)>,
 }
 
 impl Figures {
-    /// What `content` says of the case of each of `rows`.
+    /// Creates the results of `rows`; `content` formats a case.
     pub(super) fn of(rows: &[&Row], content: impl Fn(&CaseSummary) -> String) -> Self {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let (mut series, mut cells) = (Vec::new(), HashMap::new());
@@ -55,7 +54,7 @@ impl Figures {
         Self { series, sizes: sizes.into_iter().collect(), cells }
     }
 
-    /// Sizes across where they fit side by side, or are fewer than the mechanisms; else down.
+    /// Puts sizes across if they fit side by side or are not more than the series; otherwise down.
     pub fn arranged(&self, columns: usize) -> Grid {
         let across = self.across();
         let fits = || across.parts(columns, across.name_width(columns)).len() == 1;
@@ -87,16 +86,15 @@ impl Figures {
 }
 
 impl Grid {
-    /// Tables of at most `columns` characters in width, each with all rows. No line of a cell is
-    /// broken, unless it alone is wider than that.
+    /// Splits the grid into tables of at most `columns` characters, each with all rows. A line of a cell is only broken
+    /// if it alone is wider than that.
     pub fn tables(&self, columns: usize) -> Vec<Table> {
         let name_width = self.name_width(columns);
         let parts = self.parts(columns, name_width).into_iter();
         parts.map(|part| self.table(part, name_width)).collect()
     }
 
-    /// How wide the names of the rows may be: as wide as they are, where the widest figure fits
-    /// beside them.
+    /// Returns the width of the row names: their natural width, or less if the widest value would not fit next to them.
     fn name_width(&self, columns: usize) -> usize {
         let names = self.rows.iter().map(|(name, _)| display_width(name));
         let natural = names.chain([display_width(self.corner)]).max().unwrap_or(0);
@@ -105,7 +103,7 @@ impl Grid {
         natural.min(room.max(NARROW_NAME))
     }
 
-    /// How wide a column of figures is.
+    /// Returns the width of a column of values.
     fn width(&self, column: usize) -> usize {
         let head = display_width(&self.head[column]);
         let figures = self.figure_width(column);
@@ -117,7 +115,7 @@ impl Grid {
         lines.map(display_width).max().unwrap_or(0)
     }
 
-    /// The columns of each table: as few tables as hold them, and about as many columns in each.
+    /// Returns the columns of each table: as few tables as possible, with about the same number of columns in each.
     fn parts(&self, columns: usize, name_width: usize) -> Vec<Range<usize>> {
         let room = columns.saturating_sub(FIRST_FRAME + name_width);
         let full = self.full_parts(room);
@@ -130,7 +128,7 @@ impl Grid {
         if even.iter().all(fits) { even } else { full }
     }
 
-    /// The same with as many columns in each as there is room for.
+    /// Returns the columns of each table, with as many columns in each as fit.
     fn full_parts(&self, room: usize) -> Vec<Range<usize>> {
         let (mut parts, mut start, mut used) = (Vec::new(), 0, 0);
         for column in 0..self.head.len() {
@@ -147,7 +145,7 @@ impl Grid {
 
     fn table(&self, part: Range<usize>, name_width: usize) -> Table {
         let mut table = new_table();
-        // Everything is as wide as it shall be by now.
+        // All widths are already determined.
         table.set_content_arrangement(ContentArrangement::Disabled);
         let figures = part.len();
         let head = part.clone().map(|column| broken(&self.head[column], self.width(column)));
@@ -163,7 +161,7 @@ impl Grid {
     }
 }
 
-/// A name over as many lines as `width` asks for: at spaces and hyphens where it has any.
+/// Wraps a name to `width`, preferably at spaces and hyphens.
 fn broken(name: &str, width: usize) -> String {
     let options = Options::new(width).word_splitter(WordSplitter::HyphenSplitter);
     textwrap::wrap(name, options).join("\n")

@@ -1,24 +1,24 @@
-//! The limits of the machine, for people.
+//! Hardware limits for display on a terminal.
 
 use ipcperf_model::hardware_limits::{CachelineLimit, CopyLimit, Limits};
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 
-use crate::terminal::cells::new_table;
+use super::cells::{align_with_topics, new_table};
 
-/// What this machine cannot beat, and what of that could not be measured.
+/// Formats the hardware limits, and reasons for those that could not be measured.
 pub(crate) fn limits_table(limits: &Limits) -> String {
     let mut table = new_table();
     table.set_header(["Limits", ""]);
     for (name, figure) in limit_rows(limits) {
         table.add_row([name, figure]);
     }
-    crate::terminal::cells::align_with_topics(&mut table);
+    align_with_topics(&mut table);
     let missing = limits.missing.iter().map(|reason| format!("not measured: {reason}"));
     std::iter::once(table.to_string()).chain(missing).collect::<Vec<_>>().join("\n")
 }
 
-/// Each figure that was had, with its name.
+/// Returns each measured limit with its name.
 #[allow(clippy::cast_precision_loss, reason = "rates for people")]
 pub fn limit_rows(limits: &Limits) -> Vec<(String, String)> {
     let rate = |rate: Option<u64>| rate.map(|rate| units::bandwidth(rate as f64));

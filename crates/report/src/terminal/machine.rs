@@ -1,24 +1,23 @@
-//! The machine for people and for scripts. Names and units come from the keys of the environment:
-//! a new field is shown without a word here.
+//! The machine for display on a terminal and for scripts. Names and units are derived from the keys of the environment,
+//! so that a new field is shown without changes here.
 
-use super::cells::align_with_topics;
 use std::time::Duration;
 
 use ipcperf_model::environment::{Environment, Section};
 use ipcperf_model::hardware_limits::Limits;
 use ipcperf_model::printable::pretty_json;
 use ipcperf_model::units;
+use ipcperf_plan::machine::{Severity, Warning};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::cells::{align_with_topics, bounded, new_table};
 use super::limits::limits_table;
-use crate::terminal::cells::{bounded, new_table};
-use ipcperf_plan::machine::{Severity, Warning};
 
-/// A unit that ends keys, and how a number of it reads.
+/// A suffix of keys that denotes a unit, and the formatter for its values.
 type Unit = (&'static str, fn(f64) -> String);
 
-/// Bytes are exact and stand apart.
+/// Bytes are integers and handled separately.
 const UNITS: [Unit; 5] = [
     ("_ns", units::time),
     ("_us", |us| units::time(us * 1e3)),
@@ -27,10 +26,10 @@ const UNITS: [Unit; 5] = [
     ("_share", units::percent),
 ];
 const BYTES: &str = "_bytes";
-/// What the kernel says of a vulnerability that the CPU does not have.
+/// Suffix that the kernel reports for a vulnerability that the CPU does not have.
 const NOT_AFFECTED: &str = ": Not affected";
 
-/// The machine, topic by topic, what it cannot beat, then what bears on measurements.
+/// Formats the machine: its properties by topic, the hardware limits, and warnings about measurements.
 pub fn machine_page(environment: &Environment, limits: &Limits, warnings: &[Warning]) -> String {
     let sections = environment.sections();
     let mut parts: Vec<String> = sections.iter().filter_map(section).collect();
@@ -40,24 +39,24 @@ pub fn machine_page(environment: &Environment, limits: &Limits, warnings: &[Warn
     parts.join("\n\n")
 }
 
-/// The same for scripts.
+/// Formats the same as JSON.
 pub fn machine_json(environment: &Environment, limits: &Limits, warnings: &[Warning]) -> String {
     let warnings = warnings_json(warnings);
     let object = json!({"environment": environment, "limits": limits, "warnings": warnings});
     pretty_json(&object)
 }
 
-/// Warnings with their words.
+/// Returns the warnings with their texts as JSON.
 pub fn warnings_json(warnings: &[Warning]) -> Value {
     json!(warnings.iter().map(InWords::of).collect::<Vec<_>>())
 }
 
-/// A warning in one line, for those who are about to measure.
+/// Formats a warning on one line, for display before a measurement.
 pub fn warning_line(warning: &Warning) -> String {
     format!("ipcperf: warning: {warning} ({})", warning.remedy())
 }
 
-/// A warning with its words.
+/// A warning with its texts.
 #[derive(Serialize)]
 struct InWords<'a> {
     #[serde(flatten)]
@@ -74,7 +73,7 @@ impl<'a> InWords<'a> {
     }
 }
 
-/// What is known of a topic; `None` where that is nothing.
+/// Formats the known properties of a topic. `None` if there are none.
 fn section(section: &Section) -> Option<String> {
     let mut table = new_table();
     table.set_header([section.title, ""]);
@@ -85,14 +84,14 @@ fn section(section: &Section) -> Option<String> {
     (!table.is_empty()).then(|| table.to_string())
 }
 
-/// What is known of a topic: names and what they say, with units.
+/// Returns the known properties of a topic: names and values with units.
 pub fn facts(section: &Section) -> Vec<(String, String)> {
     let known =
         section.fields.iter().filter_map(|(key, value)| Some((name(key), words(key, value)?)));
     known.collect()
 }
 
-/// What could not be had, all together: blanks among figures would only be in the way.
+/// Lists the unknown properties together. Blanks between the values would only distract.
 fn unknown(sections: &[Section]) -> Option<String> {
     let fields = sections.iter().flat_map(|section| &section.fields);
     let keys = fields.filter(|(_, value)| value.is_null()).map(|(key, _)| name(key));
@@ -102,7 +101,7 @@ fn unknown(sections: &[Section]) -> Option<String> {
     (!keys.is_empty()).then(|| table.to_string())
 }
 
-/// The warnings as a section of the page.
+/// Formats the warnings as a section of the page.
 pub fn warning_section(warnings: &[Warning]) -> String {
     if warnings.is_empty() {
         return "No warnings: nothing is known that bears on measurements.".to_owned();
@@ -116,14 +115,14 @@ pub fn warning_section(warnings: &[Warning]) -> String {
     table.to_string()
 }
 
-/// The key without its unit, which goes to the figure.
+/// Converts a key to a name. The unit is dropped, because it is part of the value.
 fn name(key: &str) -> String {
     let units = UNITS.iter().map(|(unit, _)| *unit).chain([BYTES]);
     let stem = units.filter_map(|unit| key.strip_suffix(unit)).next();
     stem.unwrap_or(key).replace('_', " ")
 }
 
-/// What is at `key`; `None` where it is not known.
+/// Formats the value at `key`. `None` if it is unknown.
 fn words(key: &str, value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -136,7 +135,7 @@ fn words(key: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// A number with its unit. Zero needs none; below zero it is a word of the kernel's.
+/// Formats a number with its unit. Zero has no unit; a negative number is a special value of the kernel.
 fn quantity(key: &str, number: &serde_json::Number) -> String {
     if let Some(bytes) = number.as_u64().filter(|_| key.ends_with(BYTES)) {
         return units::bytes(bytes);
@@ -148,7 +147,7 @@ fn quantity(key: &str, number: &serde_json::Number) -> String {
     }
 }
 
-/// Of the words the kernel offers, as in `always [madvise] never`, the one it goes by.
+/// Returns the active one of the kernel's options, such as `madvise` in `always [madvise] never`.
 fn chosen<'a>(key: &str, text: &'a str) -> &'a str {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     match bracketed {
@@ -176,7 +175,7 @@ mod tests {
     use super::*;
     use ipcperf_plan::machine::warnings;
 
-    /// A machine with something of every kind: sizes, times, lists, choices, and blanks.
+    /// Returns a machine with properties of every kind: sizes, times, lists, choices and blanks.
     fn planted() -> Environment {
         let some = |text: &str| Some(text.to_owned());
         let mut planted = Environment::default();

@@ -1,4 +1,4 @@
-//! What people see on a terminal: tables and words.
+//! Terminal output: tables and text.
 
 pub mod cells;
 mod grid;

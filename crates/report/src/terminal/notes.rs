@@ -1,5 +1,4 @@
-//! What a reader must know before believing the tables: what was set aside, what was seen of the
-//! machine, what is not yet known well enough.
+//! Notes on data quality: excluded runs, observations about the machine, and medians that are not precise enough.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,13 +13,13 @@ use super::table::SEVERAL_MODES;
 use super::words::why_left_out;
 use crate::wording::SELDOM;
 
-/// More lines of one kind than this are counted, not listed.
+/// Maximum number of lines of one kind. More are only counted.
 const LISTED: usize = 8;
 
-/// What stands above the cases that are left out of rankings.
+/// Heading of the cases that are left out of rankings.
 const NOT_RANKED: &str = "Left out of rankings, as fewer than half of their repetitions count:";
 
-/// All notes on `samples`, summed up in `summaries`, one paragraph each.
+/// Returns all notes on `samples` and their `summaries`, one paragraph each.
 pub fn notes(
     summaries: &[CaseSummary],
     samples: &[Sample],
@@ -35,7 +34,7 @@ pub fn notes(
     notes
 }
 
-/// That not all was measured that was planned, where a file ends before its plan does.
+/// Returns a note if the file ends before its plan.
 pub fn unfinished(results: &Results) -> Option<String> {
     let is_whole =
         results.end == End::Closed && results.footer.as_ref().is_none_or(|footer| footer.complete);
@@ -67,7 +66,7 @@ fn share(part: usize, all: usize) -> String {
     units::percent(part as f64 / all.max(1) as f64)
 }
 
-/// How much of what was measured the machine held up.
+/// Returns a note on the number of disturbed runs.
 fn disturbances(samples: &[Sample]) -> Option<String> {
     let later = samples.iter().filter(|sample| sample.run.block > 0);
     let (all, held_up): (usize, Vec<&Sample>) =
@@ -95,7 +94,7 @@ fn disturbances(samples: &[Sample]) -> Option<String> {
     Some(text)
 }
 
-/// Why a run was set aside.
+/// Describes why a run was excluded.
 pub fn set_aside_in_words(sample: &Sample) -> String {
     let probes = [sample.cacheline_round_trip_before_ns, sample.cacheline_round_trip_after_ns];
     match (sample.set_aside, probes) {
@@ -108,7 +107,7 @@ pub fn set_aside_in_words(sample: &Sample) -> String {
     }
 }
 
-/// Repetitions of which no attempt counts.
+/// Returns the number of repetitions without a valid attempt.
 fn lost_repetitions(held_up: &[&Sample], samples: &[Sample]) -> usize {
     let mut lost: HashSet<(&str, u32)> =
         held_up.iter().map(|sample| (sample.run.case.case_id.as_str(), sample.run.block)).collect();
@@ -118,7 +117,7 @@ fn lost_repetitions(held_up: &[&Sample], samples: &[Sample]) -> usize {
     lost.len()
 }
 
-/// The distances between the CPUs, where more than one was seen.
+/// Returns a note on the CPU distance classes, if there are several.
 fn classes(samples: &[Sample]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
@@ -141,8 +140,7 @@ fn classes(samples: &[Sample]) -> Option<String> {
     ))
 }
 
-/// The modes of every case whose figure has the mark: none of them may stand there with its middle
-/// alone.
+/// Lists the modes of every case that is marked as having several, so that no case is shown with its median alone.
 fn trip_modes(summaries: &[CaseSummary]) -> Option<String> {
     let mode =
         |mode: &Mode| format!("{} at {}", units::percent(mode.share), units::time(mode.median));
@@ -157,20 +155,20 @@ fn trip_modes(summaries: &[CaseSummary]) -> Option<String> {
     (!lines.is_empty()).then(|| format!("{heading}\n{}", lines.join("\n")))
 }
 
-/// The cases that are left out of rankings, each with the reason.
+/// Lists the cases that are left out of rankings, each with the reason.
 pub fn not_ranked(summaries: &[CaseSummary]) -> Vec<String> {
     let is_ranked = |case: &&CaseSummary| case.refused.is_none() && !case.case.moves_nothing();
     let left_out = summaries.iter().filter(is_ranked).filter(|case| case.is_mostly_missing());
     left_out.map(|case| format!("  {}: {}", name(case), why_left_out(&LeftOut::of(case)))).collect()
 }
 
-/// A case and, on two CPUs, the distance at which it was measured.
+/// Returns the name of a case with its CPU distance class, if there is one.
 fn name(case: &CaseSummary) -> String {
     let class = case.cpu_pair_class.as_ref().map_or_else(String::new, |c| format!(" ({c})"));
     printable_line(&format!("{}{class}", case.case.case_id)).into_owned()
 }
 
-/// Cases whose figures rise or fall from the first repetition to the last.
+/// Lists the cases whose values rise or fall from the first repetition to the last.
 fn drifts(samples: &[Sample]) -> Vec<String> {
     let mut series: HashMap<(&str, &Option<String>), Vec<f64>> = HashMap::new();
     for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
@@ -183,7 +181,7 @@ fn drifts(samples: &[Sample]) -> Vec<String> {
     drifts.into_iter().flatten().collect()
 }
 
-/// The line on `case`, if its `figures` drift.
+/// Returns the line for `case` if its `figures` drift.
 fn drift(case: &str, figures: &[f64]) -> Option<String> {
     match is_steady(figures)? {
         Steadiness::Steady => None,
@@ -195,7 +193,7 @@ fn drift(case: &str, figures: &[f64]) -> Option<String> {
     }
 }
 
-/// How many medians are known as well as was asked for, and which are not.
+/// Returns a note on how many medians reached the requested precision, and on those that did not.
 fn known(summaries: &[CaseSummary], precision: &Precision) -> Vec<String> {
     let wanted = units::percent(precision.half_width);
     let half_width = |case: &CaseSummary| {
@@ -217,7 +215,7 @@ fn known(summaries: &[CaseSummary], precision: &Precision) -> Vec<String> {
     notes
 }
 
-/// A heading and the lines below it, if there are any.
+/// Returns a heading with the lines below it, if there are any.
 fn listed(heading: &str, mut lines: Vec<String>) -> Option<String> {
     if lines.is_empty() {
         return None;

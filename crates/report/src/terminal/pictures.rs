@@ -1,18 +1,18 @@
-//! What instruments saw, in letters: tables, distributions as `quantize` of `DTrace` draws them, time lines.
+//! Observations of instruments as text: tables, histograms in the style of `DTrace`'s `quantize`, and time lines.
 
 use ipcperf_model::instrument_view::{
     Lane, Picture, Quantised, Span, State, Table, Timeline, Value,
 };
 use ipcperf_model::units;
 
-use crate::terminal::cells::new_table;
+use super::cells::new_table;
 
-/// The longest bar of a distribution, letters.
+/// Maximum length of a histogram bar, characters.
 const BAR: usize = 40;
-/// What stands before a bar or a lane.
+/// Width of the label of a bar or lane, characters.
 const LABEL: usize = 14;
 
-/// `picture`, not wider than `columns`.
+/// Formats `picture` within `columns` characters.
 pub(crate) fn picture_text(picture: &Picture, columns: usize) -> String {
     match picture {
         Picture::Table(table) => table_text(table),
@@ -21,7 +21,7 @@ pub(crate) fn picture_text(picture: &Picture, columns: usize) -> String {
     }
 }
 
-/// A value of a table with its unit.
+/// Formats a value of a table with its unit.
 #[allow(clippy::cast_precision_loss, reason = "for people, and three digits are left")]
 pub fn value_text(value: &Value) -> String {
     match value {
@@ -34,7 +34,7 @@ pub fn value_text(value: &Value) -> String {
     }
 }
 
-/// `amount` in the unit of `kind`.
+/// Formats `amount` in the unit of `kind`.
 pub fn amount_text(kind: &Value, amount: u64) -> String {
     value_text(&match kind {
         Value::Ns(_) => Value::Ns(amount),
@@ -64,7 +64,7 @@ fn quantised_text(quantised: &Quantised) -> String {
     format!("{}\n{head}\n{}", quantised.title, lines.join("\n"))
 }
 
-/// The letters of a bar for `count` of `total`: as many as its share of [`BAR`], and one for the least.
+/// Returns the length of a bar for `count` of `total`: its share of [`BAR`], but at least 1 if `count` is not 0.
 fn length(count: u64, total: u128) -> usize {
     let letters = u128::from(count) * BAR as u128 / total;
     usize::try_from(letters).unwrap_or(BAR).max(usize::from(count > 0)).min(BAR)
@@ -86,7 +86,7 @@ fn timeline_text(timeline: &Timeline, columns: usize) -> String {
     )
 }
 
-/// What `lane` did for the most of piece `at` of `width`.
+/// Returns the letter for the state that `lane` was in for most of piece `at` of `width`.
 fn letter(lane: &Lane, at: usize, width: usize, end_ns: u64) -> char {
     let edge = |at: usize| u128::from(end_ns) * at as u128 / width as u128;
     let (from, to) = (edge(at), edge(at + 1).max(edge(at) + 1));

@@ -1,16 +1,16 @@
-//! A plan for people: the matrix, what is left out of it, and how long it will take.
+//! A plan for display on a terminal: the matrix, what is left out, and the estimated time.
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-
-use super::watched::cells_left_out;
-use crate::terminal::cells::new_table;
 use ipcperf_plan::{Enough, Extent, Plan, Watched};
 
-/// More cases than this are counted, not listed.
+use super::cells::new_table;
+use super::watched::cells_left_out;
+
+/// Maximum number of cases listed. More are only counted.
 const LISTED: usize = 400;
 
-/// The plan as a table and a few lines.
+/// Formats the plan as a table with closing lines.
 pub fn plan_table(plan: &Plan) -> String {
     let mut table = new_table();
     let is_watched = plan.cases.iter().any(|case| !case.watched.by.is_empty());
@@ -54,7 +54,7 @@ pub fn plan_table(plan: &Plan) -> String {
     lines.join("\n")
 }
 
-/// By whom a case is watched, or that it is there to be compared with.
+/// Names the instruments of a case, or says that it is an uninstrumented twin.
 fn watched_words(watched: &Watched) -> String {
     match (watched.by.as_slice(), &watched.twin_of) {
         (names, None) => names.join(", "),
@@ -85,7 +85,7 @@ fn closing(plan: &Plan) -> String {
     }
 }
 
-/// `10, 15 and 30`.
+/// Formats numbers as `10, 15 and 30`.
 fn ascending(numbers: &[u32]) -> String {
     let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
     match words.split_last() {

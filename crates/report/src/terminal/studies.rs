@@ -1,12 +1,12 @@
-//! Studies for people: which there are, and what one asks, measures and claims.
+//! Studies for display on a terminal: the list, and the details of one.
 
+use ipcperf_study::{Matrix, STUDIES, Study};
 use serde_json::{Value, json};
 
+use super::cells::new_table;
 use super::width::{columns, fit};
-use crate::terminal::cells::new_table;
-use ipcperf_study::{Matrix, STUDIES, Study};
 
-/// The studies that come with the program.
+/// Lists the bundled studies.
 pub fn study_list() -> String {
     let mut table = new_table();
     table.set_header(["study", "asks", "claims"]);
@@ -20,7 +20,7 @@ fn all() -> impl Iterator<Item = Study> {
     STUDIES.iter().filter_map(|(_, text)| Study::read(text).ok())
 }
 
-/// The same for scripts.
+/// Lists the bundled studies as JSON.
 pub fn studies_json() -> Value {
     let entry = |study: Study| {
         let ids: Vec<&str> = study.hypotheses.iter().map(|claim| claim.id.as_str()).collect();
@@ -32,7 +32,7 @@ pub fn studies_json() -> Value {
     all().map(entry).collect()
 }
 
-/// One study: what it asks, measures and claims.
+/// Describes one study: its question, matrices and claims.
 pub fn study_page(study: &Study) -> String {
     let mut lines = vec![format!("{}: {}", study.name, study.title), study.question.clone()];
     lines.extend(study.top.text("source").map(|source| format!("After: {source}")));

@@ -1,10 +1,10 @@
-//! The tables of a study, for a terminal.
+//! Tables of a study for display on a terminal.
 
+use super::cells::new_table;
 use super::width::{columns, fit};
 use crate::presentation::ShownTable;
-use crate::terminal::cells::new_table;
 
-/// Each table with its caption above and its notes below.
+/// Formats each table with its caption above and its notes below.
 pub fn study_tables_text(tables: &[ShownTable]) -> String {
     tables.iter().map(one).collect::<Vec<_>>().join("\n\n")
 }

@@ -1,9 +1,8 @@
-//! Tables of results: one for each workload, mode, placement and kernel buffer, or as many as it
-//! takes to keep to a width.
+//! Tables of results: one for each workload, mode, placement and kernel buffer, or several if it exceeds the width.
 
-use super::cells::Row;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use comfy_table::Table;
 use ipcperf_model::parallel::map;
 use ipcperf_model::printable::printable_line;
 use ipcperf_model::size::Bytes;
@@ -12,26 +11,26 @@ use ipcperf_model::workload::Kind;
 use ipcperf_results::analysis::{CaseSummary, Figure, Mode};
 use textwrap::core::display_width;
 
+use super::cells::Row;
 use super::grid::Figures;
-use crate::wording::figure_text;
-use crate::wording::{Beside, Heading, headings};
+use crate::wording::{Beside, Heading, figure_text, headings};
 
-/// Behind a figure for round trips that have several modes, which the notes list.
+/// Mark after values of round trips that have several modes, which the notes list.
 pub(super) const SEVERAL_MODES: &str = " †";
 
-/// What stands under one heading.
+/// The results under one heading.
 #[derive(Clone, Debug)]
 pub struct Section {
     pub heading: String,
     pub figures: Figures,
-    /// How near they come to what bounds them; `None` where that is not known of any.
+    /// Shares of the hardware limits. `None` if no limit is known.
     pub roofs: Option<Figures>,
 }
 
-/// What stands above the second grid of a section.
+/// Heading of the second grid of a section.
 pub const ROOFS: &str = "As a share of the limit of this machine that bounds it:";
 
-/// All tables of `summaries`, none wider than `columns`, with what they leave out below.
+/// Formats all tables of `summaries`, at most `columns` wide, with the refused cases below.
 pub fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> String {
     let sections = sections(summaries, beside);
     let mut parts: Vec<String> = map(sections.iter(), |section| section.text(columns));
@@ -42,7 +41,7 @@ pub fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> Stri
     parts.join("\n\n")
 }
 
-/// The figures of `summaries`, heading by heading.
+/// Groups the results of `summaries` by heading.
 pub fn sections(summaries: &[CaseSummary], beside: Beside) -> Vec<Section> {
     let rows: Vec<Row> = summaries.iter().map(Row::of).collect();
     let measured = measured_series(&rows);
@@ -50,14 +49,14 @@ pub fn sections(summaries: &[CaseSummary], beside: Beside) -> Vec<Section> {
     map(headings.iter(), |heading| section(heading, &rows, &measured, beside))
 }
 
-/// The series that are more than refused.
+/// Returns the series of which at least one case was not refused.
 fn measured_series<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>) -> HashSet<&'a str> {
     let measured = rows.into_iter().filter(|row| row.case.refused.is_none());
     measured.map(|row| row.series.as_str()).collect()
 }
 
-/// What stands under `heading`. A refused cell is shown with the figures of its own series, or, where
-/// that has none in any table (`measured` has those that do), everywhere.
+/// Returns the results under `heading`. A refused cell is shown with the other cells of its series. If no table has any
+/// (`measured` lists the series that have some), it is shown under every heading.
 fn section(heading: &Heading, rows: &[Row], measured: &HashSet<&str>, beside: Beside) -> Section {
     let mut rows: Vec<&Row> = rows.iter().filter(|row| heading.covers(row.case)).collect();
     let here = measured_series(rows.iter().copied());
@@ -77,27 +76,27 @@ impl Section {
     fn text(&self, columns: usize) -> String {
         let mut parts = vec![self.heading.clone()];
         if display_width(&self.heading) > columns {
-            // What the figures are goes below what was measured.
+            // The description of the values goes on the next line.
             parts[0] = self.heading.replacen("; ", ";\n  ", 1);
         }
         let grid = |figures: &Figures| figures.arranged(columns).tables(columns);
-        parts.extend(grid(&self.figures).iter().map(comfy_table::Table::to_string));
+        parts.extend(grid(&self.figures).iter().map(Table::to_string));
         if let Some(roofs) = &self.roofs {
             parts.push(ROOFS.to_owned());
-            parts.extend(grid(roofs).iter().map(comfy_table::Table::to_string));
+            parts.extend(grid(roofs).iter().map(Table::to_string));
         }
         parts.join("\n")
     }
 }
 
-/// How near a case comes to the limit that bounds it.
+/// Formats the share of the hardware limit that a case reaches.
 fn roof(case: &CaseSummary) -> String {
     case.roof.as_ref().map_or_else(String::new, |roof| {
         format!("{} of {}", units::percent(roof.share), roof.bound.name())
     })
 }
 
-/// How many repetitions the medians of `rows` are of: none of a case that has no figure.
+/// Returns the range of the number of repetitions behind the medians of `rows`; 0 for a case without a result.
 fn repetitions(rows: &[&Row]) -> String {
     let measured = || rows.iter().filter(|row| row.case.refused.is_none());
     let counts = || measured().map(|row| row.case.main().map_or(0, |figure| figure.spread().n));
@@ -160,7 +159,7 @@ fn one_middle(figure: &Figure, interval: Option<[f64; 2]>, beside: Beside) -> St
     }
 }
 
-/// Each mode with its share: one middle would stand for none of them.
+/// Formats each mode with its share. A single central value would represent none of them.
 fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
     let line = |mode: &Mode| {
         format!("{}: {}", units::percent(mode.share), figure_text::value(figure, mode.median))
@@ -168,7 +167,7 @@ fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
     modes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Each reason for a refusal once, with the cells it holds for.
+/// Lists each reason for a refusal once, with the sizes that it applies to.
 pub fn refusals(summaries: &[CaseSummary]) -> Vec<String> {
     let mut reasons: Vec<(&str, BTreeSet<u64>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -196,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// `null` and two others with scripted times: repetition k takes k per cent longer.
+    /// Returns summaries of `null` and two others with scripted times: repetition k takes k % longer.
     fn scripted(workload: Kind, mechanisms: &[&str], sizes: &[u64]) -> Vec<CaseSummary> {
         let (mut cases, mut samples) = (Vec::new(), Vec::new());
         for (place, mechanism) in (1..).zip(mechanisms) {
@@ -251,7 +250,8 @@ mod tests {
         insta::assert_snapshot!(tables(&all, Beside::Interval, 116));
     }
 
-    /// Long names, many sizes, several modes, a loss, a refusal: whatever makes a table wide.
+    /// Returns summaries with everything that makes a table wide: long names, many sizes, several modes, a loss, a
+    /// refusal.
     fn wide() -> Vec<CaseSummary> {
         let sizes: Vec<u64> = (6..=20).map(|power| 1 << power).collect();
         let names = ["null", "pipe", "unix-stream-named", "unix-seqpacket", "udp"];
@@ -306,7 +306,7 @@ mod tests {
         insta::assert_snapshot!(tables(&all, Beside::Spread, 45));
     }
 
-    /// The tables of a stream by mechanisms with so many repetitions each.
+    /// Formats the tables of a stream by mechanisms with the given numbers of repetitions.
     fn of_counts(counts: &[(&str, u32)]) -> String {
         let (mut cases, mut samples) = (Vec::new(), Vec::new());
         for &(mechanism, count) in counts {
@@ -335,7 +335,7 @@ mod tests {
         assert!(spread["q1"].is_null() && spread["q3"].is_null() && spread["n"] == 1, "{spread}");
     }
 
-    /// Of five rows without a figure and one of nine repetitions the head must not say nine.
+    /// With five rows without a result and one of nine repetitions, the heading must not say nine.
     #[test]
     fn the_head_says_of_how_many_repetitions_all_its_rows_are() {
         assert!(of_counts(&[("pipe", 9), ("tcp", 10)]).contains("n = 9 to 10"));

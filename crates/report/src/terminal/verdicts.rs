@@ -1,21 +1,21 @@
-//! Verdicts for people and for scripts, always with what they rest on.
+//! Verdicts for display on a terminal and for scripts, always with their evidence.
 
-use crate::wording::{amount, p_value};
+use ipcperf_study::hypothesis::{Estimate, Found, Judged, Part};
 use serde_json::{Value, json};
 
+use super::cells::new_table;
 use super::width::{columns, fit};
-use crate::terminal::cells::new_table;
-use ipcperf_study::hypothesis::{Estimate, Found, Judged, Part};
+use crate::wording::{amount, p_value};
 
-/// More parts than this are counted, not listed.
+/// Maximum number of parts listed. More are only counted.
 const LISTED: usize = 60;
 
-/// Each claim with its verdict and its evidence.
+/// Formats each claim with its verdict and evidence.
 pub fn verdicts_text(judged: &[Judged<'_>]) -> String {
     judged.iter().map(one).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The same for scripts.
+/// Formats the same as JSON.
 pub fn verdicts_json(judged: &[Judged<'_>]) -> Value {
     let entry = |one: &Judged<'_>| {
         json!({
@@ -82,7 +82,7 @@ fn row(part: &Part) -> [String; 7] {
     ]
 }
 
-/// `ratio 1.23 (1.20 to 1.27)`.
+/// Formats an estimate: `ratio 1.23 (1.20 to 1.27)`.
 pub fn estimate(estimate: &Estimate) -> String {
     let amount = |value: f64| amount(value, &estimate.unit);
     let ends = estimate.low.zip(estimate.high);

@@ -1,15 +1,15 @@
-//! What watching cost, and what was seen.
+//! Observations of instruments and the cost of instrumentation.
 
 use ipcperf_results::analysis::Observed;
 use ipcperf_results::{ProbeEffect, UnwatchedRecord};
 
+use super::cells::new_table;
 use super::pictures::picture_text;
-use crate::terminal::cells::new_table;
 
-/// More than this many pictures of a file are for a report.
+/// Maximum number of instrument figures shown for a file. More are left to a report.
 const MOST_SHOWN: usize = 12;
 
-/// What being watched did to cases, as a table; empty where none was.
+/// Formats the effect of instrumentation on cases as a table. Empty if there were no instrumented runs.
 pub fn probe_table(effects: &[ProbeEffect]) -> String {
     if effects.is_empty() {
         return String::new();
@@ -40,13 +40,13 @@ pub fn probe_table(effects: &[ProbeEffect]) -> String {
     )
 }
 
-/// Between what the factor lies.
+/// Formats the interval of the slowdown.
 pub fn interval_words(effect: &ProbeEffect) -> String {
     let words = |[low, high]: [f64; 2]| format!("{low:.3} to {high:.3}");
     effect.slowdown_interval.map_or_else(|| "too few pairs".to_owned(), words)
 }
 
-/// What was seen, in pictures; or, where that is much, where to look at it.
+/// Formats the observations. If there are too many, refers to the report instead.
 pub fn observed_text(seen: &[Observed], columns: usize) -> String {
     let pictures: usize = seen.iter().map(|one| one.pictures.len()).sum();
     if pictures > MOST_SHOWN {
@@ -64,7 +64,7 @@ fn one_text(seen: &Observed, columns: usize) -> String {
     std::iter::once(heading).chain(pictures).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What cannot watch, or of what it watches without, in a line.
+/// Describes an unavailable instrument or event on one line.
 pub(super) fn unwatched_line(one: &UnwatchedRecord) -> String {
     let (instrument, reason, remedy) = (&one.instrument, &one.reason, &one.remedy);
     let what = if one.watches { "watches without" } else { "cannot watch" };
@@ -72,7 +72,7 @@ pub(super) fn unwatched_line(one: &UnwatchedRecord) -> String {
     format!("{what}: {instrument}: {reason} ({remedy}){left_out}")
 }
 
-/// How many cells of `matrices` are not run because nobody can watch them; nothing where all are run.
+/// Describes how many cells of `matrices` are not run because their instrument is unavailable. Empty if all are run.
 pub(super) fn cells_left_out(count: usize, matrices: &[String]) -> String {
     let cells = if count == 1 { "cell is" } else { "cells are" };
     match count {

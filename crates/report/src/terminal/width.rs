@@ -1,19 +1,19 @@
-//! How wide what is printed may be, and words made to fit.
+//! Width of the output, and wrapping of text.
 
 use rustix::termios::tcgetwinsize;
 use textwrap::{Options, WordSplitter};
 
-/// What is laid out for where neither a terminal nor `COLUMNS` says.
+/// Width if neither the terminal nor `COLUMNS` specifies one.
 const USUAL: usize = 116;
-/// Narrower than this, figures no longer fit: longer lines are left to the terminal.
+/// Minimum width. Values do not fit in less; the terminal wraps longer lines.
 const LEAST: usize = 40;
-/// By how much the rest of a line stands in, where a line takes several.
+/// Indentation of continuation lines.
 const INDENT: usize = 2;
 
-/// The columns that there are: those of the terminal, or else of `COLUMNS`.
+/// Returns the width of the terminal, or otherwise of `COLUMNS`.
 pub fn columns() -> usize {
     if cfg!(test) {
-        // What tests compare is as wide in a small terminal as anywhere.
+        // The output compared by tests must not depend on the terminal.
         return USUAL;
     }
     of_terminal().or_else(of_environment).unwrap_or(USUAL).max(LEAST)
@@ -29,8 +29,7 @@ fn of_environment() -> Option<usize> {
     columns.trim().parse().ok().filter(|&columns| columns > 0)
 }
 
-/// `text` with each line that is wider than `columns` continued on lines of their own, which stand in
-/// a little further than it does.
+/// Wraps each line of `text` that is wider than `columns`. Continuation lines are indented a little further.
 pub fn fit(text: &str, columns: usize) -> String {
     let lines = text.lines().flat_map(|line| fit_line(line, columns));
     lines.collect::<Vec<_>>().join("\n")
@@ -46,7 +45,7 @@ fn fit_line(line: &str, columns: usize) -> Vec<String> {
     let options = Options::new(columns)
         .initial_indent(&indent)
         .subsequent_indent(&further)
-        // Names of cases and of mechanisms stay whole: they are there to be copied.
+        // Names of cases and mechanisms are not broken, so that they can be copied.
         .word_splitter(WordSplitter::NoHyphenation);
     textwrap::wrap(words, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! Results in words.
+//! Results as sentences.
 
 use ipcperf_model::message_options::Handling;
 use ipcperf_model::printable::printable_line;
@@ -14,21 +14,21 @@ use ipcperf_results::{FailedRun, PlanRecord};
 use super::watched::unwatched_line;
 use crate::wording::in_words;
 
-/// More that were left out than this are counted, not named.
+/// Maximum number of left-out mechanisms that are named. More are only counted.
 const MOST_LEFT_OUT: usize = 8;
 
-/// Closer than this, two medians are not told apart in words.
+/// Ratio below which two medians are called tied.
 const LEVEL: f64 = 1.05;
 
-/// Which mechanism is best for small and for large messages, by what factor, what was not compared,
-/// and what the harness itself costs.
+/// Describes the best mechanism for small and for large messages with its lead, the mechanisms that were not compared,
+/// and the cost of the harness itself.
 pub fn survey_words(summaries: &[CaseSummary]) -> String {
     let mut lines: Vec<String> = comparisons(summaries).iter().map(in_full).collect();
     lines.extend(harness(summaries));
     lines.join("\n")
 }
 
-/// What came of a comparison, with its size and its place.
+/// Describes a comparison with its size and place.
 fn in_full(comparison: &Comparison) -> String {
     let (workload, placement, class, handling, words) = match comparison {
         Comparison::Ranked(Ranking { workload, placement, class, handling, .. }) => {
@@ -45,7 +45,7 @@ fn in_full(comparison: &Comparison) -> String {
     format!("{what} at {size}, placement {placement}{class}{asked}: {words}")
 }
 
-/// Who is best, or why nobody is named.
+/// Names the best, or the reason why none is named.
 fn ranked_words(comparison: &Comparison) -> String {
     match comparison {
         Comparison::Ranked(ranking) => best_of(ranking),
@@ -62,7 +62,7 @@ const fn superlative(workload: Kind) -> &'static str {
     }
 }
 
-/// Who is best at what, with its figure and its lead, or why nobody is named; and where the peers ran.
+/// Names the place of the peers, the criterion, and the best with its value and lead, or the reason why none is named.
 pub fn compared_in_words(comparison: &Comparison) -> String {
     let (workload, place) = match comparison {
         Comparison::Ranked(Ranking { workload, placement, class, handling, .. }) => {
@@ -77,7 +77,7 @@ pub fn compared_in_words(comparison: &Comparison) -> String {
     format!("{place}: {what}: {words}")
 }
 
-/// Where the peers of a comparison ran.
+/// Describes where the peers of a comparison ran.
 fn place(placement: &str, class: Option<&String>, handling: &Handling) -> String {
     let place = match placement {
         "same" => "Both parties on one CPU".to_owned(),
@@ -91,7 +91,7 @@ fn place(placement: &str, class: Option<&String>, handling: &Handling) -> String
     }
 }
 
-/// Why nobody is named.
+/// Explains why no best mechanism is named.
 fn nobody_of(undecided: &Undecided) -> String {
     let Undecided { workload, best_counted, left_out, .. } = undecided;
     let Some(best) = best_counted else {
@@ -120,12 +120,12 @@ fn nobody_of(undecided: &Undecided) -> String {
     format!("not known: {looked}, looked {better} that counts, {best}.")
 }
 
-/// What was left out of a ranking, and why: `shm-ring (9 of 10 runs were disturbed)`.
+/// Names a mechanism left out of a ranking with the reason: `shm-ring (9 of 10 runs were disturbed)`.
 pub(super) fn left_out_words(one: &LeftOut) -> String {
     format!("{} ({})", one.name, why_left_out(one))
 }
 
-/// How many of its runs do not count.
+/// Describes how many of its runs are invalid.
 pub(super) fn why_left_out(one: &LeftOut) -> String {
     let LeftOut { runs, disturbed, failed, .. } = one;
     match (disturbed, failed) {
@@ -136,7 +136,7 @@ pub(super) fn why_left_out(one: &LeftOut) -> String {
     }
 }
 
-/// Those that were left out, in `words`; of many, some are only counted.
+/// Lists left-out mechanisms, formatted by `words`. If there are many, some are only counted.
 fn listed(left_out: &[LeftOut], words: impl Fn(&LeftOut) -> String) -> String {
     let mut names: Vec<String> = left_out.iter().take(MOST_LEFT_OUT).map(words).collect();
     if left_out.len() > MOST_LEFT_OUT {
@@ -145,7 +145,7 @@ fn listed(left_out: &[LeftOut], words: impl Fn(&LeftOut) -> String) -> String {
     names.join(", ")
 }
 
-/// The best with its figure and its lead.
+/// Names the best with its value and lead.
 fn best_of(ranking: &Ranking) -> String {
     let ahead = match ranking.workload {
         Kind::RoundTrip | Kind::RequestReply => "shorter",
@@ -176,7 +176,7 @@ fn best_of(ranking: &Ranking) -> String {
     format!("{best}, {lead}{left_out}.{elsewhere}")
 }
 
-/// A contender with its figure: its median, or the modes it has instead.
+/// Formats a contender with its median, or with its modes if it has several.
 fn figure(contender: &Contender, workload: Kind) -> String {
     let Contender { name, median, modes, .. } = contender;
     if modes.is_empty() {
@@ -186,7 +186,7 @@ fn figure(contender: &Contender, workload: Kind) -> String {
     format!("{name}, {}", modes.iter().map(mode).collect::<Vec<_>>().join(" and "))
 }
 
-/// `value` in the unit of what a workload is ranked by.
+/// Formats `value` in the unit by which a workload is ranked.
 fn unit(workload: Kind, value: f64) -> String {
     match workload {
         Kind::RoundTrip | Kind::RequestReply => units::time(value),
@@ -206,7 +206,7 @@ fn not_compared(refused: &Refused) -> String {
     )
 }
 
-/// What a message costs where nothing moves.
+/// Describes the cost of a message that transfers nothing.
 fn harness(summaries: &[CaseSummary]) -> Option<String> {
     let costs = summaries.iter().filter(|case| case.case.moves_nothing());
     let costs = costs.filter_map(CaseSummary::main).filter_map(|figure| match figure {
@@ -217,7 +217,7 @@ fn harness(summaries: &[CaseSummary]) -> Option<String> {
     most.map(|cost| format!("The harness itself (null): at most {} a message.", units::time(cost)))
 }
 
-/// What did not run or went wrong, one line each.
+/// Lists what did not run or failed, one line each.
 pub fn closing_words<'a>(
     plan: &PlanRecord,
     failures: impl Iterator<Item = &'a FailedRun>,
@@ -261,8 +261,8 @@ mod tests {
         insta::assert_snapshot!(survey_words(&summarise(&cases, &[], &samples, &[], None)));
     }
 
-    /// The closing sentences on one size of a stream, of mechanisms with the time a run takes, us, and
-    /// how many of ten are disturbed.
+    /// Returns the closing sentences about one size of a stream. Each mechanism has the time of a run, us, and the
+    /// number of disturbed runs out of ten.
     fn closing(mechanisms: &[(&str, u64, u32)]) -> String {
         let (mut cases, mut samples) = (Vec::new(), Vec::new());
         for &(mechanism, elapsed_us, disturbed) in mechanisms {

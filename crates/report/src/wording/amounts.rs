@@ -1,9 +1,9 @@
-//! Values with their units, as tests estimate them.
+//! Values with their units, as estimated by tests.
 
 use ipcperf_model::units;
 
-/// A number in its unit.
-pub fn amount(value: f64, unit: &str) -> String {
+/// Formats a number in its unit.
+pub(crate) fn amount(value: f64, unit: &str) -> String {
     match unit {
         "bytes/s" => units::bandwidth(value),
         "ns" => units::time(value),
@@ -18,7 +18,7 @@ pub fn amount(value: f64, unit: &str) -> String {
     }
 }
 
-/// Three digits.
+/// Formats a number with about three digits.
 fn number(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -28,7 +28,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// A p-value: below a thousandth its size alone says something.
-pub fn p_value(p: f64) -> String {
+/// Formats a p-value. Below 0.001, only its magnitude is informative.
+pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { format!("{p:.1e}") } else { format!("{p:.3}") }
 }

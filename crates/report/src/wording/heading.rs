@@ -1,4 +1,4 @@
-//! Which cases stand in one table, and what is said above it.
+//! Grouping of cases into tables, and the headings of these.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,20 +6,20 @@ use ipcperf_model::size::Bytes;
 use ipcperf_model::workload::Kind;
 use ipcperf_results::analysis::CaseSummary;
 
-/// A distance of the CPUs seen in a smaller share of the runs has no tables: there would be next to
-/// nothing in them. `--json` has all.
-pub const SELDOM: f64 = 0.05;
+/// Minimum share of the runs for a CPU distance class to get tables. Those of a rarer class would be nearly empty;
+/// `--json` contains all classes.
+pub(crate) const SELDOM: f64 = 0.05;
 
-/// What the cases of one table share.
+/// Properties shared by the cases of one table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Heading {
+pub(crate) struct Heading {
     workload: Kind,
     mode: &'static str,
     placement: String,
     cpus: Vec<u32>,
-    /// The class of CPU pair.
+    /// CPU distance class.
     class: Option<String>,
-    /// What else was asked that is not as usual.
+    /// Other requested conditions that differ from the defaults.
     conditions: Vec<(&'static str, String)>,
 }
 
@@ -36,9 +36,9 @@ impl Heading {
         }
     }
 
-    /// Whether `summary` belongs below it. A refused cell has no CPUs, and one without a figure no
-    /// class; either belongs where the rest is the same.
-    pub fn covers(&self, summary: &CaseSummary) -> bool {
+    /// Whether `summary` belongs under the heading. A refused cell has no CPUs, and one without a result has no class;
+    /// these belong wherever everything else matches.
+    pub(crate) fn covers(&self, summary: &CaseSummary) -> bool {
         let (case, class) = (&summary.case, &summary.cpu_pair_class);
         self.workload == case.workload
             && self.mode == case.mode.name()
@@ -48,24 +48,24 @@ impl Heading {
             && (class.is_none() || *class == self.class)
     }
 
-    /// The workload of the cases below it.
-    pub const fn workload(&self) -> Kind {
+    /// Returns the workload.
+    pub(crate) const fn workload(&self) -> Kind {
         self.workload
     }
 
-    /// Whether its CPUs are as far apart as `class` says.
-    pub fn is_of_class(&self, class: Option<&String>) -> bool {
+    /// Whether its CPUs have the distance class `class`.
+    pub(crate) fn is_of_class(&self, class: Option<&String>) -> bool {
         self.class.as_ref() == class
     }
 
-    /// What was asked, without what was found: the same for files of different machines.
-    pub fn question(&self) -> String {
+    /// Describes what was requested, without what was found. The text is the same for files of different machines.
+    pub(crate) fn question(&self) -> String {
         let (what, mode, placement) = (self.what(), self.mode, &self.placement);
         format!("{what}, {mode}, placement {placement}{}", self.conditions_in_words())
     }
 
-    /// Mode, placement, and what of it may differ, in few words.
-    pub fn place(&self) -> String {
+    /// Describes mode, placement, CPUs and conditions.
+    pub(crate) fn place(&self) -> String {
         let (mode, placement) = (self.mode, &self.placement);
         let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
         let cpus = self.cpus_in_words();
@@ -73,8 +73,8 @@ impl Heading {
         format!("{mode}, placement {placement} ({cpus}{class}){asked}")
     }
 
-    /// The same, shorter still, for the head of a small picture.
-    pub fn place_in_short(&self) -> String {
+    /// Describes the same more briefly, for the heading of a small figure.
+    pub(crate) fn place_in_short(&self) -> String {
         let (mode, placement, asked) = (self.mode, &self.placement, self.conditions_in_words());
         match &self.class {
             Some(class) => format!("{mode}, {placement} ({class}){asked}"),
@@ -95,8 +95,8 @@ impl Heading {
         in_words(&self.conditions)
     }
 
-    /// What is in a table, above it.
-    pub fn about(&self, beside: Beside) -> String {
+    /// Describes the content of a table, for its heading.
+    pub(crate) fn about(&self, beside: Beside) -> String {
         let (what, place) = (self.what(), self.place());
         format!("{what}, {place}; {}", beside.in_words())
     }
@@ -109,14 +109,14 @@ impl Heading {
         }
     }
 
-    /// The heading in one line.
-    pub fn text(&self, repetitions: &str, beside: Beside) -> String {
+    /// Returns the heading on one line.
+    pub(crate) fn text(&self, repetitions: &str, beside: Beside) -> String {
         format!("{}, n = {repetitions}", self.about(beside))
     }
 }
 
-/// `, kernel buffer match, touch both`: what is not as usual.
-pub fn in_words(conditions: &[(&str, String)]) -> String {
+/// Formats conditions that differ from the defaults: `, kernel buffer match, touch both`.
+pub(crate) fn in_words(conditions: &[(&str, String)]) -> String {
     let words = conditions.iter().map(|(flag, value)| {
         let value = match value.parse() {
             Ok(bytes) => Bytes(bytes).to_string(),
@@ -127,12 +127,12 @@ pub fn in_words(conditions: &[(&str, String)]) -> String {
     words.collect()
 }
 
-/// What stands beside a median.
+/// Number shown next to a median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
-    /// How far the repetitions spread.
+    /// Spread of the repetitions.
     Spread,
-    /// How well the median is known.
+    /// Precision of the median.
     Interval,
 }
 
@@ -145,8 +145,8 @@ impl Beside {
     }
 }
 
-/// What stands above each table of `summaries`, streams first.
-pub fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
+/// Returns the headings for the tables of `summaries`, streams first.
+pub(crate) fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
     let seldom = seldom_classes(summaries);
     let is_seldom = |class: &Option<String>| class.as_ref().is_some_and(|c| seldom.contains(c));
     let (mut headings, mut seen) = (Vec::new(), HashSet::new());
@@ -164,8 +164,8 @@ pub fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
     headings
 }
 
-/// The measured cases under each heading that has a table, headings in their order.
-pub fn by_heading(summaries: &[CaseSummary]) -> Vec<(Heading, Vec<&CaseSummary>)> {
+/// Returns the measured cases under each heading that has a table, in the order of the headings.
+pub(crate) fn by_heading(summaries: &[CaseSummary]) -> Vec<(Heading, Vec<&CaseSummary>)> {
     let mut cases: HashMap<Heading, Vec<&CaseSummary>> = HashMap::new();
     for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
         cases.entry(Heading::of(summary)).or_default().push(summary);
@@ -174,7 +174,7 @@ pub fn by_heading(summaries: &[CaseSummary]) -> Vec<(Heading, Vec<&CaseSummary>)
     headings.filter_map(|heading| cases.remove(&heading).map(|cases| (heading, cases))).collect()
 }
 
-/// Classes of CPU pairs that hold less than [`SELDOM`] of the runs that count.
+/// Returns the CPU distance classes with a share of less than [`SELDOM`] of the valid runs.
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]
 fn seldom_classes(summaries: &[CaseSummary]) -> HashSet<&String> {
     let mut runs: BTreeMap<&String, usize> = BTreeMap::new();
@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// The headings of runs at `far`, of which some were at `near`.
+    /// Returns the classes of the headings for runs at `far`, some of which were at `near`.
     fn classes(near: usize, far: usize) -> Vec<Option<String>> {
         let names = [("46ns", near), ("375ns", far)];
         let classes = names.iter().flat_map(|(name, count)| std::iter::repeat_n(*name, *count));

@@ -1,8 +1,9 @@
-//! Words that tables, figures and reports have in common.
+//! Wording shared by tables, figures and reports.
 
 mod amounts;
-pub mod figure_text;
+pub(crate) mod figure_text;
 mod heading;
 
-pub use amounts::{amount, p_value};
-pub use heading::{Beside, Heading, SELDOM, by_heading, headings, in_words};
+pub(crate) use amounts::{amount, p_value};
+pub use heading::Beside;
+pub(crate) use heading::{Heading, SELDOM, by_heading, headings, in_words};

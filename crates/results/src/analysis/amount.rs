@@ -1,5 +1,5 @@
-//! How much a case moves, told where others differ from it in nothing else: the matrices of a study
-//! may ask for one mechanism and size at several totals.
+//! Adds the amount of payload to the name of a case if other cases differ only in it: the matrices of a study may
+//! request one mechanism and size with several totals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use ipcperf_model::size::Bytes;
 use super::CaseSummary;
 use crate::CaseIdentity;
 
-/// What makes a line of a table or a figure: all of a case but its size and how much it moves.
+/// Key of one line of a table or a figure: everything about a case except its size and its amount.
 type Line = (String, String, Vec<(&'static str, String)>);
 
-/// Gives to each of `summaries` whose line has several amounts at one size the words that tell them apart.
+/// Sets the text of the amount in each of `summaries` whose line has several amounts at one size.
 pub(super) fn tell(summaries: &mut [CaseSummary]) {
     let mut cases: HashMap<(Line, u64), HashSet<&str>> = HashMap::new();
     for summary in summaries.iter() {
@@ -32,7 +32,7 @@ fn line(summary: &CaseSummary) -> Line {
     (summary.series(), place, case.conditions())
 }
 
-/// `, one message`, `, 16 MiB in all`, or nothing where the case was calibrated.
+/// Returns `, one message` or `, 16 MiB in all`, or nothing if the case was calibrated.
 fn in_words(case: &CaseIdentity) -> String {
     match case.amount() {
         None => String::new(),

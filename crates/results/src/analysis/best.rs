@@ -1,4 +1,4 @@
-//! Which mechanism is best for small and for large messages, and by what factor.
+//! Finds the best mechanism for small and for large messages, and its lead as a factor.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,19 +9,19 @@ use super::CaseSummary;
 use super::comparison::{Comparison, Contender, LeftOut, Ranking, Refused, contenders};
 use super::left_out::{nobody, undecided};
 
-/// So many of those that are not compared are named; more are counted.
+/// Maximum number of mechanisms that are named as not compared; further ones are counted.
 const MOST_ELSEWHERE: usize = 32;
 
-/// No machine has its CPUs at more distances; a file that somebody made may.
+/// Maximum number of CPU distance classes. No machine has more, but an untrusted file may.
 const MOST_CLASSES: usize = 16;
 
-/// So many handlings are compared, each for itself; more are left to the tables.
+/// Maximum number of combinations of message options that are compared; tables show the rest.
 const MOST_HANDLINGS: usize = 16;
 
-/// For each placement and class of CPU pair: the shortest round trip at the smallest message and the
-/// highest bandwidth at the largest, among mechanisms that move something. Cases with kernel buffers
-/// other than the default, in another mode than the first, or with payload that nobody touched where it
-/// was left, are left to the tables.
+/// Compares, for each placement and CPU distance class, the round trips at the smallest message size and the
+/// bandwidths at the largest, among mechanisms that transfer something. Some cases are left to the tables: those
+/// with a kernel buffer other than the default, those in a mode other than the first, and those that hand payload
+/// over in place without both peers touching it.
 pub fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
     let comparable = comparable(summaries);
     let sides = [
@@ -35,8 +35,7 @@ pub fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
         .collect()
 }
 
-/// For each placement and class of CPU pair: the shortest round trip and the highest bandwidth at
-/// one size.
+/// Compares, for each placement and CPU distance class, the round trips and the bandwidths at one size.
 pub fn advice(summaries: &[CaseSummary], side: Side) -> Vec<Comparison> {
     let comparable = comparable(summaries);
     let placements = placements(&comparable);
@@ -45,8 +44,8 @@ pub fn advice(summaries: &[CaseSummary], side: Side) -> Vec<Comparison> {
     all.flat_map(|(workload, place)| compare(&comparable, workload, side, place)).collect()
 }
 
-/// Cases that may be compared with others of the same handling: in the first mode, with the kernel's own
-/// buffers, and with payload that is where it can be read. Those whose runs are set aside are among them.
+/// Returns the cases that may be compared with others of the same message options: in the first mode, with the
+/// default kernel buffer, and with payload that is delivered. Cases whose runs are excluded are among them.
 fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
     let mode = summaries.first().map(|summary| summary.case.mode);
     summaries
@@ -58,8 +57,8 @@ fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
         .collect()
 }
 
-/// Whether what the figure is about is payload that the receiver has: of what is handed over in place
-/// nothing need have been moved, unless both parties touch it.
+/// Whether the receiver is known to have the payload. If it is handed over in place, nothing need have been moved
+/// unless both peers touch it.
 fn is_delivered(case: &CaseSummary) -> bool {
     let identity = &case.case;
     let is_handed_over = identity.facts.as_ref().is_some_and(|known| known.is_handed_over);
@@ -76,18 +75,18 @@ fn placements<'a>(cases: &[&'a CaseSummary]) -> Vec<&'a str> {
     placements
 }
 
-/// Which of the sizes.
+/// Message size to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The smallest message.
+    /// The smallest size.
     Smallest,
-    /// The one in the middle, where there are three or more; of an even number the upper.
+    /// The middle one of three or more sizes; the upper one of an even number.
     Middle,
-    /// The largest message.
+    /// The largest size.
     Largest,
 }
 
-/// The rankings of each handling: only what is done to messages alike is compared.
+/// Returns the comparisons for each combination of message options: only cases with the same options are compared.
 fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) -> Vec<Comparison> {
     let mut alike: Vec<(Handling, Vec<&CaseSummary>)> = Vec::new();
     for case in cases.iter().copied() {
@@ -104,7 +103,7 @@ fn compare(cases: &[&CaseSummary], workload: Kind, side: Side, placement: &str) 
     alike.iter().flat_map(|(_, cases)| compare_alike(cases, side)).collect()
 }
 
-/// One ranking for each class in which two or more were measured.
+/// Returns one ranking for each class in which two or more mechanisms were measured.
 fn compare_alike(cases: &[&CaseSummary], side: Side) -> Vec<Comparison> {
     let here = cases.iter().copied();
     let sizes: BTreeSet<u64> = here.clone().map(|case| case.case.buffer_bytes).collect();
@@ -131,8 +130,8 @@ fn compare_alike(cases: &[&CaseSummary], side: Side) -> Vec<Comparison> {
     ranked
 }
 
-/// Compares those `inside` one class with each other, and with those that are left out (`apart`): of these, who
-/// has figures of another class alone has not been in this one.
+/// Compares the cases `inside` one class with each other and with the left-out cases `apart`. Of the latter, a case
+/// whose figures all belong to another class was not measured in this one.
 fn compare_class(
     inside: &[&CaseSummary],
     counted: &[&CaseSummary],
@@ -153,7 +152,7 @@ fn compare_class(
     Some(undecided(inside[0], Some(best), better))
 }
 
-/// Where two or more were measured, but no two of them in one class.
+/// Refuses the comparison if two or more mechanisms were measured, but no two of them in the same class.
 fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
     let [first, _, ..] = cases else {
         return None;
@@ -168,7 +167,7 @@ fn refuse(cases: &[&CaseSummary]) -> Option<Comparison> {
     }))
 }
 
-/// Ranks those `inside` one class, of `all` that count at that placement and size.
+/// Ranks the cases `inside` one class; `all` are the cases that count at that placement and size.
 fn rank_class(
     inside: &[&CaseSummary],
     all: &[&CaseSummary],
@@ -196,7 +195,7 @@ fn rank_class(
     })
 }
 
-/// The names of those of `cases` that were measured in other classes than `class` only.
+/// Returns the names of those of `cases` that were measured only in classes other than `class`.
 fn elsewhere(cases: &[&CaseSummary], class: &Option<String>, ranked: &[Contender]) -> Vec<String> {
     let here: HashSet<&str> = ranked.iter().map(|contender| contender.name.as_str()).collect();
     let outside = cases.iter().filter(|case| case.cpu_pair_class != *class);
@@ -231,7 +230,7 @@ pub(super) mod tests {
         sample
     }
 
-    /// What the cases of `samples` come to beside one another.
+    /// Returns the comparisons of the cases of `samples`.
     pub(in crate::analysis) fn compared(samples: &[Sample]) -> Vec<Comparison> {
         let mut cases: Vec<String> = Vec::new();
         for sample in samples {

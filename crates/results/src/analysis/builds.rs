@@ -1,13 +1,13 @@
-//! Files of custom mechanisms: two files of one name are two mechanisms, and are told apart by their SHA-256.
+//! Distinguishes custom mechanisms by the SHA-256 of their files: two files with one name are two mechanisms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Summarised;
 
-/// So many digits of a hash tell files apart.
+/// Number of hexadecimal digits of a hash that are shown.
 const DIGITS: usize = 12;
 
-/// Names apart, in all of `files`, custom mechanisms that have one name and are different files.
+/// Renames custom mechanisms in `files` that have the same name but different files.
 pub fn name_apart(files: &mut [Summarised]) {
     let mut known: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
     for (name, sha256) in files.iter().filter_map(Summarised::hashes).flatten() {

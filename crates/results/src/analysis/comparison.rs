@@ -1,23 +1,23 @@
-//! What comes of comparing mechanisms: a ranking, or why there is none.
+//! Result of a comparison of mechanisms: a ranking, or the reason why there is none.
 
 use ipcperf_model::message_options::Handling;
 use ipcperf_model::workload::Kind;
 
 use super::{CaseSummary, Mode, Roof};
 
-/// What came of comparing the mechanisms at one placement and size.
+/// Result of the comparison of mechanisms at one placement and size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
-    /// Two or more were measured in one class of CPU pair.
+    /// Two or more mechanisms were measured in one CPU distance class.
     Ranked(Ranking),
-    /// No two were: nothing can be said of which is better.
+    /// No two mechanisms were, so they cannot be compared.
     Refused(Refused),
-    /// What was set aside may be better than all that counts, or nothing counts.
+    /// Excluded runs look better than all valid ones, or there are no valid ones.
     Undecided(Undecided),
 }
 
 impl Comparison {
-    /// The size of what was compared.
+    /// Returns the message size that was compared, bytes.
     pub const fn buffer_bytes(&self) -> u64 {
         match self {
             Self::Ranked(ranking) => ranking.buffer_bytes,
@@ -27,90 +27,90 @@ impl Comparison {
     }
 }
 
-/// Why mechanisms were not compared.
+/// Comparison that is refused, because no two mechanisms share a CPU distance class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
-    /// The workload.
+    /// Traffic pattern.
     pub workload: Kind,
-    /// The placement.
+    /// Placement of the peers.
     pub placement: String,
-    /// Size of the message.
+    /// Message size, bytes.
     pub buffer_bytes: u64,
-    /// What was done with messages.
+    /// Message options.
     pub handling: Handling,
-    /// Each with the class in which it was measured.
+    /// Mechanisms, each with the class in which it was measured.
     pub measured: Vec<(String, String)>,
 }
 
-/// The winner of one comparison between two or more, all at the same distance between the CPUs.
+/// Winner of a comparison of two or more mechanisms, all in the same CPU distance class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
-    /// The workload.
+    /// Traffic pattern.
     pub workload: Kind,
-    /// The placement.
+    /// Placement of the peers.
     pub placement: String,
-    /// The class of CPU pair in which they were measured.
+    /// CPU distance class.
     pub class: Option<String>,
-    /// Size of the message.
+    /// Message size, bytes.
     pub buffer_bytes: u64,
-    /// What was done with messages.
+    /// Message options.
     pub handling: Handling,
-    /// The best mechanism.
+    /// Best mechanism.
     pub best: Contender,
-    /// The next.
+    /// Second-best mechanism.
     pub second: Contender,
-    /// By what factor the best is ahead of the second; `None` where either has several modes.
+    /// Factor by which the best is ahead of the second; `None` if either has several modes.
     pub factor: Option<f64>,
-    /// Those that were measured in other classes only, and so are not compared.
+    /// Mechanisms that were measured only in other classes, and so are not compared.
     pub elsewhere: Vec<String>,
-    /// Those of which too few repetitions count to be ranked, none of which looked better than the best.
+    /// Mechanisms with too few valid repetitions to be ranked, none of which looked better than the best.
     pub left_out: Vec<LeftOut>,
 }
 
-/// One of those compared.
+/// Mechanism in a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contender {
     /// Mechanism and options.
     pub name: String,
-    /// Median of the figure that is compared.
+    /// Median of the compared figure.
     pub median: f64,
-    /// Its modes, where there are several.
+    /// Modes of the figure, if there are several.
     pub modes: Vec<Mode>,
-    /// What limits it.
+    /// Hardware limit that bounds it.
     pub roof: Option<Roof>,
 }
 
-/// Why no winner is named: too few repetitions of what may be the best count.
+/// Comparison without a winner, because the mechanism that may be the best has too few valid repetitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undecided {
-    /// The workload.
+    /// Traffic pattern.
     pub workload: Kind,
-    /// The placement.
+    /// Placement of the peers.
     pub placement: String,
-    /// The class of CPU pair in which the rest was measured.
+    /// CPU distance class of the mechanisms that count.
     pub class: Option<String>,
-    /// Size of the message.
+    /// Message size, bytes.
     pub buffer_bytes: u64,
-    /// What was done with messages.
+    /// Message options.
     pub handling: Handling,
-    /// The best of those that count; `None` where none does.
+    /// Best of the mechanisms that count; `None` if there are none.
     pub best_counted: Option<Contender>,
-    /// Those that looked better than it, or all that were left out where there is none.
+    /// Left-out mechanisms that looked better than it, or all left-out mechanisms if there is none.
     pub left_out: Vec<LeftOut>,
 }
 
-/// One that is not ranked, as fewer than half of its repetitions count.
+/// Mechanism that is not ranked, because fewer than half of its repetitions are valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
     /// Mechanism and options.
     pub name: String,
-    /// Its runs after the first block.
+    /// Number of runs after the first block.
     pub runs: usize,
-    /// Those of them that were disturbed.
+    /// Number of these runs that were disturbed.
     pub disturbed: usize,
-    /// Those of them that failed.
+    /// Number of these runs that failed.
     pub failed: usize,
-    /// The median of its runs that are set aside, in the unit of what is ranked.
+    /// Median of its excluded runs, in the unit of the ranked figure.
     pub looked: Option<f64>,
 }
 
@@ -121,7 +121,7 @@ impl Contender {
     }
 }
 
-/// Those of `cases` that have a figure, the best first.
+/// Returns those of `cases` that have a figure, the best first.
 pub(super) fn contenders(cases: &[&CaseSummary]) -> Vec<Contender> {
     let mut ranked: Vec<Contender> = cases.iter().filter_map(|c| Contender::of(c)).collect();
     ranked.sort_by(|one, other| one.median.total_cmp(&other.median));

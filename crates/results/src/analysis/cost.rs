@@ -1,4 +1,4 @@
-//! What a message costs in CPU time, by role.
+//! CPU time of a message, by role.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use serde::Serialize;
 use super::Spread;
 use crate::Sample;
 
-/// What keys end in that hold the CPU time of a role.
+/// Suffix of the keys with the CPU time of a role.
 const CPU_TIME: &str = "_cpu_ns";
 
-/// What one role spends: user and system time together, as the scheduler counts it.
+/// CPU time of one role: user and system time together, as counted by the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RoleCost {
-    /// CPU time over messages, or round trips, that arrived.
+    /// CPU time divided by the number of messages, or round trips, that arrived, ns.
     pub cpu_ns_per_message: Spread,
-    /// CPU time over payload that arrived; for streams only.
+    /// CPU time divided by the payload that arrived, ns per byte; only for streams.
     pub cpu_ns_per_byte: Option<Spread>,
 }
 
-/// The costs over `samples` of one case, by role.
+/// Returns the CPU time over the `samples` of one case, by role.
 pub(super) fn by_role(samples: &[&Sample]) -> BTreeMap<String, RoleCost> {
     let keys = samples.first().into_iter().flat_map(|sample| sample.roles.keys());
     let roles = keys.filter_map(|key| key.strip_suffix(CPU_TIME));
@@ -42,7 +42,8 @@ fn cost(samples: &[&Sample], role: &str) -> Option<RoleCost> {
     })
 }
 
-/// Payload of a stream that arrived. A round trip carries it twice: its cost has no bytes to go by.
+/// Returns the payload of a stream that arrived, bytes. `None` for round trips, which carry the payload twice, so
+/// that a cost per byte would be ambiguous.
 #[allow(clippy::cast_precision_loss, reason = "bytes, good to 53 bits")]
 fn arrived_bytes(sample: &Sample) -> Option<f64> {
     let (arrived, lost) = (sample.messages as f64, sample.lost_messages.unwrap_or(0) as f64);

@@ -1,5 +1,5 @@
-//! What counters counted and the profile sampled of a case, over the runs that they watched: numbers that can
-//! stand on an axis.
+//! Values from counters and profiles, summarized for each case over its instrumented runs, in a form that can be
+//! plotted.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,49 +12,46 @@ use serde::Serialize;
 use super::{CaseSummary, Spread};
 use crate::{ObservationRecord, Results, Sample};
 
-/// The events whose counts are times, ns.
-const CLOCKS: [&str; 2] = ["task-clock", "cpu-clock"];
-
-/// One number that was counted of a role of a case.
+/// Counted or sampled value of one role of a case.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Counted {
-    /// Whose.
+    /// Role that the value belongs to.
     pub role: String,
-    /// What was counted.
+    /// Quantity that was counted.
     #[serde(flatten)]
     pub what: What,
-    /// Over the runs that were watched and count.
+    /// Median and quartiles over the valid instrumented runs.
     #[serde(flatten)]
     pub spread: Spread,
 }
 
-/// What was counted.
+/// Quantity that was counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct What {
-    /// The event, the ratio, or the group of symbols.
+    /// Name of the event, of the ratio, or of the group of symbols.
     pub name: String,
-    /// What the numbers are.
+    /// Kind of the values.
     pub kind: CountKind,
 }
 
-/// What numbers are.
+/// Kind of a counted value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountKind {
-    /// Events for each message or round trip, in the program and in the kernel together.
+    /// Events per message or round trip, in the program and in the kernel together.
     PerMessage,
-    /// Time for each message or round trip, ns: of events that are clocks.
+    /// Time per message or round trip, ns, for events that are clocks.
     NsPerMessage,
-    /// Events for each of other events.
+    /// Ratio of the counts of two events.
     Ratio,
-    /// The share of a role's samples.
+    /// Share of the samples of a role.
     Share,
 }
 
-/// The runs of a cell in one class of CPU pair that were watched and count.
+/// Valid instrumented runs by cell and CPU distance class.
 type Cells<'a> = HashMap<(&'a str, Option<&'a str>), Vec<&'a Sample>>;
 
-/// What was counted of the cells of `summaries`.
+/// Adds the counted values to `summaries`.
 pub(super) fn add(summaries: &mut [CaseSummary], results: &Results) {
     let mut seen: HashMap<&str, Vec<&ObservationRecord>> = HashMap::new();
     for one in &results.observations {
@@ -86,7 +83,7 @@ fn counted(runs: &[&Sample], seen: &HashMap<&str, Vec<&ObservationRecord>>) -> V
     values.into_iter().filter_map(spread).collect()
 }
 
-/// The numbers of one run by role.
+/// Returns the values of one run by role.
 fn of_run(run: &Sample, rows: &[&ObservationRecord]) -> BTreeMap<(String, What), f64> {
     let mut counts: BTreeMap<(String, String), Vec<Count>> = BTreeMap::new();
     let mut numbers = BTreeMap::new();
@@ -115,12 +112,13 @@ fn ratio_or_share(told: &Observation) -> Option<(String, CountKind, f64)> {
     }
 }
 
-/// What was counted of an event for each message. Program and kernel are told as their sum; one of them alone
-/// bears the name that would ask for it. What is missing of one is missing of the sum.
+/// Returns the count of an event per message. The counts in user mode and in the kernel are added up. If only one
+/// of them was requested, the name has the suffix that requests it. If one of them is unknown, so is the sum.
 #[allow(clippy::cast_precision_loss, reason = "rates, good to 53 bits")]
 fn per_message(run: &Sample, counts: &[Count]) -> Option<(What, f64)> {
     let in_space = |space| counts.iter().find(|count| count.space == space);
-    let event = counts.first()?.event.clone();
+    let first = counts.first()?;
+    let event = first.event.clone();
     let (name, count) = match [Space::Both, Space::User, Space::Kernel].map(in_space) {
         [Some(both), _, _] => (event, both.count?),
         [None, Some(user), Some(kernel)] => (event, user.count?.saturating_add(kernel.count?)),
@@ -128,10 +126,7 @@ fn per_message(run: &Sample, counts: &[Count]) -> Option<(What, f64)> {
         [None, None, kernel] => (format!("{event}:k"), kernel?.count?),
     };
     let messages = (run.messages > 0).then_some(run.messages as f64)?;
-    let kind = match CLOCKS.iter().any(|clock| name.starts_with(clock)) {
-        true => CountKind::NsPerMessage,
-        false => CountKind::PerMessage,
-    };
+    let kind = if first.is_time() { CountKind::NsPerMessage } else { CountKind::PerMessage };
     Some((What { name, kind }, count as f64 / messages))
 }
 
@@ -146,7 +141,7 @@ mod tests {
         Count { event: event.to_owned(), space, count, counted_share: None, raw_count: count }
     }
 
-    /// What these come to for each of a hundred messages.
+    /// Returns the name and the value for the counts of a hundred messages.
     fn of(counts: &[Count]) -> Option<(String, f64)> {
         let mut run = sample("pipe", Kind::Stream, 64, 1, 1_000);
         run.messages = 100;

@@ -1,12 +1,12 @@
-//! What is left out of a ranking because its runs are set aside, and rankings that are not given for that reason:
-//! a winner of those that survive need not be the best.
+//! Mechanisms that are left out of a ranking because their runs are excluded, and rankings that are withheld for
+//! this reason: the best of the remaining ones need not be the best of all.
 
 use ipcperf_model::workload::Kind;
 
 use super::CaseSummary;
 use super::comparison::{Comparison, Contender, LeftOut, Undecided, contenders};
 
-/// That nothing is compared, where something was left out and at most one case counts.
+/// Withholds the comparison if something was left out and at most one case counts.
 pub(super) fn nobody(counted: &[&CaseSummary], apart: &[&CaseSummary]) -> Option<Comparison> {
     let (first, rest) = (apart.first()?, counted.len() + apart.len());
     if rest < 2 || counted.len() > 1 {
@@ -34,13 +34,13 @@ pub(super) fn undecided(
 }
 
 impl LeftOut {
-    /// Why `case` is not ranked.
+    /// Summarizes why `case` is not ranked.
     pub fn of(case: &CaseSummary) -> Self {
         let CaseSummary { runs, disturbed, failed, .. } = *case;
         Self { name: case.series(), runs, disturbed, failed, looked: case.set_aside_median }
     }
 
-    /// Whether its runs that are set aside are better than `best`: then nobody knows who is.
+    /// Whether its excluded runs look better than `best`, so that the winner is unknown.
     pub fn looked_better(&self, best: &Contender, workload: Kind) -> bool {
         self.looked.is_some_and(|looked| match workload {
             Kind::Stream => looked > best.median,
@@ -56,7 +56,8 @@ mod tests {
     use crate::testing::sample;
     use crate::{Sample, SetAside};
 
-    /// Ten repetitions of each of `mechanisms`, with the time that one takes, us, and how many are disturbed.
+    /// Returns ten repetitions of each of `mechanisms`, given with the duration of one, us, and the number of
+    /// disturbed ones.
     fn repeated(mechanisms: &[(&str, u64, u32)]) -> Vec<Sample> {
         let mut samples = Vec::new();
         for &(mechanism, elapsed_us, disturbed) in mechanisms {
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!((&undecided.best_counted, undecided.left_out.len()), (&None, 2));
     }
 
-    /// The largest size is not passed over because all of it was disturbed.
+    /// The largest size is not skipped because all of its runs were disturbed.
     #[test]
     fn a_size_of_which_nothing_counts_is_not_replaced_by_another() {
         let mut samples = repeated(&[("pipe", 1_000, 0), ("tcp", 2_000, 0)]);

@@ -1,5 +1,5 @@
-//! From samples to one figure for each case and class of CPU pair: median and quartiles over the
-//! repetitions that count, how well the median is known, and the modes where there are several.
+//! Summarizes samples as one figure for each case and CPU distance class: median and quartiles over the valid
+//! repetitions, the confidence interval of the median, and the modes if there are several.
 
 mod amount;
 mod best;
@@ -39,50 +39,50 @@ use serde::Serialize;
 
 use crate::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
 
-/// What a case came to, in one class of CPU pair.
+/// Summary of a case in one CPU distance class.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CaseSummary {
-    /// The case.
+    /// Identity of the case.
     #[serde(flatten)]
     pub case: CaseIdentity,
-    /// How much it moves, in words, where others differ from it in that alone; `case_id` has it too.
+    /// Amount of payload as text, if other cases differ only in it; `case_id` contains it too.
     #[serde(skip)]
     pub amount: String,
-    /// Which file the custom mechanism is, in words, where other results have another file of its name.
+    /// File of the custom mechanism as text, if other results have a different file with the same name.
     #[serde(skip)]
     pub build: String,
-    /// SHA-256 of the file of a custom mechanism, in hexadecimal; null of others, and where it is not known.
+    /// SHA-256 of the file of a custom mechanism, in hexadecimal; null for other mechanisms and if unknown.
     pub mechanism_sha256: Option<String>,
-    /// The key of the figure the case is about: that of which `disturbed_median`, `median_interval` and
-    /// `modes` are, in its unit.
+    /// Key of the main figure of the case, which `disturbed_median`, `median_interval` and `modes` refer to, in its
+    /// unit.
     pub main_figure: &'static str,
-    /// The class of distance between the two CPUs; null on one CPU.
+    /// CPU distance class of the two CPUs; null on one CPU.
     pub cpu_pair_class: Option<String>,
-    /// What the kernel granted, bytes.
+    /// Kernel buffer size granted, bytes.
     pub kernel_buffer_granted_bytes: Option<u64>,
-    /// Samples marked as not to be counted, the first one included.
+    /// Number of excluded samples, including the one of the first block.
     pub set_aside: usize,
-    /// Those of them that the machine held up.
+    /// Number of excluded samples that were disturbed.
     pub disturbed: usize,
-    /// The median of the figure the case is about over those: not to be believed, but better than
-    /// nothing where nothing else is there.
+    /// Median of the main figure over the disturbed samples: not reliable, but an indication if there is no valid
+    /// sample.
     pub disturbed_median: Option<f64>,
-    /// The median of the figure the case is about over all runs that are set aside, those of the first block
-    /// too: what an unknown winner is looked for with.
+    /// Median of the main figure over all excluded samples, including the first block. It serves to detect a
+    /// mechanism that might be the best although its runs are excluded.
     #[serde(skip)]
     pub set_aside_median: Option<f64>,
-    /// Runs after the first block, failed ones included.
+    /// Number of runs after the first block, including failed ones.
     #[serde(skip)]
     pub runs: usize,
-    /// Repetitions of which no run counts: each was disturbed, or failed.
+    /// Number of missing repetitions: those without a valid run, because all were disturbed or failed.
     pub missing_repetitions: usize,
-    /// Runs that failed.
+    /// Number of failed runs.
     pub failed: usize,
-    /// Why the case was refused, where it was.
+    /// Reason why the case was refused; null if it was not.
     pub refused: Option<String>,
-    /// Payload that arrived, bytes per second.
+    /// Bandwidth: payload that arrived, bytes per second.
     pub bandwidth_bytes_per_s: Option<Spread>,
-    /// Elapsed time over messages, ns.
+    /// Elapsed time divided by the number of messages, ns.
     pub ns_per_message: Option<Spread>,
     /// Mean round trip, ns.
     pub round_trip_ns_mean: Option<Spread>,
@@ -92,26 +92,25 @@ pub struct CaseSummary {
     pub round_trip_ns_p99: Option<Spread>,
     /// 99.9th percentile of round trips, ns.
     pub round_trip_ns_p999: Option<Spread>,
-    /// Share of messages that never arrived.
+    /// Share of the messages that never arrived.
     pub lost_share: Option<Spread>,
-    /// Cache line there and back between the two CPUs, ns.
+    /// Round trip of a cache line between the two CPUs, ns.
     pub cacheline_round_trip_ns: Option<Spread>,
-    /// What each role spends.
+    /// CPU time of each role.
     pub roles: BTreeMap<String, RoleCost>,
-    /// 95 % interval of the median of the figure the case is about.
+    /// 95 % interval of the median of the main figure.
     pub median_interval: Option<[f64; 2]>,
-    /// The modes of that figure over the repetitions, where there are several.
+    /// Modes of the main figure over the repetitions, if there are several.
     pub modes: Vec<Mode>,
-    /// The modes of single round trips, where there are several.
+    /// Modes of single round trips, if there are several.
     pub round_trip_modes: Vec<Mode>,
-    /// The limit of the machine that bounds the case, and how near it comes; null where the file
-    /// has no limits.
+    /// Hardware limit that bounds the case, and the share of it that is reached; null if the file has no limits.
     pub roof: Option<Roof>,
-    /// What counters and the profile found of the case, where they watched it.
+    /// Values from counters and the profile, if they observed the case.
     pub counted: Vec<Counted>,
 }
 
-/// The key of the figure that a case is about.
+/// Returns the key of the main figure of a case.
 fn main_figure_of(case: &CaseIdentity) -> &'static str {
     match case.workload {
         Kind::RoundTrip | Kind::RequestReply => "round_trip_ns_mean",
@@ -121,8 +120,8 @@ fn main_figure_of(case: &CaseIdentity) -> &'static str {
 }
 
 impl CaseSummary {
-    /// The figure the case is about: bandwidth in bytes/s, the mean round trip in ns, or, where
-    /// nothing moves, ns a message.
+    /// Returns the main figure of the case: the bandwidth in bytes/s, the mean round trip in ns, or, if nothing is
+    /// transferred, the time of a message in ns.
     pub fn main(&self) -> Option<Figure> {
         let nothing = self.case.moves_nothing();
         match self.case.workload {
@@ -132,13 +131,14 @@ impl CaseSummary {
         }
     }
 
-    /// Whether so few of its repetitions count that its figure must not be ranked: none, or less than half. What
-    /// survives of a case that was disturbed most of the time is not what it usually does.
+    /// Whether too few repetitions are valid for a ranking: none, or fewer than half. The valid runs of a case that
+    /// was disturbed most of the time do not represent its usual behavior.
     pub fn is_mostly_missing(&self) -> bool {
         self.main().is_none_or(|figure| self.missing_repetitions > figure.spread().n)
     }
 
-    /// Mechanism and options, and the amount where that tells it from others: what tables call a series.
+    /// Returns the name of the series in tables: mechanism and options, and the amount if it distinguishes the case
+    /// from others.
     pub fn series(&self) -> String {
         let case = &self.case;
         let options = case.options.iter().map(|(name, value)| format!(" {name}={value}"));
@@ -147,19 +147,19 @@ impl CaseSummary {
     }
 }
 
-/// A case's main figure with what it is.
+/// Main figure of a case, with its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
-    /// Bytes per second.
+    /// Bandwidth, bytes per second.
     Bandwidth(Spread),
-    /// ns there and back.
+    /// Round trip, ns.
     RoundTrip(Spread),
-    /// ns a message.
+    /// Time of a message, ns.
     PerMessage(Spread),
 }
 
 impl Figure {
-    /// Median and quartiles.
+    /// Returns the median and quartiles.
     pub fn spread(&self) -> Spread {
         match self {
             Self::Bandwidth(spread) | Self::RoundTrip(spread) | Self::PerMessage(spread) => *spread,
@@ -167,7 +167,7 @@ impl Figure {
     }
 }
 
-/// The figure of one sample that its case is about.
+/// Returns the main figure of one sample.
 #[allow(clippy::cast_precision_loss, reason = "a rate, good to 53 bits")]
 pub fn main_figure(sample: &Sample) -> Option<f64> {
     sample
@@ -176,7 +176,7 @@ pub fn main_figure(sample: &Sample) -> Option<f64> {
         .or_else(|| ns_per_message(sample))
 }
 
-/// What one message, or round trip, of a run took.
+/// Returns the time of one message, or round trip, of a run, ns.
 #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
 pub fn ns_per_message(sample: &Sample) -> Option<f64> {
     (sample.messages > 0).then(|| sample.elapsed_ns as f64 / sample.messages as f64)
@@ -188,8 +188,8 @@ fn lost_share(sample: &Sample) -> Option<f64> {
     Some(lost as f64 / lost.saturating_add(sample.messages).max(1) as f64)
 }
 
-/// One summary for each case and class of CPU pair it was measured in, in the order of `cases`, and
-/// one for each refused cell.
+/// Returns one summary for each case and CPU distance class, in the order of `cases`, and one for each refused
+/// cell.
 pub fn summarise(
     cases: &[String],
     refused: &[RefusedRecord],
@@ -207,7 +207,7 @@ pub fn summarise(
             ([], None) => Vec::new(),
             _ => by_class(samples, failed.len()),
         };
-        // Runs that belong to no class are counted with the first.
+        // Runs without a class are counted with the first class.
         if let Some(first) = classes.first_mut() {
             first.missing_repetitions = missing_repetitions(samples, failed);
             first.runs += failed.iter().filter(|failure| failure.run.block > 0).count();
@@ -222,7 +222,7 @@ pub fn summarise(
     summaries
 }
 
-/// Number of blocks after the first in which the case ran, and none of its runs counts.
+/// Number of blocks after the first in which the case ran without a valid run.
 fn missing_repetitions(samples: &[&Sample], failures: &[&FailedRun]) -> usize {
     let ran = samples.iter().map(|sample| sample.run.block);
     let ran = ran.chain(failures.iter().map(|failure| failure.run.block));
@@ -233,7 +233,7 @@ fn missing_repetitions(samples: &[&Sample], failures: &[&FailedRun]) -> usize {
     missing.len()
 }
 
-/// `items` by the case that `case` says they are of, in their order.
+/// Groups `items` by the case that `case` returns for them, keeping their order.
 fn by_case<T>(items: &[T], case: impl Fn(&T) -> &CaseIdentity) -> HashMap<&str, Vec<&T>> {
     let mut groups: HashMap<&str, Vec<&T>> = HashMap::new();
     for item in items {
@@ -242,8 +242,8 @@ fn by_case<T>(items: &[T], case: impl Fn(&T) -> &CaseIdentity) -> HashMap<&str, 
     groups
 }
 
-/// The samples of a case by class, the most frequent first. Those that belong to no class, because
-/// they were held up, are counted with the first.
+/// Groups the samples of a case by class, the most frequent first. Samples without a class, because they were
+/// disturbed, are counted with the first class.
 fn by_class(samples: &[&Sample], failed: usize) -> Vec<CaseSummary> {
     let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
@@ -304,7 +304,7 @@ fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
     }
 }
 
-/// Whether the machine held this run up.
+/// Whether this run was disturbed.
 pub fn was_held_up(sample: &Sample) -> bool {
     sample.set_aside.is_some_and(SetAside::is_disturbance)
 }
@@ -352,7 +352,7 @@ mod tests {
     use super::*;
     use crate::testing::sample;
 
-    /// A sample of a case on two CPUs of `class`.
+    /// Returns a sample of a case on two CPUs of `class`.
     fn apart(block: u32, class: Option<&str>, set_aside: Option<SetAside>) -> Sample {
         let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
         sample.cpu_pair_class = class.map(str::to_owned);

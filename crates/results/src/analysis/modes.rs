@@ -1,5 +1,4 @@
-//! Several modes instead of one middle: over the repetitions of a case, and among the single round
-//! trips of all of them.
+//! Detects multiple modes, over the repetitions of a case and among all of its single round trips.
 
 use ipcperf_model::round_trip_histogram::pool;
 use ipcperf_stats::modes;
@@ -11,20 +10,20 @@ use crate::Sample;
 /// One of several modes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Mode {
-    /// Its share of the repetitions, or of the round trips.
+    /// Share of the repetitions, or of the round trips, in this mode.
     pub share: f64,
-    /// Its own median.
+    /// Median of this mode.
     pub median: f64,
 }
 
-/// The modes of a figure over repetitions; none where there is but one.
+/// Returns the modes of a figure over repetitions; empty if there is only one.
 pub(super) fn of_repetitions(figures: &[f64]) -> Vec<Mode> {
     let weighted: Vec<(f64, u64)> = figures.iter().map(|&figure| (figure, 1)).collect();
     several(&weighted)
 }
 
-/// The modes of the single round trips of `samples`, in ns; none where there is but one, or where
-/// a sample has no histogram that can be read.
+/// Returns the modes of the single round trips of `samples`, in ns; empty if there is only one, or if a sample has
+/// no readable histogram.
 #[allow(clippy::cast_precision_loss, reason = "ns of a round trip, kept to three digits")]
 pub(super) fn of_trips(samples: &[&Sample]) -> Vec<Mode> {
     let texts = samples.iter().map(|sample| sample.round_trip_histogram.as_deref());

@@ -1,4 +1,4 @@
-//! What instruments saw, case by case: of each case one run speaks for all.
+//! Selects the observations of instruments to show: those of one representative run for each case.
 
 use ipcperf_model::instrument::find;
 use ipcperf_model::instrument::profile::{flame, folded};
@@ -8,35 +8,36 @@ use ipcperf_model::observation::Observation;
 use super::ns_per_message;
 use crate::{Results, Sample};
 
-/// What one instrument saw of one case.
+/// Observations of one instrument for one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// The case.
+    /// Name of the case.
     pub case_id: String,
-    /// The run that speaks for the case: the one whose messages took neither more nor less time than most.
+    /// Name of the representative run: the one with the median time of a message.
     pub run_id: String,
     /// Name of the instrument.
     pub instrument: String,
-    /// What it saw.
+    /// Presentation of the observations.
     pub pictures: Vec<Picture>,
-    /// Stacks as a flame graph, in SVG, where there are any.
+    /// Flame graph of the stacks in SVG, if there are any.
     pub flame: Option<String>,
 }
 
-/// What was seen of each case of `results` that was watched, in the order of the plan. An instrument that
-/// this ipcperf does not have has no pictures.
+/// Returns the observations of each instrumented case of `results`, in the order of the plan. An instrument that is
+/// unknown to this version has no pictures.
 pub fn observed(results: &Results) -> Vec<Observed> {
     observed_of(results, |_| true)
 }
 
-/// As [`observed`], of those cases of whose run that speaks for them `is_meant` holds.
+/// Returns the observations like [`observed`], but only of cases whose representative run satisfies `is_meant`.
 pub fn observed_of(results: &Results, is_meant: impl Fn(&Sample) -> bool) -> Vec<Observed> {
     let cases = &results.header.plan.cases;
     let spokesmen = cases.iter().filter_map(|case| spokesman(case, &results.samples));
     spokesmen.filter(|run| is_meant(run)).flat_map(|run| seen(run, results)).collect()
 }
 
-/// Of the runs of `case` that were watched and count (or, where none counts, of all), the middle one.
+/// Returns the representative run of `case`: the median of the valid instrumented runs or, if none is valid, of all
+/// of them.
 fn spokesman<'a>(case: &str, samples: &'a [Sample]) -> Option<&'a Sample> {
     let is_watched = |sample: &Sample| sample.twin_of.is_none() && !sample.instruments.is_empty();
     let of_case = |sample: &&Sample| sample.run.case.case_id == case && is_watched(sample);

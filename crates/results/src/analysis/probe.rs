@@ -1,7 +1,7 @@
-//! The probe effect: what being watched did to runs.
+//! Probe effect: the effect of instruments on the runs that they observe.
 //!
-//! A case that an instrument watches and its undisturbed twin are paired by block, where both have a run that
-//! counts, of the same class of CPU pair. What is compared is the time of a message or round trip.
+//! An instrumented case and its uninstrumented twin are paired by block, if both have a valid run of the same CPU
+//! distance class in it. The compared figure is the time of a message or round trip.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,10 +10,10 @@ use ipcperf_stats::{Bootstrap, cliffs_delta, median};
 use super::ns_per_message;
 use crate::{ProbeEffect, Sample};
 
-/// The time of a message in each block.
+/// Time of a message by block, ns.
 type Times = BTreeMap<u32, f64>;
 
-/// A case as its runs were found in one class of CPU pair.
+/// Runs of a case in one CPU distance class.
 #[derive(Debug, Default)]
 struct Watched<'a> {
     cell: &'a str,
@@ -21,7 +21,7 @@ struct Watched<'a> {
     times: Times,
 }
 
-/// A case that is watched, its twin, and the class of CPU pair in which both were found.
+/// Instrumented case, its twin, and the CPU distance class in which both were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pairing<'a> {
     watched: &'a str,
@@ -29,7 +29,7 @@ struct Pairing<'a> {
     class: Option<&'a str>,
 }
 
-/// The effect on each case of `samples` that has a twin, in the order of their first appearance.
+/// Returns the effect on each case of `samples` that has a twin, in the order of their first appearance.
 pub fn probe_effects(samples: &[Sample]) -> Vec<ProbeEffect> {
     let mut cases: HashMap<(&str, Option<&str>), Watched<'_>> = HashMap::new();
     let mut pairings = Vec::new();
@@ -81,7 +81,7 @@ mod tests {
     use crate::SetAside;
     use crate::testing::sample;
 
-    /// A run of the watched case, or of its twin, in `block`.
+    /// Returns a run of the instrumented case, or of its twin, in `block`.
     fn run(is_twin: bool, block: u32, elapsed_ns: u64) -> Sample {
         let mut sample = sample("pipe", Kind::Stream, 64, block, elapsed_ns);
         sample.run.case.case_id = if is_twin { "twin" } else { "watched" }.to_owned();

@@ -1,22 +1,21 @@
-//! The roofline of IPC: for each case the limit of the machine that bounds it, and how near the case
-//! comes to it.
+//! Roofline of IPC: the hardware limit that bounds each case, and the share of it that the case reaches.
 //!
-//! A message (or a round trip) costs at least the larger of two times: what it takes to copy it, and
-//! what it takes to hand it from peer to peer. Copying is one hot copy of a message (in a round trip one
-//! more of its answer), and none where payload is handed over in place. Handing over is bound by one
-//! thing, whatever the size, which the workload, the place of the peers and how they wait decide:
+//! The minimum cost of a message (or a round trip) is the larger of two times: that of copying it, and that of
+//! handing it from peer to peer. Copying is one hot copy of the message, plus one of the answer in a round trip;
+//! there is none if the payload is handed over in place. Handing over is bounded by one operation at any message
+//! size. The workload, the placement of the peers and the way they wait decide which:
 //!
-//! | | in a stream | in a round trip, by peers that sleep | in a round trip, by peers that spin |
+//! | | stream | round trip, peers that sleep | round trip, peers that spin |
 //! |---|---|---|---|
 //! | one thread | two system calls | four system calls | four system calls |
-//! | both on one CPU | two system calls | two switches | two switches |
-//! | a CPU each | one system call | two wake-ups across CPUs | a cache line there and back; two system calls where each message takes calls |
-//! | wherever the scheduler has them | one system call | two switches | two system calls |
+//! | both peers on one CPU | two system calls | two switches | two switches |
+//! | each peer on its own CPU | one system call | two wake-ups across CPUs | one round trip of a cache line; two system calls if each message takes calls |
+//! | placed by the scheduler | one system call | two switches | two system calls |
 //!
-//! Through shared memory alone no system calls are needed, and out of the sender's memory half as many where
-//! one thread or CPU makes them all. In a stream nobody has to sleep. Where a limit that the table names was
-//! not measured nothing bounds the case: a weaker limit would explain nothing. Peers that sleep may still be
-//! faster than two wake-ups: each may find its message just before it falls asleep.
+//! Through shared memory alone no system calls are needed. If the receiver reads the memory of the sender, half as
+//! many are needed where one thread or CPU makes all of them. In a stream no peer has to sleep. If the limit in the
+//! table was not measured, the case has no bound: a weaker limit would explain nothing. Peers that sleep can still
+//! be faster than two wake-ups, because each may find its message just before it falls asleep.
 //!
 //! After S. Williams, A. Waterman, D. Patterson (2009), *Roofline: An Insightful Visual Performance
 //! Model for Multicore Architectures*, Communications of the ACM 52(4).
@@ -31,7 +30,7 @@ use serde::Serialize;
 use super::{CaseSummary, Figure};
 use crate::CaseIdentity;
 
-/// What of the machine bounds a case.
+/// Hardware limit that bounds a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -39,16 +38,16 @@ pub enum Bound {
     Copy,
     /// Entering and leaving the kernel.
     SystemCall,
-    /// Switching from one party to the other on their CPU.
+    /// Switching between the peers on their common CPU.
     Switch,
-    /// Waking a peer that sleeps on the other CPU.
+    /// Waking a sleeping peer on the other CPU.
     WakeUp,
-    /// Carrying a cache line to the other CPU and back.
+    /// Moving a cache line to the other CPU and back.
     CacheLine,
 }
 
 impl Bound {
-    /// The word used in running text.
+    /// Returns the words used in running text.
     pub const fn in_a_sentence(self) -> &'static str {
         match self {
             Self::Copy => "copying the message",
@@ -59,7 +58,7 @@ impl Bound {
         }
     }
 
-    /// The word used in tables.
+    /// Returns the word used in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy",
@@ -71,40 +70,40 @@ impl Bound {
     }
 }
 
-/// How near a case comes to what bounds it.
+/// Share of a hardware limit that a case reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Roof {
-    /// What bounds it.
+    /// Limit that bounds the case.
     pub bound: Bound,
-    /// What a message, or a round trip, costs at least, ns.
+    /// Minimum time of a message, or a round trip, under this limit, ns.
     pub least_ns: f64,
-    /// That over what it did cost: 1 is as fast as the machine can be.
+    /// Minimum time divided by the measured time: 1 means as fast as the hardware allows.
     pub share: f64,
 }
 
-/// Where the parties of a case are.
+/// Placement of the peers relative to each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seats {
-    /// One thread plays both.
+    /// One thread acts as both peers.
     OneThread,
-    /// Two on one CPU.
+    /// Both peers are on one CPU.
     Shared,
-    /// One CPU each.
+    /// Each peer is on its own CPU.
     Apart,
-    /// Wherever the scheduler has them.
+    /// The scheduler places the peers.
     Unknown,
 }
 
-/// What handing one message over, or a round trip, takes at least.
+/// Minimum work of handing over one message, or of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Handover {
     bound: Bound,
-    /// How many of that.
+    /// Number of operations of this kind.
     count: f64,
 }
 
-/// What bounds `summary` on a machine of `limits`. `None` where nothing moves or what bounds it was not
-/// measured.
+/// Returns the hardware limit that bounds `summary`, out of `limits`. `None` if nothing is transferred, or if that
+/// limit was not measured.
 pub(super) fn roof(summary: &CaseSummary, limits: &Limits) -> Option<Roof> {
     let facts = summary.case.facts.as_ref()?;
     if facts.way == PayloadWay::Nowhere {
@@ -121,13 +120,13 @@ pub(super) fn roof(summary: &CaseSummary, limits: &Limits) -> Option<Roof> {
     (least_ns > 0.0).then(|| Roof { bound, least_ns, share: least_ns / cost_ns })
 }
 
-/// Whether each exchange of the case takes two wake-ups across CPUs, by the table above.
+/// Whether each exchange of the case takes two wake-ups across CPUs, according to the table above.
 pub fn takes_wake_ups(case: &CaseIdentity) -> bool {
     let handover = case.facts.as_ref().and_then(|facts| handover(facts, case));
     handover.is_some_and(|handover| handover.bound == Bound::WakeUp)
 }
 
-/// The table above; `None` where nothing but copying is needed.
+/// Looks up the table above; `None` if only copying is needed.
 fn handover(facts: &CaseFacts, case: &CaseIdentity) -> Option<Handover> {
     let seats = seats(case);
     let calls = calls(facts.way, case.workload, seats);
@@ -138,13 +137,13 @@ fn handover(facts: &CaseFacts, case: &CaseIdentity) -> Option<Handover> {
         (_, Seats::Shared) => Some(Handover { bound: Bound::Switch, count: 2.0 }),
         (_, Seats::Apart) if sleeps => Some(Handover { bound: Bound::WakeUp, count: 2.0 }),
         (_, Seats::Apart) => by_calls.or(Some(Handover { bound: Bound::CacheLine, count: 1.0 })),
-        // A wake-up across CPUs has a switch in it: one at least they need wherever they are.
+        // A wake-up across CPUs includes a switch, so at least the switches are needed wherever the peers are.
         (_, Seats::Unknown) if sleeps => Some(Handover { bound: Bound::Switch, count: 2.0 }),
         (_, Seats::Unknown) => by_calls,
     }
 }
 
-/// System calls that follow one another in handing over a message, or in a round trip.
+/// Number of consecutive system calls in handing over a message, or in a round trip.
 const fn calls(way: PayloadWay, workload: Kind, seats: Seats) -> f64 {
     let of_a_message = match (way, seats) {
         (PayloadWay::Kernel | PayloadWay::RungMemory, Seats::OneThread | Seats::Shared) => 2.0,
@@ -158,19 +157,20 @@ const fn calls(way: PayloadWay, workload: Kind, seats: Seats) -> f64 {
     }
 }
 
-/// What one of `bound` takes. Copies have no time of their own here.
+/// Returns the time of one operation of kind `bound`, ns. Copies are not covered here, because their time depends
+/// on the size.
 fn each_ns(bound: Bound, summary: &CaseSummary, limits: &Limits) -> Option<f64> {
     match bound {
         Bound::Copy => None,
         Bound::SystemCall => limits.system_call_ns,
         Bound::Switch => limits.switch_ns,
         Bound::WakeUp => limits.futex_wake_ns,
-        // What the probes beside the runs saw, not what was seen at the start: CPUs move.
+        // Uses the probes next to the runs, not the value from the start of the measurement: CPUs move.
         Bound::CacheLine => summary.cacheline_round_trip_ns.map(|line| line.median),
     }
 }
 
-/// What a message, or a round trip, of the case costs.
+/// Returns the measured time of a message, or a round trip, ns.
 #[allow(clippy::cast_precision_loss, reason = "bytes of one message")]
 fn cost_ns(summary: &CaseSummary) -> Option<f64> {
     match summary.main()? {
@@ -179,8 +179,8 @@ fn cost_ns(summary: &CaseSummary) -> Option<f64> {
     }
 }
 
-/// One copy of the message, and in an exchange one of its answer. Older files do not store the size of an
-/// answer: there it is as large.
+/// Returns the time of one copy of the message, plus one of its answer in an exchange, ns. Files of older versions
+/// do not store the size of an answer, which is then assumed to equal that of the message.
 fn copies_ns(case: &CaseIdentity, limits: &Limits) -> Option<f64> {
     let there_ns = copy_ns(case.buffer_bytes, limits)?;
     match case.workload {
@@ -200,8 +200,8 @@ fn seats(case: &CaseIdentity) -> Seats {
     }
 }
 
-/// One hot copy of `bytes`, from the sizes that were measured: the nearest, by factor. Between two
-/// sizes a factor of two apart the rate changes little, but for a step where a cache ends.
+/// Returns the time of one hot copy of `bytes`, ns, from the rate at the measured size that is nearest by factor.
+/// Between two sizes a factor of two apart the rate changes little, except for a step where a cache ends.
 #[allow(clippy::cast_precision_loss, reason = "a rate, good to three digits")]
 fn copy_ns(bytes: u64, limits: &Limits) -> Option<f64> {
     let measured = limits.copy.iter().filter_map(|copy| Some((copy, copy.hot_bytes_per_s?)));
@@ -216,7 +216,7 @@ mod tests {
     use crate::analysis::summarise;
     use crate::testing::sample;
 
-    /// Copies at 10 bytes/ns, calls of 100 ns, switches of 500 ns.
+    /// Returns limits with copies at 10 bytes/ns, calls of 100 ns and switches of 500 ns.
     fn limits() -> Limits {
         Limits {
             copy: vec![CopyLimit { bytes: 65_536, hot_bytes_per_s: Some(10_000_000_000) }],
@@ -231,7 +231,8 @@ mod tests {
         roofed_with(mechanism, "", kind, bytes, message_ns, cpus, &limits()).unwrap()
     }
 
-    /// The roof of a case whose messages take `message_ns` each, with the option `wait` where one is named.
+    /// Returns the bound of a case whose messages take `message_ns` each, with the option `wait` if it is not
+    /// empty.
     fn roofed_with(
         mechanism: &str,
         wait: &str,
@@ -289,8 +290,8 @@ mod tests {
         assert_roof(trip("shm-ring", [0, 0]), Bound::Switch, 1_000.0, 0.028);
     }
 
-    /// Every mechanism has one bound for small messages in each workload and place, and those that sleep
-    /// between two CPUs are bound by waking, whatever the payload takes its way through.
+    /// Every mechanism has one bound for small messages in each workload and placement. Mechanisms that sleep
+    /// between two CPUs are bounded by wake-ups, whatever the path of the payload.
     #[test]
     fn peers_that_sleep_on_two_cpus_are_bound_by_wake_ups() {
         for kind in [Kind::RoundTrip, Kind::RequestReply] {
@@ -311,7 +312,7 @@ mod tests {
         assert_eq!(roofed("pipe", Kind::Stream, 1, 36_000, [0, 1]).bound, Bound::SystemCall);
     }
 
-    /// A weaker limit in the place of one that is missing would be another bound in another table.
+    /// Replacing a missing limit by a weaker one would show a different bound in each table.
     #[test]
     fn what_bounds_a_case_is_not_replaced_where_it_was_not_measured() {
         let without_wake = Limits { futex_wake_ns: None, ..limits() };

@@ -1,27 +1,27 @@
-//! A median with its quartiles.
+//! Median with quartiles.
 
 use ipcperf_stats::quartiles;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Fewer repetitions than these have no spread: of one there is none, and two are their own ends.
+/// Minimum number of repetitions for quartiles: one has no spread, and two are their own quartiles.
 const FEWEST_FOR_SPREAD: usize = 3;
 
-/// Median and quartiles over the kept repetitions of a case.
+/// Median and quartiles over the valid repetitions of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// The median.
+    /// Median.
     pub median: f64,
-    /// The lower quartile; null below three repetitions.
+    /// Lower quartile; null below three repetitions.
     pub q1: Option<f64>,
-    /// The upper quartile; null below three repetitions.
+    /// Upper quartile; null below three repetitions.
     pub q3: Option<f64>,
-    /// Kept repetitions.
+    /// Number of valid repetitions.
     pub n: usize,
 }
 
 impl Spread {
-    /// That of the values of kept repetitions; `None` where there are none.
+    /// Computes the spread of the values of valid repetitions; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let quartiles = quartiles(values).ok()?;
         let has_spread = values.len() >= FEWEST_FOR_SPREAD;
@@ -33,12 +33,12 @@ impl Spread {
         })
     }
 
-    /// The quartiles, where there are enough repetitions for a spread.
+    /// Returns the quartiles, if there are enough repetitions.
     pub fn middle_half(&self) -> Option<[f64; 2]> {
         Some([self.q1?, self.q3?])
     }
 
-    /// The interquartile range as a share of the median, where there are enough repetitions for a spread.
+    /// Returns the interquartile range divided by the median, if there are enough repetitions.
     pub fn relative_iqr(&self) -> Option<f64> {
         let [q1, q3] = self.middle_half()?;
         Some(if self.median > 0.0 { (q3 - q1) / self.median } else { 0.0 })

@@ -1,4 +1,4 @@
-//! A results file with what its samples come to: what is shown, exported and reported.
+//! Results file with its summaries, the input of tables, exports and reports.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use super::{CaseSummary, amount, counted, summarise};
 use crate::{PlanRecord, Results, SpecRecord};
 
-/// A results file with what its samples come to.
+/// Results file with its summaries.
 #[derive(Clone, Debug)]
 pub struct Summarised {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is in it.
+    /// Contents of the file.
     pub results: Results,
-    /// One for each case and class of CPU pair.
+    /// Summaries, one for each case and CPU distance class.
     pub summaries: Vec<CaseSummary>,
 }
 
 impl Summarised {
-    /// What `results`, which stand at `path`, come to.
+    /// Summarizes `results`, which were read from `path`.
     pub fn of(path: &Path, results: Results) -> Self {
         let plan = &results.header.plan;
         let mut summaries = summarise(
@@ -35,12 +35,12 @@ impl Summarised {
         file
     }
 
-    /// SHA-256 of the files of custom mechanisms, by name.
+    /// Returns the SHA-256 of the files of custom mechanisms, by name.
     pub(super) fn hashes(&self) -> Option<&BTreeMap<String, Option<String>>> {
         self.results.header.plan.custom.as_ref().map(|custom| &custom.sha256)
     }
 
-    /// Gives each summary the hash of its mechanism's file.
+    /// Sets the hash of the mechanism's file in each summary.
     pub(super) fn add_hashes(&mut self) {
         let Some(hashes) = self.hashes().cloned() else { return };
         for summary in &mut self.summaries {
@@ -49,8 +49,8 @@ impl Summarised {
     }
 }
 
-/// The cases whose figures are shown: those that nothing disturbs, and of the several twins that a cell has
-/// whom several instruments watch, the first.
+/// Returns the cases whose figures are shown: those without instruments that disturb. If a cell has several twins,
+/// because several instruments observe it, only the first one is shown.
 fn undisturbed(plan: &PlanRecord) -> Vec<String> {
     let mut cells = HashSet::new();
     let cell =

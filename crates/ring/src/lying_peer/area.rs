@@ -1,5 +1,4 @@
-//! Memory for the test itself: buffers that end where nothing can be accessed, and a page that honest
-//! side and liar share.
+//! Memory for the test itself: buffers followed by a guard page, and a page that the honest side and the liar share.
 
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -25,12 +24,12 @@ impl Area {
 
 impl Drop for Area {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map` with this length; what was borrowed of it was borrowed of `self`.
+        // SAFETY: mapped by `map` with this length; all borrows of it are borrows of `self`.
         unsafe { munmap(self.start.as_ptr().cast(), self.bytes) }.unwrap();
     }
 }
 
-/// A buffer behind which lies a page that cannot be accessed.
+/// A buffer followed by an inaccessible page.
 #[derive(Debug)]
 pub(super) struct Buffer {
     area: Area,
@@ -38,11 +37,11 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// `bytes` is a multiple of the size of a page.
+    /// Creates a buffer of `bytes`, which is a multiple of the page size.
     pub(super) fn new(bytes: usize) -> Self {
         let guard = page_bytes();
         let area = Area::map(bytes + guard, MapFlags::PRIVATE);
-        // SAFETY: the last page of the area, which nothing was written to.
+        // SAFETY: the last page of the area, to which nothing was written.
         unsafe {
             let end = area.start.add(bytes).as_ptr().cast();
             mprotect(end, guard, MprotectFlags::empty()).unwrap();
@@ -50,10 +49,10 @@ impl Buffer {
         Self { area, usable_bytes: bytes }
     }
 
-    /// The last `bytes` bytes, behind which nothing can be accessed.
+    /// The last `bytes` bytes of the buffer, directly before the inaccessible page.
     pub(super) fn last(&mut self, bytes: usize) -> &mut [u8] {
         assert!(bytes <= self.usable_bytes);
-        // SAFETY: inside the area, which the kernel initialised and nobody else has.
+        // SAFETY: inside the area, which the kernel initialized and which has no other user.
         unsafe {
             let start = self.area.start.add(self.usable_bytes - bytes);
             std::slice::from_raw_parts_mut(start.as_ptr(), bytes)
@@ -61,12 +60,12 @@ impl Buffer {
     }
 }
 
-/// What the honest side tells the liar, so that the lies are about what it looks at.
+/// Hints from the honest side to the liar, so that the lies are in places that it reads.
 #[derive(Debug)]
 pub(super) struct Hints {
-    /// Where the honest side is, bytes since the beginning.
+    /// Position of the honest side, bytes since the start of the ring's use.
     pub(super) position: AtomicU64,
-    /// The honest side needs no more lies.
+    /// Whether the honest side has finished and needs no more lies.
     pub(super) is_done: AtomicBool,
 }
 
@@ -80,12 +79,12 @@ impl SharedHints {
     }
 
     pub(super) fn hints(&self) -> &Hints {
-        // SAFETY: a page holds them, zeros are valid ones, and both are atomic.
+        // SAFETY: they fit into a page, zeros are valid, and both are atomic.
         unsafe { self.0.start.cast().as_ref() }
     }
 }
 
-// SAFETY: what is shared is atomic.
+// SAFETY: all shared state is atomic.
 unsafe impl Send for SharedHints {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for SharedHints {}

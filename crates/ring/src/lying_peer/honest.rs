@@ -1,4 +1,4 @@
-//! The side that keeps to the protocol, whatever it finds.
+//! The side that follows the protocol, whatever it reads.
 
 use std::hint::black_box;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,7 +11,7 @@ use super::area::{Buffer, SharedHints};
 use super::random::Random;
 use super::round::Counts;
 
-/// How long it works, at most; longer than the liar lies, so that it sees how that ends.
+/// Maximum working time; longer than the liar's, so that the honest side observes its end.
 const TIME: Duration = Duration::from_millis(8);
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Honest {
 }
 
 impl Honest {
-    /// Sends or receives in all ways, until the liar is gone or the time is up.
+    /// Sends or receives in all ways, until the liar is gone or the time limit passes.
     pub(super) fn work(&mut self, counts: &mut Counts) {
         let start = Instant::now();
         while start.elapsed() < TIME {
@@ -48,7 +48,7 @@ impl Honest {
         self.shared.hints().is_done.store(true, Relaxed);
     }
 
-    /// Mostly a short message or buffer, at times one that fits nowhere.
+    /// Chooses the length of a message or buffer: usually short, sometimes too long to fit anywhere.
     fn length(&mut self) -> usize {
         let most = self.random.one_of(&[8, 64, 1024, 4096, 5000, 20_000, self.longest]);
         self.random.length(most)
@@ -100,7 +100,7 @@ fn receive(consumer: &mut Consumer, buffer: &mut [u8], choice: u64) -> Result<()
             read_all(consumer.taken());
             consumer.release();
         }
-        // Given back by the next call.
+        // The next call releases this message.
         _ => {
             consumer.take()?;
             read_all(consumer.taken());

@@ -1,5 +1,5 @@
-//! The side that writes what it likes where it likes. It runs in a forked process too: it takes no lock
-//! and no memory.
+//! The side that writes arbitrary values anywhere. It also runs in a forked process, so it takes no lock and allocates
+//! no memory.
 
 use std::ptr::from_ref;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,23 +13,23 @@ use super::area::SharedHints;
 use super::random::Random;
 use super::round::Role;
 
-/// How often two lies take turns at one place, so that one is found and then the other.
+/// Number of times that two lies alternate in one place, so that the honest side reads one and then the other.
 const TURNS: u32 = 200;
 
-/// The bits of a word that are a length, below three flags.
+/// Bits of a word that hold the length, below three flags.
 const LENGTH: u64 = u64::MAX >> 3;
 
 #[derive(Debug)]
 pub(super) struct Liar {
     pub(super) memory: Arc<Memory>,
     pub(super) shared: Arc<SharedHints>,
-    /// The side that is lied to.
+    /// Side that is lied to.
     pub(super) role: Role,
     pub(super) time: Duration,
     pub(super) random: Random,
 }
 
-/// Writes two lies in turn.
+/// Writes two lies alternately.
 fn take_turns(word: &AtomicU64, lies: [u64; 2]) {
     for _ in 0..TURNS {
         word.store(lies[0], Relaxed);
@@ -64,7 +64,7 @@ impl Liar {
         }
     }
 
-    /// Leaves nothing to find, so that the honest side waits, at last for one that is gone.
+    /// Clears the ring, so that the honest side waits, finally for a peer that is gone.
     fn fall_silent(&self) {
         self.fill(0);
         let header = self.memory.header();
@@ -86,7 +86,7 @@ impl Liar {
         }
     }
 
-    /// Ends a sleep of the honest side, mostly.
+    /// Usually wakes the honest side if it sleeps.
     fn wake(&mut self) {
         let sleeps = self.sleeps();
         if sleeps.load(Relaxed) != 0 && self.random.below(8) > 0 {
@@ -95,7 +95,7 @@ impl Liar {
         }
     }
 
-    /// The word that the honest side sleeps on.
+    /// Word that the honest side sleeps on.
     fn sleeps(&self) -> &AtomicU32 {
         match self.role {
             Role::Producer => &self.memory.header().producer_sleeps.0,
@@ -107,7 +107,7 @@ impl Liar {
         self.memory.geometry.capacity_bytes as u64
     }
 
-    /// Where the honest side is about to look, or was a moment ago.
+    /// Position that the honest side is about to read, or has just read.
     fn position(&mut self) -> u64 {
         let position = self.shared.hints().position.load(Relaxed);
         position.wrapping_add(8 * self.random.one_of(&[0, 0, 0, 1, 2, 8]))
@@ -125,9 +125,9 @@ impl Liar {
         let lies = [self.random.one_of(&[0, 1, 2, u32::MAX]), self.random.bits() as u32];
         let index = self.random.length(size_of::<Header>() / size_of::<AtomicU32>() - 1);
         let words = from_ref(self.memory.header()).cast::<AtomicU32>();
-        // SAFETY: inside the header, of which each word may be reached as an atomic.
+        // SAFETY: inside the header, each word of which may be accessed as an atomic.
         let word = unsafe { &*words.add(index) };
-        // That the ring is closed ends a round: seldom.
+        // Rarely set the flag of a closed ring, since it ends a round.
         if std::ptr::eq(word, &raw const self.memory.header().closed.0) && self.random.below(4) > 0
         {
             return;
@@ -153,7 +153,7 @@ impl Liar {
         }
     }
 
-    /// A reference to the pool, whose slot or length is a lie.
+    /// Writes a reference to the pool with a false slot or length.
     fn refer(&mut self, lies: [u64; 2]) {
         let (position, slots) = (self.position(), u64::from(self.memory.geometry.slots));
         let numbers = [self.random.below(slots + 2), self.random.one_of(&[0, slots, lies[1]])];
@@ -164,7 +164,7 @@ impl Liar {
         take_turns(self.memory.word(position.wrapping_add(8)), numbers);
     }
 
-    /// Lengths that are right, or nearly.
+    /// Returns a correct length, or one that is nearly correct.
     fn length(&mut self) -> u64 {
         let geometry = self.memory.geometry;
         let known = [
@@ -186,7 +186,7 @@ impl Liar {
         }
     }
 
-    /// A word that may be that of a record: flags in all combinations, mostly those that there are.
+    /// Returns a word that may belong to a record: flags in all combinations, mostly valid ones.
     fn word(&mut self) -> u64 {
         let flags = self.random.one_of(&[4, 4, 4, 5, 5, 6, 6, 7, 3, 2, 1, 0, 0]);
         match self.random.below(8) {
@@ -216,7 +216,7 @@ impl Liar {
         self.random.one_of(&known)
     }
 
-    /// Tails as they may be, or a little or far more.
+    /// Returns a possible tail, or one slightly or far beyond.
     fn tail(&mut self) -> u64 {
         let (head, capacity) = (self.position(), self.capacity());
         let within = 8 * self.random.below(capacity / 8);

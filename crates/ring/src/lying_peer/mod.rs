@@ -1,9 +1,9 @@
-//! A peer that writes anything anywhere in the shared memory while the honest side works on it. The
-//! honest side runs in a process of its own, where parts of the mapping and buffers lie between pages
-//! that cannot be accessed: whatever goes wrong ends it, and the test sees how.
+//! A peer that writes anything anywhere in the shared memory while the honest side works on it. The honest side runs in
+//! a separate process, where parts of the mapping and buffers lie between inaccessible pages: any invalid access kills
+//! it, and the test sees its exit status.
 //!
-//! `IPCPERF_RING_LIAR_SECONDS` is how long each of the two tests lies [2], `IPCPERF_RING_LIAR_SEED` makes
-//! it begin with the same options and lies again.
+//! `IPCPERF_RING_LIAR_SECONDS` is the duration of the lies in each of the two tests, s [2]; `IPCPERF_RING_LIAR_SEED`
+//! repeats the options and lies of an earlier test.
 
 mod area;
 mod honest;
@@ -24,15 +24,14 @@ const MODES: [Waiting; 4] =
 
 const SECONDS: &str = "IPCPERF_RING_LIAR_SECONDS";
 const SEED: &str = "IPCPERF_RING_LIAR_SEED";
-/// Set for the process of the honest side: which of [`MODES`], and for how many milliseconds.
+/// Environment of the honest side's process: index into [`MODES`], and duration in milliseconds.
 const MODE: &str = "IPCPERF_RING_LIAR_MODE";
 const MILLISECONDS: &str = "IPCPERF_RING_LIAR_MILLISECONDS";
 
-/// Exit status of an honest side that got nothing but errors. Not 0, which a process that ran no test
-/// ends with.
+/// Exit status of an honest side that got nothing but errors. Not 0, with which a process that ran no test ends.
 const ERRORS_ONLY: i32 = 42;
 
-/// Time after which an honest side that has not ended hangs, beyond that which it was to take.
+/// Extra time after which an honest side that has not ended counts as hung.
 const GRACE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -49,7 +48,7 @@ fn number(variable: &str) -> Option<u64> {
     Some(env::var(variable).ok()?.parse().unwrap_or_else(|_| panic!("{variable}: not a number")))
 }
 
-/// Runs `test` again in a process for each waiting mode; in such a process, plays the honest side.
+/// Runs `test` again in a process for each waiting mode; in such a process, runs the honest side.
 fn is_lied_to(role: Role, test: &str) {
     if let Some(mode) = number(MODE) {
         let mode = MODES[usize::try_from(mode).unwrap()];
@@ -90,7 +89,7 @@ fn start(test: &str, mode: usize, seed: u64, time: Duration) -> Child {
         .unwrap()
 }
 
-/// What a child ends with that writes less than a pipe holds. One that hangs is killed.
+/// Exit status and output of a child that writes less than a pipe holds. A child that hangs is killed.
 fn output_within(mut child: Child, limit: Duration, honest: &str) -> Output {
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -104,7 +103,7 @@ fn output_within(mut child: Child, limit: Duration, honest: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Plays rounds for `time`, and until both messages and lies have come through; ends the process.
+/// Runs rounds for `time`, and until both messages and lies have been received; ends the process.
 fn play(role: Role, mode: Waiting, seed: u64, time: Duration) -> ! {
     end_with_parent();
     let start = Instant::now();

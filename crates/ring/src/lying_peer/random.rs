@@ -1,4 +1,4 @@
-//! Numbers that look random, the same for the same seed (SplitMix64).
+//! Pseudorandom numbers, reproducible from a seed (SplitMix64).
 
 #[derive(Debug)]
 pub(super) struct Random(u64);
@@ -15,12 +15,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which is not 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.bits() % end
     }
 
-    /// A length up to `most` bytes.
+    /// Returns a length of up to `most` bytes.
     pub(super) fn length(&mut self, most: usize) -> usize {
         usize::try_from(self.below(most as u64 + 1)).unwrap()
     }

@@ -1,4 +1,4 @@
-//! One ring, one honest side, one liar.
+//! One round: one ring, one honest side, one liar.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -14,14 +14,14 @@ use super::honest::{Honest, Side};
 use super::liar::Liar;
 use super::random::Random;
 
-/// The side that is honest; the other lies.
+/// Role of the honest side; the other side lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Producer,
     Consumer,
 }
 
-/// How often the honest side got what.
+/// Number of results of each kind that the honest side got.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) messages: u64,
@@ -45,8 +45,8 @@ impl Counts {
     }
 }
 
-/// The longest message or buffer: many times the capacity of a ring, so that one that is believed to fit
-/// reaches the end of the mapping.
+/// Longest message or buffer, bytes: many times the capacity of a ring, so that one that wrongly appears to fit would
+/// reach beyond the mapping.
 const LONGEST: usize = 1 << 18;
 
 fn options(waiting: Waiting, random: &mut Random) -> Options {
@@ -61,7 +61,7 @@ fn options(waiting: Waiting, random: &mut Random) -> Options {
     }
 }
 
-/// Lies for some milliseconds, and counts what the honest side gets.
+/// Lies for some milliseconds, and counts the honest side's results.
 pub(super) fn round(role: Role, waiting: Waiting, seed: u64, counts: &mut Counts) {
     let mut random = Random::new(seed);
     let options = options(waiting, &mut random);
@@ -88,14 +88,14 @@ pub(super) fn round(role: Role, waiting: Waiting, seed: u64, counts: &mut Counts
     }
 }
 
-/// The liar's side of the ring, which it holds and does not use.
+/// The liar's side of the ring, which it holds but does not use.
 enum Peer {
     Producer(Producer),
     Consumer(Consumer),
 }
 
 impl Peer {
-    /// Lets go without a word.
+    /// Drops the side without notifying the other.
     fn disown(self) {
         match self {
             Self::Producer(producer) => producer.disown(),
@@ -104,7 +104,7 @@ impl Peer {
     }
 }
 
-/// The liar says that it goes, or goes without a word, as a process does that is killed.
+/// Runs the liar on a thread. At the end it either announces that it is gone, or leaves silently like a killed process.
 fn beside_thread(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut Counts) {
     let goes_silently = honest.random.below(2) == 0;
     let thread = thread::spawn(move || {
@@ -115,15 +115,15 @@ fn beside_thread(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut Co
     thread.join().unwrap();
 }
 
-/// Has the kernel end this process when its parent ends, however that goes.
+/// Makes the kernel kill this process when its parent ends, for whatever reason.
 pub(super) fn end_with_parent() {
     // SAFETY: sets a property of this process; no memory is involved.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
 fn beside_process(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut Counts) {
-    // SAFETY: the child calls nothing but the liar, which takes no lock and no memory, and the kernel;
-    // it ends by _exit.
+    // SAFETY: the child calls only the liar, which takes no lock and allocates no memory, and the kernel; it ends by
+    // _exit.
     let process = unsafe { libc::fork() };
     assert!(process >= 0, "fork");
     if process == 0 {
@@ -132,10 +132,10 @@ fn beside_process(mut honest: Honest, mut liar: Liar, peer: Peer, counts: &mut C
         if liar.random.below(2) == 0 {
             liar.memory.header().close();
         }
-        // SAFETY: ends this process, and nothing of it is to be dropped.
+        // SAFETY: ends this process, which has nothing to drop.
         unsafe { libc::_exit(0) };
     }
-    // What this process has of the other side.
+    // This process's copy of the other side.
     peer.disown();
     honest.work(counts);
     let mut status = 0;

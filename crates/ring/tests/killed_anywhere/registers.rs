@@ -1,10 +1,10 @@
-//! What stopping a process somewhere asks of each architecture: where it is, and what stops it there.
+//! Architecture-dependent parts of stopping a process: its program counter, and the trap instruction.
 
 use std::mem::size_of;
 
 use libc::{iovec, user_regs_struct};
 
-/// The set of general registers, by the number that core files give it: `NT_PRSTATUS`.
+/// Number of the general register set, as in core files: `NT_PRSTATUS`.
 const GENERAL: usize = 1;
 
 #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ mod own {
 
 #[cfg(target_arch = "aarch64")]
 mod own {
-    /// `brk #0`, four bytes long as all instructions are.
+    /// `brk #0`, four bytes long like all instructions.
     pub(super) const TRAP: u64 = 0xD420_0000;
     pub(super) const TRAP_BITS: u64 = 0xFFFF_FFFF;
 
@@ -29,17 +29,17 @@ mod own {
     }
 }
 
-/// `word`, the code at an address, with an instruction at its beginning that stops a traced process.
+/// Replaces the start of `word`, the code at an address, with an instruction that stops a traced process.
 pub(crate) fn trapped(word: u64) -> u64 {
     word & !own::TRAP_BITS | own::TRAP
 }
 
-/// The address of the instruction that `process`, which is stopped, makes next.
+/// Address of the next instruction of `process`, which is stopped.
 pub(crate) fn place(process: libc::pid_t) -> u64 {
     *own::place(&mut read(process))
 }
 
-/// Has `process`, which is stopped, go on at `address`.
+/// Makes `process`, which is stopped, continue at `address`.
 pub(crate) fn put(process: libc::pid_t, address: u64) {
     let mut registers = read(process);
     *own::place(&mut registers) = address;
@@ -47,7 +47,7 @@ pub(crate) fn put(process: libc::pid_t, address: u64) {
 }
 
 fn read(process: libc::pid_t) -> user_regs_struct {
-    // SAFETY: the registers are numbers, for which zeroes do.
+    // SAFETY: the registers are integers, for which zeroes are valid.
     let mut registers = unsafe { std::mem::zeroed() };
     exchange(libc::PTRACE_GETREGSET, process, &mut registers);
     registers
@@ -58,7 +58,7 @@ fn exchange(request: libc::c_uint, process: libc::pid_t, registers: &mut user_re
         iov_base: std::ptr::from_mut(registers).cast(),
         iov_len: size_of::<user_regs_struct>(),
     };
-    // SAFETY: the kernel reads or writes as many bytes of the registers as they have.
+    // SAFETY: the kernel reads or writes no more bytes than the registers have.
     let done = unsafe { libc::ptrace(request, process, GENERAL, &raw mut place) };
     assert_eq!((done, place.iov_len), (0, size_of::<user_regs_struct>()), "ptrace");
 }

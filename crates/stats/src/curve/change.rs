@@ -1,4 +1,4 @@
-//! Where a curve changes its slope: two straight lines in logarithms that meet at a hinge.
+//! Change of a curve's slope: two straight lines on logarithmic scales that meet at a hinge.
 
 use super::{
     Curve, NoAnswer, enough_levels,
@@ -9,44 +9,44 @@ use crate::{
     quantile::ascending,
 };
 
-/// A hinge has four parameters; through so many points one always goes.
+/// Minimum number of levels. A hinge has four parameters, so one passes through any four points.
 const FEWEST_LEVELS: usize = 5;
-/// What is left of the squares beside those of the values is rounding, where it is as little as this.
+/// Residual sum of squares, relative to the sum of squares of the values, that counts as rounding error.
 const ROUNDING: f64 = 1e-20;
 
-/// Two straight lines, in logarithms, that meet.
+/// Two straight lines, on logarithmic scales, that meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
-    /// The level at which they meet; it may lie between two that were measured.
+    /// Level at which the lines meet; it may lie between two measured levels.
     pub level: f64,
-    /// The slope of log y on log level below it.
+    /// Slope of log y against log level below it.
     pub slope_before: f64,
-    /// The slope above it.
+    /// Slope above it.
     pub slope_after: f64,
-    /// The share of the squares that one straight line leaves which the hinge takes away, from 0 to 1.
+    /// Share of a straight line's residual sum of squares that the hinge removes, from 0 to 1.
     pub explained: f64,
-    /// The percentile interval of the level over resamples of the blocks. It supposes that there is a
-    /// hinge. `None` for fewer than two blocks.
+    /// Percentile interval of the level over resamples of the blocks. It assumes that a hinge exists. `None` for fewer
+    /// than two blocks.
     pub interval: Option<Interval>,
-    /// The probability that a straight line, with the noise that the blocks show, has a hinge that takes
-    /// away as much. `None` for fewer than two blocks.
+    /// Probability that a straight line, with the noise observed between blocks, has a hinge that removes as much.
+    /// `None` for fewer than two blocks.
     pub p_value: Option<f64>,
 }
 
 impl Curve {
-    /// The continuous two-segment line of least squares (Hudson 1966, *Fitting Segmented Curves Whose
-    /// Join Points Have to Be Estimated*, JASA 61) through the medians over blocks of log y, against log
-    /// level; every level weighs the same, and each segment spans two levels or more.
+    /// Fits a continuous two-segment line by least squares (Hudson 1966, *Fitting Segmented Curves Whose Join Points
+    /// Have to Be Estimated*, JASA 61) to the medians over blocks of log y against log level. Every level has the same
+    /// weight, and each segment spans two levels or more.
     ///
-    /// The p value is of the squares that the hinge saves, held against those of resamples of whole
-    /// blocks whose medians were first moved onto the straight line (Davison and Hinkley 1997,
-    /// *Bootstrap Methods and their Application*, section 4.4), the hinge sought anew in each. A small
-    /// one says that the curve is not straight, not that it has a corner.
+    /// The p-value compares the reduction in the sum of squares with that of resamples of whole blocks whose medians
+    /// were first shifted onto the straight line (Davison and Hinkley 1997, *Bootstrap Methods and their Application*,
+    /// section 4.4), with a new hinge fitted to each. A small p-value is evidence that the curve is not straight, not
+    /// that it has a corner.
     ///
     /// # Errors
     ///
-    /// For fewer than five levels with values, where a value is not above 0, and where the medians lie
-    /// on one straight line ([`NoAnswer::NoVariation`]).
+    /// Returns an error for fewer than five levels with values, if a value is not above 0, and if the medians lie on
+    /// one straight line ([`NoAnswer::NoVariation`]).
     pub fn change_point(&self, bootstrap: &Bootstrap) -> Result<ChangePoint, NoAnswer> {
         let logs = self.logs()?;
         let points = logs.points(&logs.medians());
@@ -67,7 +67,7 @@ impl Curve {
         })
     }
 
-    /// Of a curve of logarithms.
+    /// Interval of the hinge of a curve of logarithms.
     fn hinge_interval(&self, bootstrap: &Bootstrap) -> Option<Interval> {
         let hinges = self
             .resampled(bootstrap, |medians| Some(Hinge::through(&self.points(medians))?.x.exp()))?;
@@ -76,7 +76,7 @@ impl Curve {
         between(&ascending(&levels)?, tail, 1.0 - tail)
     }
 
-    /// The curve with each level moved so that its median lies on `line`.
+    /// Curve with each level shifted so that its median lies on `line`.
     fn straightened(&self, line: &Line) -> Self {
         let off: Vec<Option<f64>> = self
             .levels
@@ -89,7 +89,7 @@ impl Curve {
         Self { levels: self.levels.clone(), blocks: blocks.collect() }
     }
 
-    /// The share of resamples in which a hinge saves `squares` or more, the one at hand among them.
+    /// Share of resamples, including the observed one, in which a hinge removes `squares` or more.
     #[allow(clippy::cast_precision_loss, reason = "numbers of resamples")]
     fn saved(&self, bootstrap: &Bootstrap, squares: f64) -> Option<f64> {
         let saves = |medians: &[Option<f64>]| {
@@ -113,8 +113,8 @@ struct Hinge {
 }
 
 impl Hinge {
-    /// The hinge of least squares. It either lies at a level, or where the best lines of the levels on
-    /// both sides meet between those two levels; so all are tried.
+    /// Finds the hinge of least squares. It lies either at a level, or between two levels where the best lines of the
+    /// levels on each side meet; so all candidates are tried.
     fn through(points: &[Point]) -> Option<Self> {
         let inner = points.get(1..points.len().checked_sub(1)?)?;
         let at_levels = inner.iter().filter_map(|knot| Self::at(points, knot.x));
@@ -122,7 +122,7 @@ impl Hinge {
         at_levels.chain(between).min_by(|a, b| a.error.total_cmp(&b.error))
     }
 
-    /// With its place between the levels `k - 1` and `k`.
+    /// Hinge located between the levels `k - 1` and `k`.
     fn between(points: &[Point], k: usize) -> Option<Self> {
         let (left, right) = points.split_at(k);
         let (before, after) = (Line::through(left)?, Line::through(right)?);
@@ -132,7 +132,7 @@ impl Hinge {
         inside.then_some(Self { x, before: before.slope, after: after.slope, error })
     }
 
-    /// With its place at `x`: least squares on the distances below it and above it.
+    /// Hinge located at `x`: least squares on the distances below it and above it.
     fn at(points: &[Point], x: f64) -> Option<Self> {
         let centre = middle(points)?;
         let below: Vec<Point> =
@@ -158,7 +158,7 @@ impl Hinge {
 mod tests {
     use super::*;
 
-    /// One block, y as a function of the logarithm of the level to base 2.
+    /// A curve of two equal blocks, with y as a function of the base-2 logarithm of the level.
     fn curve(levels: i32, log_y: impl Fn(f64) -> f64) -> Curve {
         let block = (0..levels).map(|k| Some(log_y(f64::from(k)).exp2())).collect();
         let levels = (0..levels).map(|k| f64::from(k).exp2()).collect();
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// No place on a fine grid is better.
+    /// No position on a fine grid is better.
     #[test]
     fn the_hinge_is_that_of_least_squares() {
         let wavy = curve(11, |k| (0.4 * k).sin() * 3.0 + 0.3 * (k * k) % 1.7);

@@ -1,7 +1,7 @@
-//! Where one curve overtakes another: where their ratio passes 1.
+//! Crossing of two curves: the level at which their ratio passes 1.
 //!
-//! The logarithms of the ratios are taken within blocks, their medians over blocks, and between two
-//! levels the median is taken to change in proportion to the logarithm of the level.
+//! Logarithms of the ratios are taken within blocks, and their medians over blocks. Between two levels the median is
+//! assumed to change in proportion to the logarithm of the level.
 
 use super::{Curve, LevelValue, NoAnswer, enough_levels, line::Point, paired};
 use crate::{
@@ -10,39 +10,39 @@ use crate::{
     quantile::{QuantileType, quantile_of_type},
 };
 
-/// How the ratio of two curves lies to 1 over the levels.
+/// Ratio of two curves relative to 1 over the levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossing {
-    /// The median over blocks of first over second, at every level that has a pair.
+    /// Median over blocks of first over second, at every level that has a pair.
     pub ratios: Vec<LevelValue>,
-    /// What those ratios do.
+    /// Course of those ratios.
     pub course: Course,
-    /// The share of resamples of the blocks in which the ratio passes 1 anywhere, from 0 to 1. `None`
-    /// for fewer than two blocks.
+    /// Share of resamples of the blocks in which the ratio passes 1 anywhere, from 0 to 1. `None` for fewer than two
+    /// blocks.
     pub share: Option<f64>,
 }
 
-/// What a ratio does over ascending levels.
+/// Course of a ratio over ascending levels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Course {
-    /// It is above 1, and nowhere below.
+    /// Above 1 at some level, and nowhere below.
     AlwaysAbove,
-    /// It is below 1, and nowhere above.
+    /// Below 1 at some level, and nowhere above.
     AlwaysBelow,
-    /// It is 1 at every level.
+    /// Equal to 1 at every level.
     AlwaysEqual,
-    /// It passes 1 once, for good.
+    /// Passes 1 once.
     Once(Lasting),
-    /// It passes 1 several times.
+    /// Passes 1 several times.
     Several {
-        /// All of the places, ascending.
+        /// All crossings, ascending.
         places: Vec<Place>,
-        /// The last of them.
+        /// The last crossing.
         lasting: Lasting,
     },
 }
 
-/// Which way a ratio passes 1 as the level grows.
+/// Direction in which a ratio passes 1 as the level grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// From below to above: the first curve overtakes the second.
@@ -51,44 +51,44 @@ pub enum Turn {
     Falls,
 }
 
-/// Where a ratio passes 1.
+/// Point at which a ratio passes 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// The level, interpolated.
+    /// Interpolated level.
     pub level: f64,
-    /// Which way.
+    /// Direction of the crossing.
     pub turn: Turn,
 }
 
 /// The crossing after which the ratio stays on its side up to the largest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lasting {
-    /// Where it is.
+    /// Position of the crossing.
     pub place: Place,
-    /// How many levels with values lie beyond it. After one alone, "stays" says little.
+    /// Number of levels with values beyond it. If it is 1, there is little evidence that the ratio stays on its side.
     pub levels_after: usize,
-    /// Its interval over resamples of the blocks. `None` for fewer than two.
+    /// Interval over resamples of the blocks. `None` for fewer than two blocks.
     pub interval: Option<OpenInterval>,
 }
 
-/// A range of levels that may be open.
+/// A range of levels that may be unbounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpenInterval {
-    /// The lower end; none where it lies below the smallest level.
+    /// Lower end; `None` if it lies below the smallest level.
     pub low: Option<f64>,
-    /// The upper end; none where it lies above the largest level.
+    /// Upper end; `None` if it lies above the largest level.
     pub high: Option<f64>,
 }
 
-/// Where `first` over `second`, paired by block and level, passes 1.
+/// Finds where `first` over `second`, paired by block and level, passes 1.
 ///
-/// The interval of the lasting crossing is the percentile interval, by quantiles of type 1, over
-/// resamples of the blocks. A resample that ends on the side where the ratio began crosses beyond the
-/// largest level, one that is on its last side all the while below the smallest: neither is left out.
+/// The interval of the lasting crossing is the percentile interval, by quantiles of type 1, over resamples of the
+/// blocks. A resample that ends on the side where the ratio began counts as crossing beyond the largest level; one that
+/// is always on its last side counts as crossing below the smallest. Neither is left out.
 ///
 /// # Errors
 ///
-/// Where a paired value is not above 0, and for fewer than two levels with a pair.
+/// Returns an error if a paired value is not above 0, and for fewer than two levels with a pair.
 pub fn crossing(
     first: &Curve,
     second: &Curve,
@@ -110,7 +110,7 @@ pub fn crossing(
     })
 }
 
-/// The logarithms of first over second by block and level.
+/// Logarithms of first over second by block and level.
 pub(super) fn log_ratios(first: &Curve, second: &Curve) -> Result<Curve, NoAnswer> {
     let (first, second) = paired(first, second)?;
     // Checks every value.
@@ -142,8 +142,7 @@ fn course(points: &[Point], resampled: Option<&[Seen]>, bootstrap: &Bootstrap) -
     }
 }
 
-/// All places where the sign changes. Where the ratio is 1 over several levels in between, the middle of
-/// those.
+/// All points at which the sign changes. If the ratio is 1 at several levels in between, the middle of those.
 fn places(points: &[Point]) -> Vec<Place> {
     let off: Vec<usize> = (0..points.len()).filter(|&i| points[i].y != 0.0).collect();
     off.windows(2)
@@ -161,10 +160,10 @@ fn places(points: &[Point]) -> Vec<Place> {
         .collect()
 }
 
-/// What a resample shows.
+/// Crossing of one resample.
 struct Seen {
     last: Option<Place>,
-    /// The sign of the ratio's logarithm at the last level where it is not 0.
+    /// Whether the logarithm of the ratio is positive at the last level where it is not 0.
     ends_above: bool,
 }
 
@@ -174,7 +173,7 @@ impl Seen {
         Self { last: places(points).last().copied(), ends_above }
     }
 
-    /// Where the ratio turns for good, infinite where that is beyond the levels.
+    /// Level of the lasting crossing in the direction `turn`; infinite if it lies beyond the levels.
     fn turns_at(&self, turn: Turn) -> f64 {
         if self.ends_above != (turn == Turn::Rises) {
             return f64::INFINITY;
@@ -187,7 +186,7 @@ fn interval(seen: &[Seen], turn: Turn, bootstrap: &Bootstrap) -> Option<OpenInte
     let mut levels: Vec<f64> = seen.iter().map(|seen| seen.turns_at(turn)).collect();
     levels.sort_by(f64::total_cmp);
     let tail = bootstrap.tail();
-    // Of type 1: between an infinite place and a finite one there is nothing to interpolate.
+    // Type 1, since interpolation between an infinite and a finite position is undefined.
     let at = |p| quantile_of_type(&levels, p, QuantileType::InvertedCdf);
     let inside = |level: f64| level.is_finite().then_some(level);
     Some(OpenInterval { low: inside(at(tail)?), high: inside(at(1.0 - tail)?) })

@@ -1,4 +1,4 @@
-//! Where a curve is steepest, and where it bends most, from level to level.
+//! Steepest slope of a curve, and its strongest bend, from level to level.
 
 use super::{Curve, NoAnswer, enough_levels, line::Point, peak::levels_between};
 use crate::{
@@ -6,37 +6,36 @@ use crate::{
     curve::answer::finite,
 };
 
-/// Where a curve, in logarithms, changes most.
+/// Points at which a curve, on logarithmic scales, changes most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inflection {
-    /// Where it is steepest.
+    /// Steepest slope.
     pub steepest: Steepest,
-    /// The level at which the slopes on both sides differ most, and by how much: negative where the
-    /// curve gives way. `None` for two levels.
+    /// Level at which the slopes on the two sides differ most, and the difference: negative if the curve flattens.
+    /// `None` for two levels.
     pub bend: Option<Steepest>,
 }
 
-/// A slope, or a change of slope, and where it is.
+/// A slope, or a change of slope, and its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steepest {
-    /// The level: for a slope the geometric mean of the two it lies between.
+    /// Level; for a slope, the geometric mean of the two levels it lies between.
     pub level: f64,
-    /// The slope of log y on log level, or the change of slope. Without unit.
+    /// Slope of log y against log level, or change of slope. Dimensionless.
     pub slope: f64,
-    /// Where it lies over resamples of the blocks; both ends are such places. `None` for fewer than two
+    /// Interval of its position over resamples of the blocks; both ends are such positions. `None` for fewer than two
     /// blocks.
     pub interval: Option<Interval>,
 }
 
 impl Curve {
-    /// Where the slope between neighbouring levels, of the median log y on log level, is greatest in
-    /// amount, and where it changes most from one pair of levels to the next. Of several places it is
-    /// the lowest. The intervals are percentile intervals over resamples of the blocks, by quantiles of
-    /// type 1.
+    /// Finds where the slope between neighboring levels, of the median log y against log level, is greatest in absolute
+    /// value, and where it changes most from one pair of levels to the next. Of several equal positions it takes the
+    /// lowest. The intervals are percentile intervals over resamples of the blocks, by quantiles of type 1.
     ///
     /// # Errors
     ///
-    /// For fewer than two levels with values, and where a value is not above 0.
+    /// Returns an error for fewer than two levels with values, and if a value is not above 0.
     pub fn inflection(&self, bootstrap: &Bootstrap) -> Result<Inflection, NoAnswer> {
         let logs = self.logs()?;
         let points = logs.points(&logs.medians());
@@ -68,13 +67,13 @@ fn bend(points: &[Point]) -> Option<(f64, f64)> {
     greatest(inner.zip(slopes.windows(2)).map(|(x, pair)| (x, pair[1].1 - pair[0].1)))
 }
 
-/// The slopes between neighbours, each at the middle of the two.
+/// Slopes between neighbors, each at the midpoint of the two.
 fn slopes(points: &[Point]) -> Vec<(f64, f64)> {
     let slope = |pair: &[Point]| (pair[1].y - pair[0].y) / (pair[1].x - pair[0].x);
     points.windows(2).map(|pair| (f64::midpoint(pair[0].x, pair[1].x), slope(pair))).collect()
 }
 
-/// The first of those that are greatest in amount.
+/// First of the entries that are greatest in absolute value.
 fn greatest(found: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
     found.reduce(|best, next| if next.1.abs() > best.1.abs() { next } else { best })
 }

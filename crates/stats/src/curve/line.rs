@@ -1,23 +1,23 @@
-//! Straight lines by least squares.
+//! Least-squares lines.
 
-/// A point of a curve, the level as its natural logarithm.
+/// A point of a curve; x is the natural logarithm of the level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// The line of least squares through some points.
+/// The least-squares line through some points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     middle: Point,
     pub(super) slope: f64,
-    /// The sum of the squared distances along y.
+    /// Sum of the squared residuals.
     pub(super) error: f64,
 }
 
 impl Line {
-    /// `None` for fewer than two different x.
+    /// Fits a line; `None` for fewer than two different x.
     pub(super) fn through(points: &[Point]) -> Option<Self> {
         let middle = middle(points)?;
         let squares: f64 = points.iter().map(|p| (p.x - middle.x).powi(2)).sum();
@@ -35,18 +35,18 @@ impl Line {
         self.middle.y + self.slope * (x - self.middle.x)
     }
 
-    /// The x at which both lines meet; not finite where they are parallel.
+    /// x at which both lines meet; not finite if they are parallel.
     pub(super) fn meets(&self, other: &Self) -> f64 {
         let from = self.middle.x;
         from + (other.at(from) - self.middle.y) / (self.slope - other.slope)
     }
 }
 
-/// The point of the mean x and the mean y. `None` for no points.
+/// Point of the mean x and the mean y. `None` for no points.
 #[allow(clippy::cast_precision_loss, reason = "a number of levels")]
 pub(super) fn middle(points: &[Point]) -> Option<Point> {
     let first = *points.first()?;
-    // From the first, so that a level line has a slope of 0, not of nearly 0.
+    // Relative to the first point, so that a horizontal line has a slope of exactly 0.
     let mean = |of: fn(&Point) -> f64| {
         let from_first = points.iter().map(|point| of(point) - of(&first));
         of(&first) + from_first.sum::<f64>() / points.len() as f64

@@ -1,29 +1,29 @@
-//! Geometric means over the levels within each block: one figure for a whole curve and block, in which
-//! a factor at one level weighs as much as the same factor at another (Fleming and Wallace 1986, *How
-//! Not to Lie with Statistics*, Communications of the ACM 29).
+//! Geometric means over the levels within each block: one figure for a whole curve and block, in which a factor at one
+//! level has the same weight as the same factor at another (Fleming and Wallace 1986, *How Not to Lie with Statistics*,
+//! Communications of the ACM 29).
 
 use super::{Curve, NoAnswer, paired};
 use crate::description::geometric_mean;
 
-/// The geometric means of two curves in one block, over the levels that both have there.
+/// Geometric means of two curves in one block, over the levels that both have in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedMeans {
-    /// The block, counted from 0.
+    /// Index of the block, counted from 0.
     pub block: usize,
-    /// How many levels both have in it.
+    /// Number of levels that both have in it.
     pub levels: usize,
-    /// The mean of the first curve, in the unit of its values.
+    /// Mean of the first curve, in the unit of its values.
     pub first: f64,
-    /// The mean of the second curve, in the unit of its values.
+    /// Mean of the second curve, in the unit of its values.
     pub second: f64,
 }
 
-/// The geometric means of `first` and `second` by block, each over the levels that both curves have in
-/// that block; blocks without such a level are left out.
+/// Geometric means of `first` and `second` by block, each over the levels that both curves have in that block. Blocks
+/// without such a level are left out.
 ///
 /// # Errors
 ///
-/// Where the curves share no level or no block has a pair, and where a paired value is not above 0.
+/// Returns an error if the curves share no level or no block has a pair, and if a paired value is not above 0.
 pub fn geometric_means(first: &Curve, second: &Curve) -> Result<Vec<PairedMeans>, NoAnswer> {
     let (first, second) = paired(first, second)?;
     // Checks every value.
@@ -44,12 +44,12 @@ pub fn geometric_means(first: &Curve, second: &Curve) -> Result<Vec<PairedMeans>
 }
 
 impl Curve {
-    /// The geometric mean over levels in every block, in the unit of the values; none where a block
-    /// lacks a level, for its mean would be of another curve.
+    /// Geometric mean over levels of every block, in the unit of the values; `None` for a block that lacks a level,
+    /// since its mean would not be comparable.
     ///
     /// # Errors
     ///
-    /// Where a value is not above 0.
+    /// Returns an error if a value is not above 0.
     pub fn geometric_means(&self) -> Result<Vec<Option<f64>>, NoAnswer> {
         let whole = |block: &Vec<Option<f64>>| block.iter().all(Option::is_some);
         // Checks every value.
@@ -59,7 +59,7 @@ impl Curve {
     }
 }
 
-/// The geometric mean of what there is.
+/// Geometric mean of the values that are present.
 fn mean(values: &[Option<f64>]) -> Option<f64> {
     geometric_mean(&values.iter().flatten().copied().collect::<Vec<f64>>()).ok()
 }

@@ -1,9 +1,9 @@
-//! Curves: a quantity against the ascending levels of a factor (bandwidth against buffer size),
-//! measured in blocks. Block k holds one value for every level; what was set aside is missing there.
+//! Curves: a quantity as a function of ascending levels of a factor (bandwidth against buffer size), measured in
+//! blocks. Block k holds one value for every level; excluded values are missing.
 //!
-//! The block is the independent unit throughout: statistics are of values by block, and bootstraps draw
-//! whole blocks. Where a level or a quantity is looked at in proportions its logarithm is taken, and
-//! what is not above 0 is refused ([`NoAnswer::NotPositive`]), never left out in silence.
+//! The block is the independent unit throughout: statistics use values by block, and bootstraps draw whole blocks.
+//! Where levels or values are compared as ratios, their logarithms are taken, and values that are not above 0 are
+//! rejected ([`NoAnswer::NotPositive`]), never silently left out.
 
 mod answer;
 mod change;
@@ -28,14 +28,14 @@ pub use slope::Slope;
 
 use crate::{bootstrap::Bootstrap, spread::middle};
 
-/// A quantity against the levels of a factor, in blocks.
+/// A quantity as a function of the levels of a factor, in blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     levels: Vec<f64>,
     blocks: Vec<Vec<Option<f64>>>,
 }
 
-/// Which blocks of a curve, numbered from 0 in the order they were handed over.
+/// Selection of blocks of a curve, numbered from 0 in the order given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
     /// Every block.
@@ -49,20 +49,20 @@ pub enum Blocks {
 /// A value at a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelValue {
-    /// The level of the factor, in its unit.
+    /// Level of the factor, in its unit.
     pub level: f64,
-    /// What there is at it.
+    /// Value at that level.
     pub value: f64,
 }
 
 impl Curve {
-    /// A curve over `levels`, with one value or none for each level in every one of `blocks`. There may
-    /// be no blocks: then there is an answer to nothing.
+    /// Creates a curve over `levels`, with one optional value for each level in every one of `blocks`. Without blocks
+    /// no statistic has a value.
     ///
     /// # Errors
     ///
-    /// For no levels; levels that are not above 0 and finite, or do not ascend (their logarithms must,
-    /// too); a block of another length; a value that is not finite.
+    /// Returns an error for no levels; for levels that are not above 0 and finite, or that do not ascend (their
+    /// logarithms must, too); for a block of another length; and for a value that is not finite.
     pub fn new(levels: Vec<f64>, blocks: Vec<Vec<Option<f64>>>) -> Result<Self, CurveError> {
         check_levels(&levels)?;
         for (block, values) in blocks.iter().enumerate() {
@@ -77,19 +77,19 @@ impl Curve {
         Ok(Self { levels, blocks })
     }
 
-    /// The levels, ascending.
+    /// Levels, ascending.
     #[must_use]
     pub fn levels(&self) -> &[f64] {
         &self.levels
     }
 
-    /// The blocks in order, each with a value or none for every level.
+    /// Blocks in order, each with an optional value for every level.
     #[must_use]
     pub fn blocks(&self) -> &[Vec<Option<f64>>] {
         &self.blocks
     }
 
-    /// The curve of `blocks` alone.
+    /// Returns a curve of only `blocks`.
     #[must_use]
     pub fn only(&self, blocks: Blocks) -> Self {
         let (first, step) = match blocks {
@@ -101,15 +101,14 @@ impl Curve {
         Self { levels: self.levels.clone(), blocks }
     }
 
-    /// The median over blocks at every level, in the unit of the values; none where every block lacks
-    /// the level.
+    /// Median over blocks at every level, in the unit of the values; `None` if every block lacks the level.
     #[must_use]
     pub fn medians(&self) -> Vec<Option<f64>> {
         let every: Vec<usize> = (0..self.blocks.len()).collect();
         self.medians_of(&every)
     }
 
-    /// The medians over the blocks `chosen`, some more than once.
+    /// Medians over the blocks `chosen`, some of them more than once.
     fn medians_of(&self, chosen: &[usize]) -> Vec<Option<f64>> {
         let mut values = Vec::with_capacity(chosen.len());
         (0..self.levels.len())
@@ -121,7 +120,7 @@ impl Curve {
             .collect()
     }
 
-    /// What `statistic` makes of the medians by level of each resample of whole blocks. `None` as for
+    /// Applies `statistic` to the medians by level of each resample of whole blocks. Returns `None` as for
     /// [`Bootstrap::draws`].
     fn resampled<T>(
         &self,
@@ -131,7 +130,7 @@ impl Curve {
         bootstrap.draws(self.blocks.len(), |chosen| statistic(&self.medians_of(chosen)))
     }
 
-    /// The curve of the natural logarithms.
+    /// Curve of the natural logarithms.
     fn logs(&self) -> Result<Self, NoAnswer> {
         self.mapped(
             |level, value| {
@@ -140,7 +139,7 @@ impl Curve {
         )
     }
 
-    /// The curve with every value replaced by what `change` makes of it and its level.
+    /// Curve with every value replaced by `change` of its level and value.
     fn mapped(&self, change: impl Fn(f64, f64) -> Result<f64, NoAnswer>) -> Result<Self, NoAnswer> {
         let changed = |(value, &level): (&Option<f64>, &f64)| {
             value.map(|value| change(level, value)).transpose()
@@ -150,7 +149,7 @@ impl Curve {
         Ok(Self { levels: self.levels.clone(), blocks: blocks.collect::<Result<_, _>>()? })
     }
 
-    /// What of `values`, one or none a level, there is, with the natural logarithms of the levels.
+    /// Pairs the values that are present with the natural logarithms of their levels.
     fn points(&self, values: &[Option<f64>]) -> Vec<line::Point> {
         let known = self.levels.iter().zip(values);
         known.filter_map(|(level, y)| Some(line::Point { x: level.ln(), y: (*y)? })).collect()
@@ -164,15 +163,15 @@ fn check_levels(levels: &[f64]) -> Result<(), CurveError> {
     if let Some(&level) = levels.iter().find(|level| !(level.is_finite() && **level > 0.0)) {
         return Err(CurveError::Level { level });
     }
-    // Two levels may differ in their last bit alone, and not in their logarithms.
+    // Two levels may differ only in their last bit, and have equal logarithms.
     match levels.windows(2).find(|pair| pair[1].ln() <= pair[0].ln()) {
         Some(pair) => Err(CurveError::Order { level: pair[1] }),
         None => Ok(()),
     }
 }
 
-/// Both curves over the levels they share, in as many blocks as both have, with a value only where
-/// both have one.
+/// Restricts both curves to the levels they share and to as many blocks as both have, with a value only where both have
+/// one.
 fn paired(first: &Curve, second: &Curve) -> Result<(Curve, Curve), NoAnswer> {
     let shared: Vec<(usize, usize)> = first
         .levels
@@ -191,7 +190,7 @@ fn paired(first: &Curve, second: &Curve) -> Result<(Curve, Curve), NoAnswer> {
     Ok((Curve { levels: levels.clone(), blocks: ours }, Curve { levels, blocks: theirs }))
 }
 
-/// `found` where it is `needed` or more.
+/// Returns an error if `found` is less than `needed`.
 fn enough_levels(found: usize, needed: usize) -> Result<(), NoAnswer> {
     if found < needed { Err(NoAnswer::TooFewLevels { found, needed }) } else { Ok(()) }
 }

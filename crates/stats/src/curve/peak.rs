@@ -1,4 +1,4 @@
-//! Where a curve is highest.
+//! Maximum of a curve.
 
 use super::{Blocks, Curve, NoAnswer};
 use crate::{
@@ -6,34 +6,34 @@ use crate::{
     quantile::{QuantileType, quantile_of_type},
 };
 
-/// The level at which a curve is highest.
+/// Level at which a curve is highest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// The level with the greatest median; of several the lowest level.
+    /// Level with the greatest median; the lowest of several equal ones.
     pub level: f64,
-    /// Its place among the curve's levels, counted from 0.
+    /// Index among the curve's levels, counted from 0.
     pub index: usize,
-    /// The median there, in the unit of the values.
+    /// Median at that level, in the unit of the values.
     pub median: f64,
     /// Whether levels with values lie on both sides of it.
     pub is_inner: bool,
-    /// Where the peak lies over resamples of the blocks: both ends are levels. `None` for fewer than
-    /// two blocks.
+    /// Interval of the peak's level over resamples of the blocks; both ends are levels. `None` for fewer than two
+    /// blocks.
     pub interval: Option<Interval>,
-    /// The share of resamples whose peak is at the same level, from 0 to 1. `None` as for the interval.
+    /// Share of resamples with a peak at the same level, from 0 to 1. `None` as for the interval.
     pub share: Option<f64>,
 }
 
 impl Curve {
-    /// The level with the greatest median over `blocks`, and the percentile interval of its place over
+    /// Finds the level with the greatest median over `blocks`, and the percentile interval of its position over
     /// resamples of those blocks, by quantiles of type 1.
     ///
-    /// A peak that is tested must be tested on other blocks than those that chose it: take
-    /// [`Blocks::Even`] here and the values of [`Curve::only`] the odd ones there.
+    /// Test a peak on blocks other than those that selected it: use [`Blocks::Even`] here, and the values of
+    /// [`Curve::only`] with the odd ones for the test.
     ///
     /// # Errors
     ///
-    /// Where no level has a value in those blocks.
+    /// Returns an error if no level has a value in those blocks.
     pub fn peak(&self, blocks: Blocks, bootstrap: &Bootstrap) -> Result<Peak, NoAnswer> {
         let curve = self.only(blocks);
         let medians = curve.medians();
@@ -62,7 +62,7 @@ fn has_values(medians: &[Option<f64>]) -> bool {
     medians.iter().any(Option::is_some)
 }
 
-/// The place of the greatest, the first of several.
+/// Index of the greatest median, the first of several.
 fn highest(medians: &[Option<f64>]) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (index, median) in medians.iter().enumerate() {
@@ -75,14 +75,14 @@ fn highest(medians: &[Option<f64>]) -> Option<usize> {
     best.map(|(index, _)| index)
 }
 
-/// The middle `level` of `places`, which ascend, each end one of them.
+/// Middle `level` of `places`, which ascend; each end is one of them.
 pub(super) fn levels_between(places: &[f64], bootstrap: &Bootstrap) -> Option<Interval> {
     let tail = bootstrap.tail();
     let at = |p| quantile_of_type(places, p, QuantileType::InvertedCdf);
     Some(Interval { low: at(tail)?, high: at(1.0 - tail)? })
 }
 
-/// The share of `places` that are `place`.
+/// Share of `places` equal to `place`.
 #[allow(clippy::cast_precision_loss, reason = "numbers of resamples")]
 pub(super) fn share_of(places: &[f64], place: f64) -> Option<f64> {
     let equal = places.iter().filter(|other| **other == place).count();

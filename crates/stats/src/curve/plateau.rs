@@ -1,4 +1,4 @@
-//! Whether a curve is flat from some level on.
+//! Plateau of a curve: whether it is flat from some level on.
 
 use super::{Curve, LevelValue, NoAnswer, answer::finite, enough_levels, peak::levels_between};
 use crate::{
@@ -6,42 +6,40 @@ use crate::{
     spread::median,
 };
 
-/// A single level is always flat.
+/// Minimum number of levels of a plateau; a single level is always flat.
 const FEWEST_LEVELS: usize = 2;
 
-/// The flat end of a curve.
+/// Flat end of a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plateau {
-    /// The level from which all medians lie within the tolerance of the height.
+    /// Level from which on all medians lie within the tolerance of the height.
     pub from: f64,
-    /// How many levels with values it has, that one included; two or more.
+    /// Number of levels with values, including the first; two or more.
     pub levels: usize,
-    /// Its height in the unit of the values: the median over blocks of each block's median over the
-    /// plateau's levels.
+    /// Height in the unit of the values: the median over blocks of each block's median over the plateau's levels.
     pub height: f64,
-    /// The interval of the height, by order statistics ([`Bootstrap::median`]), for the plateau taken
-    /// as found. `None` where there are too few blocks for it, six at 95 %.
+    /// Interval of the height, by order statistics ([`Bootstrap::median`]), given the start of the plateau. `None` if
+    /// there are too few blocks: at 95 %, fewer than six.
     pub interval: Option<Interval>,
-    /// Where the plateau begins over those resamples of the blocks that have one; both ends are levels.
-    /// `None` for fewer than two blocks.
+    /// Interval of the plateau's start over those resamples of the blocks that have one; both ends are levels. `None`
+    /// for fewer than two blocks.
     pub from_interval: Option<Interval>,
-    /// The share of resamples that have a plateau, from 0 to 1. `None` as for the interval before.
+    /// Share of resamples that have a plateau, from 0 to 1. `None` as for the interval before.
     pub share: Option<f64>,
-    /// How far each median before the plateau lies from the height it was held against, as a share of
-    /// that: -0.5 is half.
+    /// Relative deviation of each median before the plateau from the reference height: -0.5 is half of it.
     pub before: Vec<LevelValue>,
-    /// The greatest distance of a median of the plateau from that height, as a share of it.
+    /// Greatest relative deviation of a median of the plateau from that height.
     pub widest: f64,
 }
 
 impl Curve {
-    /// The longest flat end: the lowest level from which on all medians lie within `tolerance`, a share,
-    /// of their own median. `None` where not even the last two do.
+    /// Finds the longest flat end: the lowest level from which on all medians lie within the relative `tolerance` of
+    /// their own median. Returns `Ok(None)` if not even the last two do.
     ///
     /// # Errors
     ///
-    /// For fewer than two levels with values, a median that is not above 0, and a `tolerance` that is
-    /// not above 0 and finite; where a distance from the height is beyond what a double holds.
+    /// Returns an error for fewer than two levels with values, a median that is not above 0, a `tolerance` that is not
+    /// above 0 and finite, and if a deviation from the height does not fit into a double.
     pub fn plateau(
         &self,
         tolerance: f64,
@@ -50,8 +48,8 @@ impl Curve {
         self.flat_end(Target::Own, tolerance, bootstrap)
     }
 
-    /// The lowest level from which on all medians lie within `tolerance`, a share, of `height`, which
-    /// is known beforehand. `None` where not even the last two do.
+    /// Finds the lowest level from which on all medians lie within the relative `tolerance` of `height`, which is known
+    /// beforehand. Returns `Ok(None)` if not even the last two do.
     ///
     /// # Errors
     ///
@@ -108,7 +106,7 @@ impl Curve {
         Some(known[Flat::of(&known, target, tolerance)?.first].level)
     }
 
-    /// The median over the levels from `from` on in every block that has one of them.
+    /// Median over the levels starting at `from`, for every block that has one of them.
     fn heights(&self, from: f64) -> Vec<f64> {
         let first = self.levels.partition_point(|level| *level < from);
         let flat =
@@ -117,10 +115,10 @@ impl Curve {
     }
 }
 
-/// What the medians of a plateau are held against.
+/// Reference height of a plateau's medians.
 #[derive(Clone, Copy)]
 enum Target {
-    /// Their own median.
+    /// Median of the same medians.
     Own,
     /// A height known beforehand.
     Given(f64),

@@ -1,4 +1,4 @@
-//! The shape of a curve, its height left aside: every block divided by its own mean over levels.
+//! Shape of a curve, independent of its height: every block divided by its own mean over levels.
 
 use super::{Curve, NoAnswer, paired};
 use crate::{
@@ -10,27 +10,26 @@ use crate::{
 /// Two shapes at one level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelShape {
-    /// The level of the factor.
+    /// Level of the factor.
     pub level: f64,
-    /// The values of both curves over their block's mean, a pair for each block that has one: for
-    /// paired tests.
+    /// Values of both curves relative to their block's mean, one pair per block that has both; input for paired tests.
     pub pairs: Vec<(f64, f64)>,
-    /// The median over those of first over second; 1 is the same shape.
+    /// Median over those pairs of first over second; 1 means equal shapes.
     pub ratio: f64,
-    /// Its interval, by order statistics ([`Bootstrap::median`]). Shapes are equivalent within 10 %
-    /// where it lies within 0.9 to 1.1 at every level; a `level` of 0.9 makes that a test at 5 %
-    /// (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15). `None` where there are
-    /// too few pairs for it, six at 95 %: few samples show no equivalence.
+    /// Interval of the ratio, by order statistics ([`Bootstrap::median`]). Shapes are equivalent within 10 % if it lies
+    /// within 0.9 to 1.1 at every level; a `level` of 0.9 makes that a test at 5 % (Schuirmann 1987, Journal of
+    /// Pharmacokinetics and Biopharmaceutics 15). `None` for too few pairs, fewer than six at 95 %: few samples cannot
+    /// show equivalence.
     pub interval: Option<Interval>,
 }
 
 impl Curve {
-    /// The curve with every block divided by its arithmetic mean over the levels that it has. A block
-    /// with one value alone has no shape, and is missing whole.
+    /// Divides every block by its arithmetic mean over the levels that it has. A block with a single value has no shape
+    /// and is missing.
     ///
     /// # Errors
     ///
-    /// Where a value is not above 0, or too small beside the mean for a double.
+    /// Returns an error if a value is not above 0, or too small relative to the mean for a double.
     pub fn shape(&self) -> Result<Self, NoAnswer> {
         // Checks every value.
         self.logs()?;
@@ -39,12 +38,12 @@ impl Curve {
     }
 }
 
-/// The shapes of `first` and `second` by level, each block over the mean of those levels that both have
-/// in it. Levels without a pair are left out.
+/// Shapes of `first` and `second` by level, each block relative to the mean of those levels that both have in it.
+/// Levels without a pair are left out.
 ///
 /// # Errors
 ///
-/// As for [`Curve::shape`], and where the curves share no level or no block has two pairs.
+/// As for [`Curve::shape`], and if the curves share no level or no block has two pairs.
 pub fn shapes(
     first: &Curve,
     second: &Curve,
@@ -86,7 +85,7 @@ fn over_mean(block: &[Option<f64>]) -> Result<Vec<Option<f64>>, NoAnswer> {
     let mean = mean(&scale.all(&present));
     let over = |value: f64| {
         let over = scale.down(value) / mean;
-        // Beside a mean of 10^308 the smallest values are 0.
+        // Relative to a mean of 10^308 the smallest values underflow to 0.
         if over > 0.0 { Ok(over) } else { Err(NoAnswer::NotFinite) }
     };
     block.iter().map(|value| value.map(over).transpose()).collect()

@@ -1,4 +1,4 @@
-//! How steeply a curve rises: the exponent b of y = c level^b.
+//! Slope of a curve: the exponent b of y = c level^b.
 
 use super::{Curve, NoAnswer, line::Line};
 use crate::{
@@ -7,32 +7,31 @@ use crate::{
     spread::median,
 };
 
-/// The slopes of a curve's logarithm on the logarithm of the level, by block. Without unit: 1 is
-/// proportional, -0.1 a fall by 6.7 % for each doubling.
+/// Slopes of a curve's logarithm against the logarithm of the level, by block. Dimensionless: 1 is proportional, -0.1 a
+/// decrease by 6.7 % for each doubling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slope {
-    /// The slope of least squares in every block, over the levels that it has; none for fewer than two.
+    /// Least-squares slope of every block, over the levels that it has; `None` for fewer than two.
     pub by_block: Vec<Option<f64>>,
-    /// The median of those.
+    /// Median of the slopes.
     pub median: f64,
-    /// Its interval, by order statistics ([`Bootstrap::median`]): the one to judge by. `None` where
-    /// there are too few blocks for it, six at 95 %.
+    /// Interval of the median, by order statistics ([`Bootstrap::median`]); the one to use for decisions. `None` for
+    /// too few blocks, fewer than six at 95 %.
     pub median_interval: Option<Interval>,
-    /// The mean of those.
+    /// Mean of the slopes.
     pub mean: f64,
-    /// Its bias-corrected and accelerated interval ([`Bootstrap::bca`]), too narrow for few blocks.
-    /// `None` for fewer than two.
+    /// Bias-corrected and accelerated interval of the mean ([`Bootstrap::bca`]), too narrow for few blocks. `None` for
+    /// fewer than two blocks.
     pub mean_interval: Option<Interval>,
 }
 
 impl Curve {
-    /// The slope of log y on log level, by least squares within each block. The slopes of different
-    /// blocks are independent, whatever the values within a block have in common, so that the intervals
-    /// are of those slopes.
+    /// Fits log y against log level by least squares within each block. The slopes of different blocks are independent,
+    /// whatever the values within a block share, so the intervals are based on those slopes.
     ///
     /// # Errors
     ///
-    /// For fewer than two levels, where a value is not above 0, and where no block has two values.
+    /// Returns an error for fewer than two levels, if a value is not above 0, and if no block has two values.
     pub fn slope(&self, bootstrap: &Bootstrap) -> Result<Slope, NoAnswer> {
         super::enough_levels(self.levels.len(), 2)?;
         let logs = self.logs()?;

@@ -1,21 +1,21 @@
-//! The noncentral t distribution, that of `(Z + delta) / s` for a standard normal Z and an independent s,
-//! the root of a chi-squared value over its degrees of freedom (Johnson, Kotz and Balakrishnan 1995,
-//! *Continuous Univariate Distributions*, volume 2, chapter 31). No library at hand has it.
+//! The noncentral t distribution, that of `(Z + delta) / s` for a standard normal Z and an independent s, the square
+//! root of a chi-squared value over its degrees of freedom (Johnson, Kotz and Balakrishnan 1995, *Continuous Univariate
+//! Distributions*, volume 2, chapter 31). No available library provides it.
 //!
-//! One of the two is integrated out in closed form, the other by the trapezoidal rule, which on an
-//! analytic integrand that dies away at both ends converges faster than any power of the step
-//! (Trefethen and Weideman 2014, *The Exponentially Convergent Trapezoidal Rule*, SIAM Review 56). All
-//! terms are positive, so that small probabilities keep their digits, down to about 1e-20.
+//! One of the two variables is integrated in closed form, the other by the trapezoidal rule, which for an analytic
+//! integrand that decays at both ends converges faster than any power of the step (Trefethen and Weideman 2014, *The
+//! Exponentially Convergent Trapezoidal Rule*, SIAM Review 56). All terms are positive, so small probabilities keep
+//! their digits, down to about 1e-20.
 
 use statrs::function::gamma::{gamma_lr, gamma_ur};
 
 use crate::normal::normal_cdf;
 
-/// Weights below e to minus this are left out.
+/// Weights below e to the power of minus this are left out.
 const CUT: f64 = 70.0;
-/// Up to here the normal part changes slowly enough along s.
+/// Noncentrality up to which the normal part changes slowly enough along s.
 const NEAR: f64 = 50.0;
-/// A step, over the narrowest feature of the integrand: at 0.4 the rule is good to 4e-13, at 0.6 to 6e-9.
+/// Step, relative to the narrowest feature of the integrand: at 0.4 the error of the rule is 4e-13, at 0.6 it is 6e-9.
 const STEP: f64 = 0.4;
 
 /// A noncentral t distribution.
@@ -28,19 +28,19 @@ pub(crate) struct Noncentral {
 }
 
 impl Noncentral {
-    /// The probability of a value above `t`.
+    /// Probability of a value above `t`.
     pub(crate) fn above(self, t: f64) -> f64 {
         let p = if self.delta.abs() <= NEAR { self.over_s(t) } else { self.over_z(t) };
         p.clamp(0.0, 1.0)
     }
 
-    /// The probability of a value below `t`.
+    /// Probability of a value below `t`.
     pub(crate) fn below(self, t: f64) -> f64 {
         Self { delta: -self.delta, ..self }.above(-t)
     }
 
-    /// Along the logarithm u of s, whose density is that of `exp(degrees (u - exp(2 u) / 2))` but for a
-    /// factor, which the sum of the weights stands for.
+    /// Integrates over the logarithm u of s, whose density is proportional to `exp(degrees (u - exp(2 u) / 2))`;
+    /// dividing by the sum of the weights normalizes it.
     fn over_s(self, t: f64) -> f64 {
         let Self { degrees, delta } = self;
         let reach = CUT / degrees;
@@ -49,7 +49,7 @@ impl Noncentral {
         average(-reach - 0.5, reach.sqrt(), step, weight, |u| normal_cdf(delta - t * u.exp()))
     }
 
-    /// Along Z, for the far noncentralities at which the other integrand is all edge.
+    /// Integrates over Z, for large noncentralities, where the other integrand has a steep edge.
     fn over_z(self, t: f64) -> f64 {
         let Self { degrees, delta } = self;
         let half = degrees / 2.0;
@@ -74,7 +74,7 @@ impl Noncentral {
     }
 }
 
-/// The mean of `value` under `weight` from `low` to `high`.
+/// Mean of `value` under `weight` from `low` to `high`.
 fn average(
     low: f64,
     high: f64,
@@ -94,7 +94,7 @@ fn average(
 mod tests {
     use super::*;
 
-    /// mpmath 1.4.1, by quadrature at 30 digits; the last two lie either side of [`NEAR`].
+    /// Reference values: mpmath 1.4.1, by quadrature at 30 digits; the last two lie on either side of [`NEAR`].
     #[test]
     fn known_probabilities_come_out() {
         for (t, degrees, delta, p) in [

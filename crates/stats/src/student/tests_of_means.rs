@@ -7,7 +7,7 @@ use crate::{
     tested::{Alternative, Tested, Used},
 };
 
-/// A difference, its standard error and the degrees of freedom of that.
+/// A difference, its standard error, and the degrees of freedom of that error.
 #[derive(Clone, Copy)]
 pub(crate) struct Studentized {
     pub(crate) apart: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Studentized {
 }
 
 impl Studentized {
-    /// The test of the difference against 0.
+    /// Tests the difference against 0.
     pub(crate) fn tested(self, alternative: Alternative) -> Result<Tested, Degenerate> {
         let statistic = in_range(self.apart / self.error)?;
         Ok(Tested {
@@ -30,13 +30,13 @@ impl Studentized {
     }
 }
 
-/// Whether the mean of `values` is `mean`: Student (1908, *The Probable Error of a Mean*, Biometrika 6).
-/// The statistic is `(mean of values - mean) / (SD / sqrt n)`, with n - 1 degrees of freedom. Values are
-/// independent, and normal or many.
+/// Tests whether the mean of `values` is `mean`: Student (1908, *The Probable Error of a Mean*, Biometrika 6). The
+/// statistic is `(mean of values - mean) / (SD / sqrt n)`, with n - 1 degrees of freedom. Values must be independent,
+/// and normal or many.
 ///
 /// # Errors
 ///
-/// Fewer than two values, one that is not finite, or values that are all equal.
+/// Returns an error for fewer than two values, one that is not finite, or values that are all equal.
 pub fn one_sample_t(
     values: &[f64],
     mean: f64,
@@ -48,12 +48,13 @@ pub fn one_sample_t(
     of_mean(&scale.all(values), scale.down(mean))?.tested(alternative)
 }
 
-/// Whether the mean of the differences `first` less `second`, pair by pair, is 0: [`one_sample_t`] on the
+/// Tests whether the mean of the differences `first` minus `second`, pair by pair, is 0: [`one_sample_t`] on the
 /// differences.
 ///
 /// # Errors
 ///
-/// Other lengths, fewer than two pairs, a value that is not finite, or differences that are all equal.
+/// Returns an error for different lengths, fewer than two pairs, a value that is not finite, or differences that are
+/// all equal.
 pub fn paired_t(
     first: &[f64],
     second: &[f64],
@@ -62,13 +63,14 @@ pub fn paired_t(
     of_differences(&scaled_differences(first, second)?)?.tested(alternative)
 }
 
-/// Whether two means are equal, of independent sets with one variance: the statistic is
-/// `(mean 1 - mean 2) / (s sqrt(1/n + 1/m))` with the pooled standard deviation s and n + m - 2 degrees of
-/// freedom (Fisher 1925, *Statistical Methods for Research Workers*).
+/// Tests whether two means of independent sets with equal variances are equal. The statistic is
+/// `(mean 1 - mean 2) / (s sqrt(1/n + 1/m))` with the pooled standard deviation s and n + m - 2 degrees of freedom
+/// (Fisher 1925, *Statistical Methods for Research Workers*).
 ///
 /// # Errors
 ///
-/// A set without values, fewer than three in all, one that is not finite, or no spread within either set.
+/// Returns an error for an empty set, fewer than three values in all, one that is not finite, or no spread within
+/// either set.
 pub fn student_t(
     first: &[f64],
     second: &[f64],
@@ -77,13 +79,13 @@ pub fn student_t(
     of_pooled(&Two::of(first, second)?)?.tested(alternative)
 }
 
-/// Whether two means are equal, of independent sets whose variances may differ: the statistic is
-/// `(mean 1 - mean 2) / sqrt(v/n + w/m)`, with degrees of freedom by Welch (1947, *The Generalization of
-/// "Student's" Problem*, Biometrika 34).
+/// Tests whether two means of independent sets, whose variances may differ, are equal. The statistic is
+/// `(mean 1 - mean 2) / sqrt(v/n + w/m)`, with degrees of freedom by Welch (1947, *The Generalization of "Student's"
+/// Problem*, Biometrika 34).
 ///
 /// # Errors
 ///
-/// Fewer than two values in a set, one that is not finite, or no spread within either set.
+/// Returns an error for fewer than two values in a set, one that is not finite, or no spread within either set.
 pub fn welch_t(
     first: &[f64],
     second: &[f64],
@@ -101,7 +103,7 @@ fn of_mean(values: &[f64], mean: f64) -> Result<Studentized, Degenerate> {
     spread(Studentized { apart, error, degrees: moments.n - 1.0, n: values.len() })
 }
 
-/// Of differences at a scale of their own.
+/// Computed from differences that are already scaled.
 pub(crate) fn of_differences(differences: &[f64]) -> Result<Studentized, Degenerate> {
     of_mean(differences, 0.0)
 }
@@ -115,11 +117,11 @@ pub(crate) fn of_pooled(two: &Two) -> Result<Studentized, Degenerate> {
     spread(Studentized { apart: two.apart(), error, degrees: two.degrees(), n: two.values() })
 }
 
-/// Of two sets of two values or more each.
+/// Computed for two sets of at least two values each.
 pub(crate) fn of_unequal(two: &Two) -> Result<Studentized, Degenerate> {
     let Two { first, second, .. } = two;
     let (v, w) = (first.variance() / first.n, second.variance() / second.n);
-    // By shares of the sum: the squares of small variances would be 0.
+    // As shares of the sum: the squares of small variances would underflow.
     let (of_first, of_second) = (v / (v + w), w / (v + w));
     let parts = of_first * of_first / (first.n - 1.0) + of_second * of_second / (second.n - 1.0);
     spread(Studentized {

@@ -1,4 +1,4 @@
-//! A recorded case, asked of this crate.
+//! Runs a recorded case through this crate.
 
 use ipcperf_stats::{
     Alternative, Degenerate, Design, Equivalence, Interval, KendallMethod, Method, Ratio,

@@ -1,6 +1,6 @@
-//! Agreement with SciPy and statsmodels to 1e-9 of each value, on a thousand inputs and outputs recorded by
-//! `recorded/make_tests.py`. Where they are coarser than that themselves, what mpmath says at 40 digits was
-//! recorded beside, and counts.
+//! Agreement with SciPy and statsmodels to a relative 1e-9, on a thousand inputs and outputs recorded by
+//! `recorded/make_tests.py`. Where they are less accurate than that themselves, values computed by mpmath at 40 digits
+//! were recorded as well, and count instead.
 
 mod asked;
 
@@ -20,19 +20,19 @@ pub(crate) struct Case {
     what: String,
     sets: Vec<Vec<f64>>,
     options: Vec<serde_json::Value>,
-    /// `None` where an error was raised; of the values those that are not finite.
+    /// `None` if an error was raised; within the values, `None` for those that are not finite.
     said: Option<Vec<Option<f64>>>,
-    /// By mpmath, where what was said is off by more than 1e-11.
+    /// Values by mpmath, if the recorded ones are off by more than 1e-11.
     exact: Option<Vec<f64>>,
 }
 
 impl Case {
-    /// Whether it is SciPy or statsmodels that said so, and not the formula.
+    /// Whether the values come from SciPy or statsmodels, and not from the formula.
     fn is_theirs(&self) -> bool {
         !matches!(self.what.as_str(), "hedges" | "paired-hedges" | "cliff")
     }
 
-    /// The values that count, where all are there.
+    /// Reference values, if all are present.
     fn reference(&self) -> Option<Vec<f64>> {
         let said = || self.said.as_ref()?.iter().copied().collect();
         self.exact.clone().or_else(said)
@@ -43,13 +43,13 @@ fn recorded() -> Recorded {
     serde_json::from_str(include_str!("../recorded/tests.json")).unwrap()
 }
 
-/// How far `ours` is off, over what it should be; where that is 0, as it is.
+/// Relative error of `ours`; absolute if the reference is 0.
 fn off(ours: f64, theirs: f64) -> f64 {
     let away = (ours - theirs).abs();
     if theirs == 0.0 { away } else { away / theirs.abs() }
 }
 
-/// Where SciPy answers with a p-value of 1 and there is nothing to test.
+/// Whether this crate returns an error where SciPy returns a p-value of 1 although there is nothing to test.
 fn is_stricter(case: &Case, why: Degenerate) -> bool {
     match case.what.as_str() {
         "wilcoxon" => why == Degenerate::AllZero && case.sets[0].iter().all(|&value| value == 0.0),
@@ -60,7 +60,7 @@ fn is_stricter(case: &Case, why: Degenerate) -> bool {
     }
 }
 
-/// SciPy refuses to permute the sign of one value.
+/// Whether this crate has a result where SciPy has none: it refuses to permute the sign of one value.
 fn is_bolder(case: &Case) -> bool {
     case.what == "wilcoxon" && case.options[2] == "permutation" && case.sets[0].len() == 1
 }
@@ -101,7 +101,7 @@ fn what_scipy_cannot_say_is_an_error_with_a_reason() {
         match ours(case) {
             Err(_) => {}
             Ok(_) if is_bolder(case) => continue,
-            // Some of its numbers exist: the same.
+            // Some of its numbers exist: the same ones must exist here.
             Ok(ours) if what == "description" => {
                 let there = |values: &[Option<f64>]| -> Vec<bool> {
                     values.iter().map(Option::is_some).collect()
@@ -115,7 +115,8 @@ fn what_scipy_cannot_say_is_an_error_with_a_reason() {
     assert!(degenerate >= 100, "{degenerate} degenerate inputs");
 }
 
-/// What SciPy says of these is off by more than 1e-9, so that it is held against mpmath alone: tails far out, and
+/// Cases in which SciPy is off by more than 1e-9, so that only mpmath is compared: tails far out, and spreads of sets
+/// that lie far apart or far from 0.
 /// spreads of sets that lie far apart or from 0.
 #[test]
 fn where_scipy_is_coarser_is_known() {

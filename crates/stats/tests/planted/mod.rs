@@ -1,5 +1,5 @@
-//! Values and curves whose truth is known, and how often an interval holds it. Shared by the tests and
-//! by `examples/coverage.rs`, which writes the tables down.
+//! Simulated values and curves with a known truth, and the coverage of their intervals. Shared by the tests and by
+//! `examples/coverage.rs`, which prints the tables.
 
 #![allow(dead_code, reason = "each user takes what it needs")]
 
@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::draws::{Draw, normal, seeded};
 
-/// A distribution with its true middle.
+/// A distribution with its true location.
 pub(crate) struct Known {
     pub(crate) name: &'static str,
     pub(crate) draw: Draw,
@@ -18,8 +18,8 @@ pub(crate) struct Known {
     pub(crate) deviation: f64,
 }
 
-/// Of the bimodal ones the modes are at 0 and 1, each with a standard deviation of 0.1. The median of
-/// the second lies where there are hardly any values.
+/// Distributions for the simulations. The modes of the bimodal ones are at 0 and 1, each with a standard deviation of
+/// 0.1. The median of the second lies where there are hardly any values.
 pub(crate) const KNOWN: [Known; 4] = [
     Known { name: "normal", draw: normal, median: 0.0, mean: 0.0, deviation: 1.0 },
     Known {
@@ -63,16 +63,16 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// What intervals did over simulated sets.
+/// Coverage and width of intervals over simulated sets.
 pub(crate) struct Held {
-    /// The share of intervals that held the truth; where there was none, it held nothing.
+    /// Share of intervals that contained the truth; a missing interval counts as a miss.
     pub(crate) share: f64,
-    /// Their median width, infinite where most are open.
+    /// Median width, infinite if most are unbounded.
     pub(crate) width: f64,
 }
 
 impl Held {
-    /// Over `sets` answers: each an interval, or none, and its width.
+    /// Summarizes `sets` answers: each an optional interval.
     fn over(sets: u32, truth: f64, mut answer: impl FnMut() -> Option<Interval>) -> Self {
         let answers: Vec<Option<Interval>> = (0..sets).map(|_| answer()).collect();
         let holds = |i: &&Interval| i.low <= truth && truth <= i.high;
@@ -84,7 +84,7 @@ impl Held {
     }
 }
 
-/// Of intervals for sets of `n` values of `known`; widths in standard deviations.
+/// Coverage of intervals for sets of `n` values of `known`; widths in standard deviations.
 pub(crate) fn of_values(
     sets: u32,
     n: usize,
@@ -100,12 +100,12 @@ pub(crate) fn of_values(
     Held { width: held.width / known.deviation, ..held }
 }
 
-/// How single values of a planted curve scatter around it.
+/// Scatter of single values of a simulated curve.
 #[derive(Clone, Copy)]
 pub(crate) enum Noise {
     /// Normal, with a coefficient of variation of 3 %.
     Normal3,
-    /// Lognormal, of 5 %.
+    /// Lognormal, with a coefficient of variation of 5 %.
     Lognormal5,
 }
 
@@ -127,10 +127,10 @@ impl Noise {
     }
 }
 
-/// Levels of planted curves: 2^9 to 2^20.
+/// Exponents of the levels of simulated curves: 2^9 to 2^20.
 const EXPONENTS: std::ops::RangeInclusive<i32> = 9..=20;
 
-/// How curves are simulated.
+/// Parameters of the simulation of curves.
 #[derive(Clone, Copy)]
 pub(crate) struct Planting {
     pub(crate) sets: u32,
@@ -140,8 +140,8 @@ pub(crate) struct Planting {
 }
 
 impl Planting {
-    /// A curve around `log2 level -> log y`. `pace`, how fast the machine is in each block, is common to
-    /// all levels of a block.
+    /// Simulates a curve around `log2 level -> log y`. `pace`, the speed of the machine in each block, is common to all
+    /// levels of a block.
     fn grow(&self, random: &mut ChaCha8Rng, pace: &[f64], log_y: impl Fn(f64) -> f64) -> Curve {
         let mut block = |pace: &f64| {
             let value = |k| Some(pace * log_y(f64::from(k)).exp() * self.noise.factor(random));
@@ -155,7 +155,7 @@ impl Planting {
         (0..self.blocks).map(|_| (0.1 * normal(random)).exp()).collect()
     }
 
-    /// One curve after another around `log_y`.
+    /// Simulates one curve after another around `log_y`.
     fn curves(&self, log_y: impl Fn(f64) -> f64) -> impl FnMut() -> Curve {
         let mut random = seeded();
         let planting = *self;
@@ -165,8 +165,8 @@ impl Planting {
         }
     }
 
-    /// Of the lasting crossing at 2^`at`, where the ratio grows by `steepness` (of a logarithm) a
-    /// doubling. Widths in doublings.
+    /// Coverage of the lasting crossing at 2^`at`, where the logarithm of the ratio grows by `steepness` per doubling.
+    /// Widths in doublings.
     pub(crate) fn crossing(&self, at: f64, steepness: f64) -> Held {
         let mut random = seeded();
         Held::over(self.sets, at, || {
@@ -182,8 +182,8 @@ impl Planting {
         })
     }
 
-    /// Of the level of the peak of a parabola, in logarithms, whose top is at 2^`top`: the level next to
-    /// it. Widths in doublings.
+    /// Coverage of the peak of a parabola, on logarithmic scales, with its top at 2^`top`: the truth is the level
+    /// nearest to the top. Widths in doublings.
     pub(crate) fn peak(&self, top: f64, curvature: f64) -> Held {
         let mut next = self.curves(|x| 1.0 - curvature * (x - top).powi(2));
         Held::over(self.sets, top.round(), || {
@@ -192,7 +192,7 @@ impl Planting {
         })
     }
 
-    /// Of the place of a hinge at 2^`at` between the slopes 0.3 and 0. Widths in doublings.
+    /// Coverage of the position of a hinge at 2^`at` between the slopes 0.3 and 0. Widths in doublings.
     pub(crate) fn hinge(&self, at: f64) -> Held {
         let mut next = self.curves(bent(at));
         Held::over(self.sets, at, || {
@@ -201,12 +201,12 @@ impl Planting {
         })
     }
 
-    /// The share of straight lines, slope 0.3, with a hinge at 5 %.
+    /// Share of straight lines, slope 0.3, in which a hinge is found at 5 %.
     pub(crate) fn false_hinges(&self) -> f64 {
         self.share_of_hinges(bent(f64::INFINITY))
     }
 
-    /// The share of hinges at 2^`at` that are found at 5 %.
+    /// Share of hinges at 2^`at` that are found at 5 %.
     pub(crate) fn hinges_found(&self, at: f64) -> f64 {
         self.share_of_hinges(bent(at))
     }
@@ -217,7 +217,7 @@ impl Planting {
         crate::draws::share(self.sets, &mut found)
     }
 
-    /// Of the slope 0.3: the interval of the median of the slopes by block, and of their mean.
+    /// Coverage for the slope 0.3, of the intervals of the median of the slopes by block and of their mean.
     pub(crate) fn slope(&self) -> (Held, Held) {
         let slopes = |of: fn(ipcperf_stats::Slope) -> Option<Interval>| {
             let mut next = self.curves(bent(f64::INFINITY));
@@ -226,7 +226,7 @@ impl Planting {
         (slopes(|s| s.median_interval), slopes(|s| s.mean_interval))
     }
 
-    /// Of the height 1 of a plateau, as a share of it, sought with a tolerance of 10 %.
+    /// Coverage of the height 1 of a plateau, found with a tolerance of 10 %; widths relative to the height.
     pub(crate) fn plateau(&self) -> Held {
         let mut next = self.curves(|x| (0.2 * (x - 14.0)).min(0.0));
         Held::over(self.sets, 1.0, || {
@@ -235,7 +235,7 @@ impl Planting {
     }
 }
 
-/// A line of slope 0.3 up to 2^`at`, and flat from there; against the logarithm to base 2.
+/// A line of slope 0.3 up to 2^`at`, and flat from there; a function of the base-2 logarithm.
 fn bent(at: f64) -> impl Fn(f64) -> f64 {
     move |x| 0.3 * std::f64::consts::LN_2 * x.min(at)
 }

@@ -1,10 +1,10 @@
-//! always-from: from some level on, one line of cases is better at every level.
+//! always-from: one line of cases is better than another at every level from a given one.
 
 use super::faster_than::at_levels;
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operands::compares;
 use super::picture::Picture;
 use super::{Cells, Claim, Found, Test, Verdict};
-use crate::hypothesis::operands::compares;
 use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -52,12 +52,12 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::{Made, made};
 
     const KEYS: &str = "test = \"always-from\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn made_of(values: &[f64; 4]) -> crate::hypothesis::test_data::Made {
+    fn made_of(values: &[f64; 4]) -> Made {
         made(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 4])])
     }
 

@@ -1,50 +1,50 @@
-//! What was measured, by case: the values that count, by block.
+//! Measured values by case and block. Only valid runs count.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use ipcperf_model::case_id::NamedInstrument;
+use ipcperf_plan::{options_prefix, shortest_custom};
 use ipcperf_results::analysis::was_held_up;
 use ipcperf_results::{
     CaseIdentity, ObservationRecord, Results, Sample, SpecRecord, UnwatchedRecord,
 };
 
 use crate::{Levels, Metric, Selection, canonical};
-use ipcperf_plan::{options_prefix, shortest_custom};
 
-/// The level of a case that no selection names: the words that chose its events.
+/// Name of the level that holds a case's chosen events. Selections cannot name it.
 pub(super) const EVENTS: &str = "events";
 
-/// A run that counts, and what instruments saw of it.
+/// A valid run and the observations of instruments.
 pub(super) struct Run<'a> {
     /// The run.
-    pub sample: &'a Sample,
+    pub(super) sample: &'a Sample,
     seen: Vec<&'a ObservationRecord>,
 }
 
-/// A case in one class of CPU pair, with its runs that count. Undisturbed twins of one case, and parts of one
-/// instrument, are one.
-pub struct Cell<'a> {
-    /// The level of each factor.
-    pub levels: Levels,
-    /// The matrices of the study that have it.
-    pub matrices: Vec<String>,
+/// A case in one CPU distance class, with its valid runs. The uninstrumented twins of one case are a single cell, and
+/// so are the parts of one instrument.
+pub(super) struct Cell<'a> {
+    /// Level of each factor.
+    pub(super) levels: Levels,
+    /// Matrices of the study that contain it.
+    pub(super) matrices: Vec<String>,
     class: Option<&'a str>,
     runs: Vec<Run<'a>>,
 }
 
-/// All of them, and what was not measured.
+/// All cells of a results file.
 pub struct Cells<'a> {
     results: &'a Results,
     cells: Vec<Cell<'a>>,
     specs: HashMap<&'a str, &'a SpecRecord>,
-    /// By placement, the class of CPU pair that most runs are in.
+    /// The CPU distance class of most runs, by placement.
     classes: HashMap<String, &'a str>,
 }
 
 impl<'a> Cells<'a> {
-    /// What `results` hold.
+    /// Collects the cells of `results`.
     pub fn of(results: &'a Results) -> Self {
         let plan = &results.header.plan;
         let specs = plan.cases.iter().map(String::as_str).zip(&plan.specs).collect();
@@ -70,7 +70,7 @@ impl<'a> Cells<'a> {
         self.cells.len() - 1
     }
 
-    /// That the cell at `at` is of the matrices that have `sample`: twins of several matrices are one cell.
+    /// Adds the matrices of `sample` to the cell at `at`. Twins shared by several matrices are one cell.
     fn is_of(&mut self, at: usize, sample: &Sample) {
         let spec = self.specs.get(sample.run.case.case_id.as_str());
         for matrix in spec.into_iter().flat_map(|spec| &spec.matrices) {
@@ -80,16 +80,17 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The cells that `selection` means: of CPU pairs those of the class that most runs of their placement
-    /// are in. Whatever is selected, the class is the same, for what is compared must be equally far apart.
-    pub fn select(&self, selection: &Selection) -> Vec<&Cell<'a>> {
+    /// Returns the cells in `selection`. If the CPU pair varies, only cells in the class of most runs of their
+    /// placement are returned. The class does not depend on the selection, because compared cases must be equally far
+    /// apart.
+    pub(super) fn select(&self, selection: &Selection) -> Vec<&Cell<'a>> {
         let selection = self.found(selection);
         let meant = self.cells.iter().filter(|cell| selection.holds(&cell.levels, &cell.matrices));
         meant.filter(|cell| cell.class.is_none() || self.is_of_most(cell)).collect()
     }
 
-    /// `selection` with paths as the results have them, wherever they are judged: found from the folder in which
-    /// they were measured.
+    /// Returns `selection` with the paths that the results contain. Relative paths start from the directory of the
+    /// measurement, so results can be judged anywhere.
     fn found<'s>(&self, selection: &'s Selection) -> Cow<'s, Selection> {
         let custom = self.results.header.plan.custom.as_ref();
         match custom.and_then(|custom| custom.folder.as_ref()) {
@@ -103,14 +104,14 @@ impl<'a> Cells<'a> {
         self.classes.get(placement).copied() == cell.class
     }
 
-    /// Why nothing of `selection` was measured, in words.
+    /// Explains why nothing in `selection` was measured.
     pub fn absence(&self, selection: &Selection, metric: &Metric) -> String {
         self.reasons(selection, metric.instrument()).unwrap_or_else(|| {
             format!("{} of {} was not measured", metric.words(), selection.words())
         })
     }
 
-    /// The instruments that `selections` name and that do not watch here, each with the reason and the remedy.
+    /// Returns the instruments that `selections` name but that are unavailable, each with the reason and the remedy.
     pub fn missing_instruments(&self, selections: &[Selection]) -> Vec<String> {
         let unwatched = &self.results.header.plan.unwatched;
         let is_named = |name: &str| selections.iter().any(|one| one.names("instrument", name));
@@ -118,7 +119,7 @@ impl<'a> Cells<'a> {
         missing.map(|one| format!("{}: {} ({})", one.instrument, one.reason, one.remedy)).collect()
     }
 
-    /// Why `instrument` saw nothing of `selection`, in words.
+    /// Explains why `instrument` observed nothing in `selection`.
     pub fn absence_of(&self, selection: &Selection, instrument: &str) -> String {
         self.reasons(selection, Some(instrument))
             .unwrap_or_else(|| format!("{instrument} watched no run of {}", selection.words()))
@@ -156,7 +157,7 @@ impl<'a> Cells<'a> {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    /// Whether `selection` means cells that nobody could have watched, and so were not run.
+    /// Whether `selection` contains cells that were not run because their instrument is unavailable.
     fn is_left_out(&self, selection: &Selection, missing: &UnwatchedRecord) -> bool {
         let is_named = |matrix: &String| selection.names("matrix", matrix);
         let is_any = || {
@@ -166,7 +167,7 @@ impl<'a> Cells<'a> {
         missing.matrices.iter().any(is_named) || is_any()
     }
 
-    /// How many runs of what `selections` mean are set aside, by the reason.
+    /// Returns the number of excluded runs in `selections`, by reason.
     pub fn set_aside(&self, selections: &[Selection]) -> BTreeMap<&'static str, usize> {
         let selections: Vec<Cow<'_, Selection>> =
             selections.iter().map(|one| self.found(one)).collect();
@@ -182,8 +183,8 @@ impl<'a> Cells<'a> {
         counts
     }
 
-    /// The levels of the cases of `selection` that ran, and of which no run counts: nobody knows their figures.
-    pub fn lost(&self, selection: &Selection) -> BTreeSet<Levels> {
+    /// Returns the levels of the cases in `selection` that ran but have no valid run, so that their values are unknown.
+    pub(super) fn lost(&self, selection: &Selection) -> BTreeSet<Levels> {
         let selection = self.found(selection);
         let of = |case: &CaseIdentity, instruments: &[String]| {
             let levels = levels(case, instruments);
@@ -198,23 +199,23 @@ impl<'a> Cells<'a> {
         ran.difference(&counted).cloned().collect()
     }
 
-    /// Whether `selection` means `sample`.
+    /// Whether `selection` contains `sample`.
     pub fn means(&self, selection: &Selection, sample: &Sample) -> bool {
         self.holds(&self.found(selection), sample)
     }
 
-    /// Whether `sample` is of `selection`, whose paths are as the results have them.
+    /// Whether `selection`, whose paths are already those of the results, contains `sample`.
     fn holds(&self, selection: &Selection, sample: &Sample) -> bool {
         selection
             .holds(&levels(&sample.run.case, &sample.instruments), self.matrices(&sample.run.case))
     }
 
-    /// The matrices of the study that have `case`.
+    /// Returns the matrices of the study that contain `case`.
     fn matrices(&self, case: &CaseIdentity) -> &[String] {
         self.specs.get(case.case_id.as_str()).map_or(&[][..], |spec| &spec.matrices)
     }
 
-    /// That runs failed or were disturbed.
+    /// Returns how many runs failed or were disturbed, as a message.
     fn held_up(&self, selection: &Selection) -> Option<String> {
         let is_meant = |case: &CaseIdentity, instruments: &[String]| {
             selection.holds(&levels(case, instruments), self.matrices(case))
@@ -231,8 +232,8 @@ impl<'a> Cells<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// The values of `metric` by block; of several runs in a block their mean.
-    pub fn values(&self, metric: &Metric) -> BTreeMap<u32, f64> {
+    /// Returns the values of `metric` by block. Several runs in a block are averaged.
+    pub(super) fn values(&self, metric: &Metric) -> BTreeMap<u32, f64> {
         let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
         for run in &self.runs {
             if let Some(value) = metric.value(run.sample, &run.seen) {
@@ -243,13 +244,13 @@ impl<'a> Cell<'a> {
         sums.into_iter().map(|(block, (sum, count))| (block, sum / count)).collect()
     }
 
-    /// One of its runs.
-    pub fn example(&self) -> Option<&'a Sample> {
+    /// Returns one of its runs.
+    pub(super) fn example(&self) -> Option<&'a Sample> {
         self.runs.first().map(|run| run.sample)
     }
 }
 
-/// By placement, the class of CPU pair that most runs that count are in; of several the first by name.
+/// Returns the CPU distance class of most valid runs, by placement. The first by name wins a tie.
 fn classes(results: &Results) -> HashMap<String, &str> {
     let mut runs: BTreeMap<(String, &str), usize> = BTreeMap::new();
     for sample in results.samples.iter().filter(|sample| sample.set_aside.is_none()) {
@@ -267,13 +268,13 @@ fn classes(results: &Results) -> HashMap<String, &str> {
     most.into_iter().map(|(placement, (class, _))| (placement, class)).collect()
 }
 
-/// The class of CPU pair that tells runs of a case apart: where parties may run anywhere, it is part of what
-/// varies.
+/// Returns the CPU distance class that separates the runs of a case. With free placement the class is part of the
+/// variation, so it separates nothing.
 fn class(sample: &Sample) -> Option<&str> {
     sample.cpu_pair_class.as_deref().filter(|_| sample.run.case.placement != "free")
 }
 
-/// The level of each factor of a case.
+/// Returns the level of each factor of a case.
 fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     let plain = [
         ("mechanism", mechanism_level(&case.mechanism)),
@@ -307,7 +308,8 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     levels
 }
 
-/// The level of an option: custom mechanisms get theirs as they were typed, and selections have sizes as bytes.
+/// Returns the level of an option. Options of custom mechanisms are stored as typed, but selections hold sizes in
+/// bytes.
 fn option_level(factor: &str, value: &str) -> String {
     match canonical(factor, value).as_slice() {
         [level] => level.clone(),
@@ -315,26 +317,28 @@ fn option_level(factor: &str, value: &str) -> String {
     }
 }
 
-/// The level of the factor mechanism: of a custom one with its path in the shortest form.
+/// Returns the level of the mechanism factor. A custom mechanism has its path in the shortest form.
 fn mechanism_level(name: &str) -> String {
     shortest_custom(name).unwrap_or_else(|| name.to_owned())
 }
 
-/// The words that chose the events by which a case is watched, where its name has them.
+/// Returns the chosen events of a case's instruments, if its name contains them.
 fn chosen_events(case: &CaseIdentity, instruments: &[String]) -> Option<String> {
     let watching = watching(case, instruments)?.iter();
-    let mut chosen = watching.filter(|one| !one.events.is_empty());
-    Some(chosen.next()?.events.join(","))
+    let chosen = watching.filter(|one| !one.events.is_empty()).map(|one| one.events.join(","));
+    let chosen: Vec<String> = chosen.collect();
+    (!chosen.is_empty()).then(|| chosen.join("+"))
 }
 
-/// The instrument that disturbs a case, if one does; what disturbs nothing makes no other case of it.
+/// Returns the instruments that affect a case. An instrument that does not affect the timing does not make another
+/// case.
 fn watched_by(case: &CaseIdentity, instruments: &[String]) -> String {
     let watching = watching(case, instruments).unwrap_or_default();
     let names: Vec<&str> = watching.iter().map(|one| one.instrument.as_str()).collect();
     if names.is_empty() { "none".to_owned() } else { names.join("+") }
 }
 
-/// The instruments in the name of a case that some of `instruments` watch.
+/// Returns the instruments in the name of a case. `None` for a twin, and for a run without `instruments`.
 fn watching<'c>(case: &'c CaseIdentity, instruments: &[String]) -> Option<&'c [NamedInstrument]> {
     let name = case.name.as_ref().filter(|name| name.is_watched() && !instruments.is_empty())?;
     Some(&name.parts.instruments)
@@ -377,5 +381,18 @@ mod tests {
         assert_eq!(of(two, Some(2), Side::Watched), (counters.clone(), chosen.clone()));
         assert_eq!(of(two, None, Side::Watched), (counters, chosen));
         assert_eq!(of(two, None, Side::Twin), ("none".to_owned(), None));
+    }
+
+    #[test]
+    fn events_of_every_instrument_are_in_the_level() {
+        let named = |instrument: &str, event: &str| NamedInstrument {
+            instrument: instrument.to_owned(),
+            events: vec![event.to_owned()],
+            part: None,
+        };
+        let instruments = vec![named("counters", "l1d"), named("profile", "cycles")];
+        let parts = NameParts { instruments, ..NameParts::default() };
+        let one = renamed(sample("pipe", Kind::Stream, 64, 1, 1_000), parts, Side::Watched);
+        assert_eq!(levels(&one.run.case, &["profile".to_owned()])["events"], "l1d+cycles");
     }
 }

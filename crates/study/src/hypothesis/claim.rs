@@ -1,6 +1,5 @@
-//! A claim as the study has it.
+//! Claims of a study.
 
-use crate::selection::is_size;
 use std::collections::BTreeSet;
 
 use ipcperf_model::suggestion::nearest;
@@ -9,20 +8,21 @@ use super::case_data::EVENTS;
 use super::outcome::Correction;
 use super::{TESTS, Test};
 use crate::sections::{CORRECTION, LEVEL, NEED, OVER};
+use crate::selection::is_size;
 use crate::{BESIDE, Entry, Key, KnownLevels, Metric, Mistakes, Selection, Table, Values};
 
-/// One hypothesis of a study.
+/// A hypothesis of a study.
 #[derive(Clone)]
 pub struct Claim {
-    /// Names it.
+    /// Identifier.
     pub id: String,
-    /// As a sentence.
+    /// The claim, as a sentence.
     pub claim: String,
-    /// The test that it names.
+    /// The test that judges it.
     pub test: &'static Test,
-    /// What its keys were given.
+    /// Values of its keys.
     pub values: Values,
-    /// What the document's own judgement has otherwise.
+    /// Values with which the publication's own judgement differs.
     beside: Option<Values>,
 }
 
@@ -32,11 +32,11 @@ impl std::fmt::Debug for Claim {
     }
 }
 
-/// Keys that mean cases.
+/// Keys whose value is a selection of cases.
 const CASES: [&str; 7] = ["where", "first", "second", "whole", "part", "than", "beyond"];
 
 impl Claim {
-    /// Reads one hypothesis: which keys it may have is for its test to say.
+    /// Reads a hypothesis. Its test determines which keys it may have.
     pub fn read(
         table: (Table<'_, '_>, &str),
         common: &'static [Key],
@@ -67,74 +67,75 @@ impl Claim {
         })
     }
 
-    /// The line of the file in which it begins.
+    /// Returns the line in which it begins.
     pub fn line(&self) -> usize {
         self.values.line
     }
 
-    /// The number given to `key`, or its default; 0 where it has none.
+    /// Returns the number of `key`, its default, or 0 if it has none.
     pub(super) fn number(&self, key: &Key) -> f64 {
         let given = self.values.number(key.name);
         given.or_else(|| key.default()?.parse().ok()).unwrap_or_default()
     }
 
-    /// The whole number given to `key`, or its default; 0 where it has none.
+    /// Returns the integer of `key`, its default, or 0 if it has none.
     pub(super) fn whole(&self, key: &Key) -> u64 {
         let given = self.values.whole(key.name);
         given.or_else(|| key.default()?.parse().ok()).unwrap_or_default()
     }
 
-    /// The word given to `key`, or its default; empty where it has none.
+    /// Returns the word of `key`, its default, or an empty string if it has none.
     pub(super) fn word(&self, key: &Key) -> &'static str {
         self.values.word(key.name).or_else(|| key.default()).unwrap_or_default()
     }
 
-    /// What is compared.
+    /// Returns the metric that is compared.
     pub fn metric(&self) -> Metric {
         self.values.metric("metric").cloned().unwrap_or(Metric::MAIN)
     }
 
-    /// What the document found, in its words.
+    /// Returns the result of the publication, verbatim.
     pub fn published(&self) -> Option<&str> {
         self.values.text("published")
     }
 
-    /// The number that the figure of its p-values has in the document, where there is one.
+    /// Returns the number of the p-value figure in the publication, if there is one.
     pub fn figure(&self) -> Option<&str> {
         self.values.text("figure")
     }
 
-    /// The factor along which lines run.
+    /// Returns the factor along which lines run.
     pub fn over(&self) -> &str {
         self.values.text(OVER.name).or_else(|| OVER.default()).unwrap_or_default()
     }
 
-    /// Unit of the levels along which lines run: that of sizes, or none.
+    /// Returns the unit of that factor: bytes for sizes, otherwise empty.
     pub fn over_unit(&self) -> &'static str {
         if is_size(self.over()) { "bytes" } else { "" }
     }
 
-    /// The level of the test.
+    /// Returns the significance level of the test.
     pub fn level(&self) -> f64 {
         self.number(&LEVEL)
     }
 
-    /// The same claim, judged at another level.
+    /// Returns the same claim with another significance level.
     pub(super) fn at_level(&self, level: f64) -> Self {
         Self { values: self.values.with_number("level", level), ..self.clone() }
     }
 
-    /// The share of its parts that must hold.
-    pub fn need(&self) -> f64 {
+    /// Returns the minimum share of its parts that must hold.
+    pub(super) fn need(&self) -> f64 {
         self.number(&NEED)
     }
 
-    /// Whether all of its parts must hold: then chance would have to deceive at each of them.
+    /// Whether all of its parts must hold. Then no correction is needed: chance would have to cause a false positive in
+    /// every part.
     pub fn needs_all(&self) -> bool {
         self.need() >= 1.0
     }
 
-    /// How several p-values are corrected.
+    /// Returns the correction of its p-values.
     pub fn correction(&self) -> Correction {
         match self.word(&CORRECTION) {
             "none" => Correction::None,
@@ -143,48 +144,49 @@ impl Claim {
         }
     }
 
-    /// The cases that are meant by `where` and by `key`.
+    /// Returns the cases selected by both `where` and `key`.
     pub fn cases(&self, key: &str) -> Selection {
         let of = |key: &str| self.values.cases(key).cloned().unwrap_or_default();
         of("where").and(&of(key))
     }
 
-    /// The factors of which `first` and `second` name other levels: those in which two lines may differ.
-    pub fn compared(&self) -> BTreeSet<String> {
+    /// Returns the factors whose levels differ between `first` and `second`. Two compared lines may differ only in
+    /// these.
+    pub(super) fn compared(&self) -> BTreeSet<String> {
         let [first, second] = ["first", "second"].map(|key| self.values.cases(key));
         let (Some(first), Some(second)) = (first, second) else { return BTreeSet::new() };
         let named = first.factors().chain(second.factors()).map(|(factor, _)| factor);
         let compared = named.filter(|factor| first.of(factor) != second.of(factor));
-        // By which events runs are counted is a matter of their matrix.
+        // The events that are counted depend on the matrix, so lines may differ in them.
         compared.chain([EVENTS]).map(str::to_owned).collect()
     }
 
-    /// Whether cases of the matrix `name` may be among its own.
-    pub fn is_about(&self, name: &str) -> bool {
+    /// Whether its cases can include some of the matrix `name`.
+    pub(crate) fn is_about(&self, name: &str) -> bool {
         let sides: Vec<&Selection> =
             CASES.iter().filter_map(|key| self.values.cases(key)).collect();
         let named: Vec<&Selection> = sides.into_iter().filter(|side| side.has("matrix")).collect();
         named.is_empty() || named.iter().any(|side| side.allows("matrix", name))
     }
 
-    /// As the document judged it, where the study says how.
+    /// Returns the claim as the publication judged it, if the study specifies that.
     pub fn beside(&self) -> Option<Self> {
         let beside = self.beside.as_ref()?;
         Some(Self { values: self.values.with(beside), beside: None, ..self.clone() })
     }
 
-    /// Tells levels that no matrix has: nothing would be selected.
+    /// Reports levels that no matrix has and that would select nothing.
     pub fn check(&self, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
         check_cases(&self.values, &CASES, known, mistakes);
     }
 }
 
-/// Unknown levels of a factor that are reported.
+/// Maximum number of unknown levels reported for a factor.
 const MOST_UNKNOWN: usize = 10;
-/// Levels of a factor among which the nearest is looked for.
+/// Maximum number of levels searched for the nearest match.
 const MOST_COMPARED: usize = 100;
 
-/// Tells levels that the cases of `keys` name and no matrix has.
+/// Reports levels in the selections of `keys` that no matrix has.
 pub fn check_cases(
     values: &Values,
     keys: &[&str],
@@ -204,7 +206,7 @@ pub fn check_cases(
             };
             let unknown = levels.iter().filter(|level| !known.contains(level.as_str()));
             for level in unknown.take(MOST_UNKNOWN) {
-                // Of long lists nobody means a neighbor, and looking for it would take long.
+                // A suggestion from a long list is rarely right and takes long to find.
                 let few = Some(known).filter(|known| known.len() <= MOST_COMPARED);
                 let near = few.and_then(|known| nearest(level, known.iter().copied()));
                 let remedy = near.map_or_else(
@@ -227,8 +229,7 @@ pub fn check_cases(
     }
 }
 
-/// Whether `entry` is a key that `test` does not have, but others do; where `test` is not known it may be
-/// right.
+/// Whether `entry` is a key of some other test. Reports it if `test` is known; otherwise the key may be valid.
 fn is_of_another(test: Option<&Test>, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
     let having = TESTS.iter().filter(|one| one.has(entry.name)).map(|one| one.name);
     let having: Vec<&str> = having.collect();
@@ -240,7 +241,7 @@ fn is_of_another(test: Option<&Test>, entry: &Entry<'_, '_>, mistakes: &mut Mist
     !having.is_empty()
 }
 
-/// The test that `entry` names.
+/// Returns the test that `entry` names.
 fn test(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<&'static Test> {
     let name = entry.text().filter(|_| entry.kind() == "text")?;
     let found = TESTS.iter().find(|test| test.name == name).copied();

@@ -1,4 +1,4 @@
-//! Two sets of values compared: p-value, effect, and how many repetitions would settle it.
+//! Comparison of two samples: p-value, effect size and the repetitions that would settle it.
 
 use ipcperf_stats::{
     Alternative, Degenerate, Design, Method, Tested, Zeros, benjamini_hochberg, cliffs_delta,
@@ -11,16 +11,17 @@ use super::interval::Bounds;
 use super::keys::STATISTIC;
 use super::{Claim, Correction, Estimate, Part, Point, Rule, Verdict};
 
-/// Power at which repetitions are reckoned.
+/// Statistical power for which needed repetitions are computed.
 const POWER: f64 = 0.8;
-/// The level of intervals.
+/// Confidence level of intervals.
 const INTERVAL: f64 = 0.95;
-/// Up to so many differences Wilcoxon's test counts signs, with ties and zeros as they are.
+/// Maximum number of differences for which Wilcoxon's test uses the permutation distribution, which is exact also with
+/// ties and zeros. Above it, the method is chosen automatically.
 const MOST_COUNTED: usize = 500;
-/// Values that do not differ by a bit are no measure of how they scatter, where they are fewer.
+/// Minimum number of values from which identical ones count as evidence. Fewer say nothing about the spread.
 const FEWEST_ALIKE: usize = 5;
 
-/// What two sets of values are compared by.
+/// Statistic for comparing two samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statistic {
     Wilcoxon,
@@ -30,7 +31,7 @@ pub(super) enum Statistic {
     Welch,
 }
 
-/// Two sets of values: the pairs of one block, and all.
+/// Two samples: all values, and the pairs of values from the same block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sides {
     pub(super) first: Vec<f64>,
@@ -38,17 +39,17 @@ pub(super) struct Sides {
     paired: [Vec<f64>; 2],
 }
 
-/// A comparison with the direction it points in.
+/// A comparison and its direction.
 pub(super) struct Compared {
     pub(super) part: Part,
     pub(super) lean: Lean,
-    /// The difference over its spread, for the reckoning of repetitions.
+    /// Effect size (Hedges' g), for computing needed repetitions.
     effect: Option<f64>,
     statistic: Statistic,
     sides: Sides,
 }
 
-/// Which of the two is the larger, as the test statistic has it.
+/// The larger sample according to the test statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lean {
     First,
@@ -57,7 +58,7 @@ pub(super) enum Lean {
 }
 
 impl Statistic {
-    /// The one that `claim` names.
+    /// Returns the statistic that `claim` names.
     pub(super) fn of(claim: &Claim) -> Self {
         match claim.word(&STATISTIC) {
             "paired-t" => Self::PairedT,
@@ -72,7 +73,7 @@ impl Statistic {
         matches!(self, Self::Wilcoxon | Self::PairedT)
     }
 
-    /// What its statistic is called.
+    /// Returns the symbol of the test statistic.
     const fn symbol(self) -> &'static str {
         match self {
             Self::Wilcoxon => "W",
@@ -81,7 +82,7 @@ impl Statistic {
         }
     }
 
-    /// Holds `sides` against each other.
+    /// Runs the test on `sides`.
     pub(super) fn test(
         self,
         sides: &Sides,
@@ -129,20 +130,20 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 impl Sides {
-    /// The values of two points.
+    /// Collects the values of two points.
     pub(super) fn of(first: &Point, second: &Point) -> Self {
         let pairs = first.pairs(second);
         Self { first: first.all(), second: second.all(), paired: split(&pairs) }
     }
 
-    /// Pairs alone.
+    /// Uses only the values of `pairs`.
     pub(super) fn of_pairs(pairs: &[(f64, f64)]) -> Self {
         let paired = split(pairs);
         Self { first: paired[0].clone(), second: paired[1].clone(), paired }
     }
 
-    /// What is taken to be independent, block by block: logarithms of the paired ratios, or differences where
-    /// there are none.
+    /// Returns the series that tests assume to be independent, block by block: logarithms of the paired ratios, or
+    /// differences if a value is not positive.
     pub(super) fn series(&self) -> Vec<f64> {
         let [first, second] = &self.paired;
         if first.iter().chain(second).all(|value| *value > 0.0) {
@@ -156,7 +157,7 @@ impl Sides {
         self.paired[0].iter().zip(&self.paired[1]).map(|(first, second)| first - second).collect()
     }
 
-    /// Values of either, or pairs.
+    /// Returns the sample size: number of pairs, or size of the smaller sample.
     pub(super) fn n(&self, statistic: Statistic) -> usize {
         if statistic.is_paired() {
             self.paired[0].len()
@@ -165,7 +166,7 @@ impl Sides {
         }
     }
 
-    /// First over second with its interval, on a logarithmic scale.
+    /// Returns the ratio of first to second, with its interval at confidence `level`, computed on a logarithmic scale.
     pub(super) fn ratio(&self, statistic: Statistic, level: f64) -> Option<Estimate> {
         let ratio = if statistic.is_paired() {
             paired_ratio(&self.paired[0], &self.paired[1], level)
@@ -174,11 +175,11 @@ impl Sides {
         };
         let ratio = ratio.ok()?;
         let is_known = ratio.high != ratio.low || self.n(statistic) >= FEWEST_ALIKE;
-        let ends = [ratio.low, ratio.high].map(|end| end.filter(|_| is_known));
-        Some(Estimate::new(EstimateKind::Ratio, ratio.ratio, level).between(ends[0], ends[1]))
+        let [low, high] = [ratio.low, ratio.high].map(|end| end.filter(|_| is_known));
+        Some(Estimate::new(EstimateKind::Ratio, ratio.ratio, level).between(low, high))
     }
 
-    /// Hedges' g with its interval at `level`.
+    /// Returns Hedges' g with its interval at confidence `level`.
     pub(super) fn hedges(&self, statistic: Statistic, level: f64) -> Option<Estimate> {
         let g = if statistic.is_paired() {
             paired_hedges_g(&self.paired[0], &self.paired[1], level)
@@ -186,8 +187,8 @@ impl Sides {
             hedges_g(&self.first, &self.second, level)
         };
         let g = g.ok()?;
-        let ends = (Some(g.interval.low), Some(g.interval.high));
-        Some(Estimate::new(EstimateKind::HedgesG, g.g, level).between(ends.0, ends.1))
+        let (low, high) = (Some(g.interval.low), Some(g.interval.high));
+        Some(Estimate::new(EstimateKind::HedgesG, g.g, level).between(low, high))
     }
 }
 
@@ -195,7 +196,7 @@ fn split(pairs: &[(f64, f64)]) -> [Vec<f64>; 2] {
     [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()]
 }
 
-/// Compares `sides` by `statistic`; a part of what they come to.
+/// Compares `sides` by `statistic`. The verdict is left open, unless they cannot be compared.
 pub(super) fn compare(place: Place, sides: &Sides, statistic: Statistic, unit: &str) -> Compared {
     let mut part = Part::new(place, sides.n(statistic));
     part.unit = unit.to_owned();
@@ -209,7 +210,7 @@ pub(super) fn compare(place: Place, sides: &Sides, statistic: Statistic, unit: &
             part.statistic = Some((statistic.symbol().to_owned(), tested.statistic));
             part.p = Some(tested.p_value);
         }
-        // Values that are all alike differ by nothing.
+        // The test is degenerate because the samples do not differ.
         Err(Degenerate::AllZero | Degenerate::NoSpread | Degenerate::Tied)
             if statistic.lean(sides) == Lean::Neither =>
         {
@@ -221,7 +222,7 @@ pub(super) fn compare(place: Place, sides: &Sides, statistic: Statistic, unit: &
     Compared { part, lean: statistic.lean(sides), effect, statistic, sides: sides.clone() }
 }
 
-/// Corrects the p-values of `all` for one another.
+/// Corrects the p-values of `all` for multiple comparisons.
 pub(super) fn correct(all: &mut [Compared], correction: Correction) {
     let p: Vec<f64> = all.iter().filter_map(|one| one.part.p).collect();
     let corrected = match correction {
@@ -236,20 +237,19 @@ pub(super) fn correct(all: &mut [Compared], correction: Correction) {
 }
 
 impl Compared {
-    /// Whether its corrected p-value lies below `level`: the others may deceive as well as this one.
+    /// Whether its corrected p-value is below `level`.
     pub(super) fn is_significant(&self, level: f64) -> bool {
         self.part.p_corrected.is_some_and(|p| p < level)
     }
 
-    /// Whether its p-value suffices to support `claim`: as it is where all parts must hold, corrected where some
-    /// suffice.
+    /// Whether its p-value suffices to support `claim`. The p-value is corrected unless all parts must hold.
     pub(super) fn suffices(&self, claim: &Claim) -> bool {
         let p = if claim.needs_all() { self.part.p } else { self.part.p_corrected };
         p.is_some_and(|p| p < claim.level())
     }
 
-    /// Its part with `verdict` by `rule`. Where p and the interval of the ratio say otherwise of a difference at
-    /// one level, that is told: they are of two methods.
+    /// Returns its part with `verdict`, decided by `rule`. If the p-value and the interval of the ratio disagree about
+    /// a difference, the part gets a note: they come from different methods.
     pub(super) fn decided(self, claim: &Claim, verdict: Verdict, rule: Option<Rule>) -> Part {
         let ends = self.ratio_at(1.0 - claim.level()).and_then(|ratio| ratio.low.zip(ratio.high));
         let by_interval = ends.map(|(low, high)| low > 1.0 || high < 1.0);
@@ -262,27 +262,27 @@ impl Compared {
         part
     }
 
-    /// First over second.
+    /// Returns the ratio of first to second.
     pub(super) fn ratio(&self) -> Option<&Estimate> {
         self.part.estimate(EstimateKind::Ratio)
     }
 
-    /// Hedges' g.
+    /// Returns Hedges' g.
     pub(super) fn hedges(&self) -> Option<&Estimate> {
         self.part.estimate(EstimateKind::HedgesG)
     }
 
-    /// Hedges' g with an interval of `level`.
+    /// Returns Hedges' g with an interval at confidence `level`.
     pub(super) fn hedges_at(&self, level: f64) -> Option<Estimate> {
         self.sides.hedges(self.statistic, level)
     }
 
-    /// First over second with an interval of `level`.
+    /// Returns the ratio of first to second with an interval at confidence `level`.
     pub(super) fn ratio_at(&self, level: f64) -> Option<Estimate> {
         self.sides.ratio(self.statistic, level)
     }
 
-    /// Whether all of first are what all of second are, in repetitions enough for that to be no accident.
+    /// Whether all values of both samples are identical, and there are too many of them for coincidence.
     pub(super) fn is_identical(&self) -> bool {
         let Sides { first, second, .. } = &self.sides;
         let mut all = first.iter().chain(second);
@@ -290,7 +290,8 @@ impl Compared {
         self.part.n >= FEWEST_ALIKE && all.all(|other| Some(other) == one)
     }
 
-    /// The repetitions at which either the difference would show at `level`, or its being within `negligible`.
+    /// Returns an inconclusive verdict with the repetitions needed to show either the difference at `level` or that it
+    /// is within `negligible`.
     pub(super) fn open(&self, level: f64, negligible: Option<Bounds>) -> Verdict {
         let shows = self.shows_at(level);
         let is_none = negligible.zip(self.ratio()).and_then(|(bounds, ratio)| {
@@ -302,8 +303,8 @@ impl Compared {
         Verdict::open(needed, self.ratio().map(|ratio| ratio.obstacle(1.0)))
     }
 
-    /// The repetitions at which an effect of this size would show at `level` four times in five; the most there
-    /// are where there is no effect.
+    /// Returns the repetitions needed to show an effect of this size at `level` with a power of 80 %, or `u64::MAX` if
+    /// no number suffices. `None` if the effect size is unknown.
     pub(super) fn shows_at(&self, level: f64) -> Option<u64> {
         let needed = self.statistic.needed(self.effect?, level, Alternative::TwoSided);
         Some(needed.map_or(u64::MAX, |needed| needed.max(self.part.n + 1) as u64))
@@ -311,8 +312,8 @@ impl Compared {
 }
 
 impl Statistic {
-    /// Repetitions at which `effect`, whichever way it is, shows at `level` four times in five; `None` where
-    /// not even millions do. One-sided is [`Alternative::Greater`].
+    /// Returns the repetitions needed to show `effect`, regardless of its sign, at `level` with a power of 80 %. `None`
+    /// if even millions do not suffice. A one-sided test is [`Alternative::Greater`].
     pub(super) fn needed(self, effect: f64, level: f64, alternative: Alternative) -> Option<usize> {
         let design = match self {
             Self::Wilcoxon => Design::PairedWilcoxon,
@@ -320,7 +321,7 @@ impl Statistic {
             Self::MannWhitney | Self::Student | Self::Welch => Design::TwoSampleT,
         };
         let needed = needed_n(design, effect.abs(), level, POWER, alternative).ok()?;
-        // Of n signs the rarest outcome has a probability of 2^-n on either side.
+        // With n signs, the rarest outcome has probability 2^-n on each side, which limits the smallest p-value.
         let sides = if alternative == Alternative::TwoSided { 2.0 } else { 1.0 };
         let signs = (2..64).find(|n| sides * 0.5_f64.powi(*n) < level)?;
         let least = if self == Self::Wilcoxon { usize::try_from(signs).ok()? } else { 2 };

@@ -1,58 +1,57 @@
-//! What a number of several levels is of: the same levels in each block.
+//! Complete blocks, for numbers computed from several levels: every block must contain the same levels.
 //!
-//! A mean, a slope or a shape over levels is another one where a level is missing. So only blocks that have all
-//! levels count. A level that fewer than half of the blocks have is left out instead, for it was hardly measured;
-//! beyond that levels are never given up for blocks, so that what a claim is about does not hang on which runs were
-//! disturbed.
+//! A mean, slope or shape over levels changes if a level is missing. Therefore only blocks that have all levels count.
+//! A level that is missing from more than half of the blocks was hardly measured and is left out instead. No other
+//! level is dropped to save blocks, so that the meaning of a claim does not depend on which runs were disturbed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-/// The levels that a part is one number of.
+/// Levels from which a single number of a part is computed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OverLevels {
-    /// The factor that they are levels of.
+    /// Factor that the levels belong to.
     pub over: String,
-    /// Those that count.
+    /// Levels that count.
     pub used: Vec<String>,
-    /// Those left out, which fewer than half of the blocks have.
+    /// Levels left out because fewer than half of the blocks have them.
     pub left_out: Vec<String>,
-    /// Blocks left out, for they lack one of those that count.
+    /// Number of blocks left out because they lack a level that counts.
     pub incomplete_blocks: usize,
-    /// Those that count at which it is otherwise than the claim says of all of them.
+    /// Counted levels that contradict the claim about all of them, with their ratios.
     pub disagreeing: Vec<LevelRatio>,
-    /// Whether the number is a mean over them.
+    /// Whether the number is a mean over the levels.
     #[serde(skip)]
     mean: bool,
 }
 
-/// The ratio of two lines at one level.
+/// Ratio of two lines at one level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LevelRatio {
-    /// The level.
+    /// Label of the level.
     pub level: String,
-    /// The ratio there.
+    /// Ratio at the level.
     pub ratio: f64,
 }
 
 impl OverLevels {
-    /// As those of a mean, which is otherwise at some of them.
+    /// Marks the levels as averaged; the claim does not hold at those in `disagreeing`.
     pub(super) fn averaged(self, disagreeing: Vec<LevelRatio>) -> Self {
         Self { mean: true, disagreeing, ..self }
     }
 
-    /// Whether it is a mean over more than one level.
+    /// Whether the number is a mean over more than one level.
     pub(super) fn is_mean(&self) -> bool {
         self.mean && self.used.len() > 1
     }
 
-    /// What the levels are called.
+    /// Returns the plural noun for the levels.
     pub(super) fn what(&self) -> &'static str {
         if self.over == "buffer" { "sizes" } else { "levels" }
     }
 
-    /// What is left out, in words.
+    /// Describes what is left out, if anything.
     pub(super) fn words(&self) -> Option<String> {
         let levels = match self.left_out.as_slice() {
             [] => None,
@@ -68,8 +67,8 @@ impl OverLevels {
     }
 }
 
-/// The blocks that have all of `levels` of the factor `over` but those that most lack, each level with the blocks
-/// that have it.
+/// Chooses the counted levels of the factor `over`, and the blocks that have all of them. `levels` lists each level
+/// with the blocks that have it.
 pub(super) fn complete(
     over: &str,
     levels: &[(&str, BTreeSet<u32>)],
@@ -95,7 +94,7 @@ pub(super) fn complete(
     (chosen, blocks)
 }
 
-/// The values of `of` in `blocks`.
+/// Returns the values of `of` in `blocks`.
 pub(super) fn within(of: &BTreeMap<u32, f64>, blocks: &BTreeSet<u32>) -> BTreeMap<u32, f64> {
     of.iter()
         .filter(|(block, _)| blocks.contains(block))

@@ -7,10 +7,10 @@ use super::compare::{Compared, Lean, Statistic, compare, correct};
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure};
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operands::{Compares, Pair, compares};
 use super::outcome::Obstacle;
 use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
-use crate::hypothesis::operands::{Compares, Pair, compares};
 use crate::{Better, Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -70,7 +70,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     }
 }
 
-/// One pair of lines: its part, and what its levels say.
+/// Judges one pair of lines. Also returns its ratios by level, as text.
 fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>, sure: Sure) -> (Part, String) {
     let statistic = Statistic::of(claim);
     let levels = pair.by_level();
@@ -136,10 +136,10 @@ fn place(lasting: &Lasting, unit: &str) -> Estimate {
         .in_unit(unit)
 }
 
-/// The level of the interval that is shown.
+/// Confidence level of the reported interval.
 const SHOWN: f64 = 0.95;
 
-/// One of the two.
+/// One of the two lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     First,
@@ -155,23 +155,24 @@ impl Side {
     }
 }
 
-/// What a level says.
+/// Evidence at one level.
 #[derive(Clone, Debug)]
 struct Stand {
     x: f64,
-    /// Who seems to be the better there.
+    /// The line that appears to be better.
     leads: Option<Side>,
-    /// Whether that is more than chance.
+    /// Whether the difference is significant.
     is_significant: bool,
-    /// Those who are not the better there by more than is negligible.
+    /// Lines shown to have no more than a negligible advantage.
     beaten: Vec<Side>,
-    /// Repetitions at which the difference would show, and what may keep them from it.
+    /// Repetitions needed to show the difference.
     shows_at: Option<u64>,
+    /// Obstacle, if these are too many.
     obstacle: Option<Obstacle>,
 }
 
 impl Stand {
-    /// Beside so many levels, as sure as a pair must be.
+    /// Evaluates the comparison at `x`, one of `levels` levels of a pair.
     fn of(
         claim: &Claim,
         (x, compared): (f64, &Compared),
@@ -225,7 +226,7 @@ fn verdict(claim: &Claim, lasting: Option<&Lasting>, stands: &[Stand], better: B
     worst.map_or(Verdict::UNKNOWN, |stand| Verdict::open(stand.shows_at, stand.obstacle))
 }
 
-/// Whether each is the better on its side of the crossing, and that is one for good.
+/// Whether each line is significantly better on its side of the crossing, and the crossing is final.
 fn is_shown(lasting: &Lasting, stands: &[Stand], better: Better) -> bool {
     let (at, winner) = (lasting.place.level, winner_of(lasting, better));
     stands.iter().any(|stand| stand.x < at && stand.wins(winner.other()))
@@ -233,14 +234,15 @@ fn is_shown(lasting: &Lasting, stands: &[Stand], better: Better) -> bool {
         && lasting.interval.is_some_and(|ends| ends.high.is_some())
 }
 
-/// Whether `winner` is none at the largest level, or was never behind.
+/// Whether `winner` is shown not to win: it has no advantage at the largest level, or was never behind.
 fn is_refuted(winner: Side, stands: &[Stand]) -> bool {
     let Some((last, before)) = stands.split_last() else { return false };
     let was_never_behind = before.iter().all(|stand| stand.beaten.contains(&winner.other()));
     last.beaten.contains(&winner) || !before.is_empty() && was_never_behind
 }
 
-/// Of the levels at which either leads soonest to be seen on its side, the one that needs more repetitions.
+/// Returns the harder side: finds, on each side of the crossing, the level whose leader needs the fewest repetitions to
+/// show, and returns the one of the two that needs more.
 fn worst<'s>(lasting: &Lasting, stands: &'s [Stand], better: Better) -> Option<&'s Stand> {
     let (at, winner) = (lasting.place.level, winner_of(lasting, better));
     let least = |side: Side, is_there: &dyn Fn(f64) -> bool| {
@@ -251,7 +253,7 @@ fn worst<'s>(lasting: &Lasting, stands: &'s [Stand], better: Better) -> Option<&
     Some(if before.shows_at > after.shows_at { before } else { after })
 }
 
-/// Who is the better beyond a crossing.
+/// Returns the line that is better beyond the crossing.
 fn winner_of(lasting: &Lasting, better: Better) -> Side {
     match (lasting.place.turn, better) {
         (Turn::Rises, Better::Higher) | (Turn::Falls, Better::Lower) => Side::First,
@@ -259,8 +261,8 @@ fn winner_of(lasting: &Lasting, better: Better) -> Side {
     }
 }
 
-/// Whether the crossing lies between `low` and `high`, by intervals of which `lies_at` has those that miss the place
-/// with a probability.
+/// Judges whether the crossing lies between `low` and `high`. `lies_at` returns the estimate whose interval misses the
+/// true place with the given probability.
 fn within(
     (low, high): (f64, f64),
     lies_at: impl Fn(f64) -> Option<Estimate>,
@@ -278,7 +280,7 @@ fn within(
         return Verdict::Rejected;
     }
     let Some(place) = lies_at(sure.shown) else { return Verdict::UNKNOWN };
-    // Levels are far apart in proportions.
+    // Compare on a logarithmic scale, because levels differ by factors.
     let log = |level: f64| (level / low).ln();
     let place = Estimate {
         value: log(place.value),
@@ -289,7 +291,7 @@ fn within(
     Bounds { above: Some(0.0), below: Some(log(high)) }.open(&place, n)
 }
 
-/// The levels between which it is claimed to lie.
+/// Returns the levels between which the crossing is claimed to lie.
 fn between(claim: &Claim) -> Option<(f64, f64)> {
     let words = claim.values.levels("between")?.iter().flat_map(|word| word.split(','));
     #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
@@ -306,12 +308,12 @@ mod tests {
     use ipcperf_stats::{OpenInterval, Place};
 
     use super::*;
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::{Made, made};
 
     const KEYS: &str = "test = \"crosses-over\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn made_of(values: &[f64; 5]) -> crate::hypothesis::test_data::Made {
+    fn made_of(values: &[f64; 5]) -> Made {
         made(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 5])])
     }
 
@@ -327,7 +329,7 @@ mod tests {
     #[test]
     fn who_was_never_behind_did_not_cross() {
         assert_eq!(made_of(&[0.7, 0.8, 0.9, 0.8, 0.7]).word(KEYS), "rejected");
-        // Whether it was behind at one level in the middle is not known.
+        // It is unknown whether the line was behind at one level in the middle.
         let values = [0.5, 0.6, 1.0, 0.6, 0.5];
         let noisy = made(10, 0.1, &[("pipe", &values), ("unix-stream", &[1.0; 5])]);
         assert_eq!(noisy.word(KEYS), "inconclusive");

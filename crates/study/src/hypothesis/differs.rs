@@ -1,13 +1,13 @@
-//! differs: two lines of cases differ, whichever is the better.
+//! differs: two lines of cases differ in either direction.
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
 use super::evidence::Place;
 use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, MARGIN, NEGLIGIBLE, SECOND, STATISTIC};
+use super::operands::{Pair, compares};
 use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Part, Rule, Test, Verdict};
-use crate::hypothesis::operands::compares;
 use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -25,7 +25,7 @@ pub(super) const TEST: Test = Test {
     find,
 };
 
-/// A size of effect.
+/// Minimum effect size.
 pub(super) const EFFECT: Key = Key {
     name: "effect",
     takes: Takes::Number(0.0, 1e6),
@@ -44,15 +44,15 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     Found::of(all.into_iter().map(|one| part(claim, one, count)).collect(), claim.need())
 }
 
-/// The comparisons that a claim means: one for each pair of lines, or for each level of each.
+/// Returns the comparisons for a claim: one for each pair of lines, or for each level of each pair.
 ///
 /// # Errors
-/// Why there are none.
+/// Fails with the reason if there is nothing to compare.
 pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compared>, Box<Found>> {
     let both = compares(claim, cells)?;
     let statistic = Statistic::of(claim);
     if claim.word(&AT) != "levels" {
-        let one = |pair: &crate::hypothesis::operands::Pair<'_>| {
+        let one = |pair: &Pair<'_>| {
             let is_otherwise = otherwise(claim, pair, statistic);
             compare_means(pair, is_otherwise, statistic, &both.unit)
         };
@@ -67,13 +67,9 @@ pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compar
     Ok(all)
 }
 
-/// Of which ratios of a level a claim about the mean over levels is not so: those beyond the margin where sameness
-/// is claimed, and those on the other side of 1 where a difference is.
-fn otherwise(
-    claim: &Claim,
-    pair: &crate::hypothesis::operands::Pair<'_>,
-    statistic: Statistic,
-) -> impl Fn(f64) -> bool + use<> {
+/// Returns a predicate for ratios at single levels that contradict a claim about the mean over levels. A ratio
+/// contradicts equivalence if it is beyond the margin, and a difference if it is on the other side of 1.
+fn otherwise(claim: &Claim, pair: &Pair<'_>, statistic: Statistic) -> impl Fn(f64) -> bool + use<> {
     let margin = claim.test.has("margin").then(|| Bounds::around_one(claim.number(&MARGIN)));
     let lean = compare(Place::default(), &pair.by_block(|_| false).0, statistic, "").lean;
     move |ratio| match (margin, lean) {
@@ -114,7 +110,7 @@ fn part(claim: &Claim, compared: Compared, others: usize) -> Part {
 }
 
 impl Estimate {
-    /// Whether all of its interval is farther from 0 than `least`.
+    /// Whether the whole interval is farther from 0 than `least`.
     fn lies_beyond(&self, least: f64) -> bool {
         self.low.is_some_and(|low| low > least) || self.high.is_some_and(|high| high < -least)
     }
@@ -122,12 +118,12 @@ impl Estimate {
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::{Made, made};
 
     const KEYS: &str = "test = \"differs\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn ratio(first: f64, noise: f64) -> crate::hypothesis::test_data::Made {
+    fn ratio(first: f64, noise: f64) -> Made {
         made(12, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
     }
 

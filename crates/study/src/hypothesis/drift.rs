@@ -1,4 +1,4 @@
-//! Cases that are not steady: their values rise or fall from the first block to the last.
+//! Drift: values of a case that rise or fall from the first block to the last.
 
 use ipcperf_stats::{Steadiness, is_steady};
 use serde::Serialize;
@@ -6,26 +6,26 @@ use serde::Serialize;
 use super::Cells;
 use crate::{Metric, Selection};
 
-/// A case that drifts.
+/// A case whose values drift.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Drift {
-    /// The case that drifts.
+    /// Id of the case.
     pub case_id: String,
-    /// From the first block to the last, as a share of the median: 0.05 is a rise by 5 %.
+    /// Change from the first block to the last, as a share of the median: 0.05 is a rise by 5 %.
     pub change: f64,
-    /// The probability of such a trend by chance.
+    /// Probability of such a trend by chance.
     pub p: f64,
 }
 
 impl Drift {
-    /// In words, for people.
+    /// Describes the drift.
     pub(super) fn words(&self) -> String {
         format!("{} ({:+.1} %)", self.case_id, 100.0 * self.change)
     }
 }
 
 impl Cells<'_> {
-    /// Cases of `selections` whose values of `metric` drift.
+    /// Returns the cases in `selections` whose values of `metric` drift.
     pub(super) fn drifting(&self, selections: &[Selection], metric: &Metric) -> Vec<Drift> {
         let mut drifting: Vec<Drift> = Vec::new();
         for cell in selections.iter().flat_map(|selection| self.select(selection)) {

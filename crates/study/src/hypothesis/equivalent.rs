@@ -69,7 +69,7 @@ fn by_effect(claim: &Claim, compared: Compared, effect: f64, sure: Sure) -> Part
 }
 
 impl Estimate {
-    /// Whether its interval lies between `low` and `high`.
+    /// Whether the interval lies between `low` and `high`.
     pub(super) fn lies_within(&self, low: f64, high: f64) -> bool {
         self.low.is_some_and(|end| end > low) && self.high.is_some_and(|end| end < high)
     }
@@ -77,12 +77,12 @@ impl Estimate {
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::{Made, made};
 
     const KEYS: &str = "test = \"equivalent\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn ratio(first: f64, blocks: u32) -> crate::hypothesis::test_data::Made {
+    fn ratio(first: f64, blocks: u32) -> Made {
         made(blocks, 0.02, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
     }
 

@@ -1,16 +1,16 @@
-//! How often claims are judged wrongly where nothing but chance speaks against them or for them.
+//! Simulated error rates of verdicts, on data in which any evidence is due to chance.
 
+use super::test_data::{Made, Noise, drawn, study};
 use super::{Found, Verdict};
-use crate::hypothesis::test_data::{Made, Noise, drawn, study};
 
 const MECHANISMS: [&str; 6] = ["pipe", "unix-stream", "fifo", "tcp", "unix-seqpacket", "shm-ring"];
-/// Files judged for each rate.
+/// Number of results files judged for each rate.
 const FILES: u64 = 80;
-/// The level of the claims.
+/// Significance level of the claims.
 const LEVEL: f64 = 0.05;
 
-/// The most of `files` that may be judged wrongly at a rate of `rate`: by chance one count in a thousand
-/// lies beyond.
+/// Returns the maximum number of wrong verdicts among `files` that is compatible with an error rate of `rate`. It is
+/// exceeded by chance once in a thousand times.
 fn most(rate: f64, files: u64) -> u64 {
     #[allow(clippy::cast_precision_loss, reason = "a few files")]
     let files = files as f64;
@@ -19,7 +19,7 @@ fn most(rate: f64, files: u64) -> u64 {
     most
 }
 
-/// Files of which a claim with `keys` comes to what `is_meant`, of `FILES`.
+/// Returns how many of `FILES` results files satisfy `is_meant` when judged by a claim with `keys`.
 fn count(keys: &str, make: impl Fn(u64) -> Made, is_meant: fn(&Found) -> bool) -> u64 {
     let study = study(keys);
     (0..FILES).filter(|seed| is_meant(&make(*seed).found_by(&study))).count() as u64
@@ -33,7 +33,7 @@ fn is_supported(found: &Found) -> bool {
     found.verdict == Verdict::Supported
 }
 
-/// A claim with `keys` on as many lines as are named, each with `values`, beside one of ones.
+/// Counts rejections of a claim with `keys` on `lines` lines with `values` each, compared with a line of ones.
 fn rejected(keys: &str, lines: usize, values: &[f64]) -> u64 {
     let make = |seed| {
         let mut all: Vec<(&str, &[f64])> =
@@ -49,7 +49,7 @@ fn named(mechanisms: &[&str]) -> String {
     mechanisms.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// Lines that are true, but only just: each must not be rejected more often than the level for all of them.
+/// Several lines that are barely true together must not be rejected more often than the level allows.
 #[test]
 fn several_lines_reject_no_more_often_than_one() {
     let mut faults = Vec::new();
@@ -64,8 +64,8 @@ fn several_lines_reject_no_more_often_than_one() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Claims with the line of which each is just true: a flat line rises; an inner level stands above both ends by no
-/// more than is negligible; one overtakes the other by no more than that.
+/// Returns claims, each with a line for which it is barely true: a flat line rises; an inner level exceeds both ends by
+/// no more than is negligible; one line overtakes the other by no more than that.
 fn barely_true(lines: usize) -> [(&'static str, String, Vec<f64>); 3] {
     let names = named(&MECHANISMS[..lines]);
     let alone = format!("where = {{ mechanism = [{names}] }}\n");
@@ -78,7 +78,7 @@ fn barely_true(lines: usize) -> [(&'static str, String, Vec<f64>); 3] {
     ]
 }
 
-/// Where blocks depend on one another, chance supports a claim more often than its level says.
+/// Dependence between blocks makes chance support a claim more often than its level states.
 #[test]
 fn dependent_blocks_support_hardly_more_often_than_independent_ones() {
     let keys = "test = \"faster-than\"\nfirst = { mechanism = \"pipe\" }\n\
@@ -95,7 +95,7 @@ fn dependent_blocks_support_hardly_more_often_than_independent_ones() {
     }
 }
 
-/// The check of independence must not cost claims that are true.
+/// The independence check must not prevent support of true claims.
 #[test]
 fn independent_blocks_are_hardly_ever_taken_for_dependent_ones() {
     let keys = "test = \"faster-than\"\nat = \"levels\"\nfirst = { mechanism = \"pipe\" }\n\

@@ -1,4 +1,4 @@
-//! What a test found, part by part: the numbers a verdict rests on.
+//! Evidence for a verdict, part by part.
 
 use serde::Serialize;
 
@@ -6,11 +6,11 @@ use super::complete::OverLevels;
 use super::line::Point;
 use super::outcome::Verdict;
 
-/// Quantity that an estimate is of.
+/// Quantity that an estimate describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EstimateKind {
-    /// First over second.
+    /// Ratio of first to second.
     Ratio,
     /// Hedges' g.
     HedgesG,
@@ -26,20 +26,20 @@ pub enum EstimateKind {
     Slope,
     /// Share of a whole.
     Share,
-    /// A level over the height of its plateau.
+    /// Ratio of a level to the height of its plateau.
     Off,
-    /// Ratio of the level that is farthest from the same.
+    /// Ratio at the level that deviates most from 1.
     Farthest,
-    /// Value at the smallest level over that at the peak.
+    /// Value at the smallest level divided by that at the peak.
     SmallestOverPeak,
-    /// Value at the largest level over that at the peak.
+    /// Value at the largest level divided by that at the peak.
     LargestOverPeak,
-    /// Value at the smallest level over that at the largest.
+    /// Value at the smallest level divided by that at the largest.
     SmallestOverLargest,
 }
 
 impl EstimateKind {
-    /// Name in tables.
+    /// Returns the name used in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,54 +60,54 @@ impl EstimateKind {
     }
 }
 
-/// A number with its interval.
+/// A number with its confidence interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Quantity that it is of.
+    /// Quantity that it describes.
     pub kind: EstimateKind,
-    /// Name in tables: that of its kind, and the level where it is of one.
+    /// Name in tables: that of its kind, with the level if it belongs to one.
     pub name: String,
     /// The value.
     pub value: f64,
-    /// The ends of its interval, where it has one.
+    /// Lower end of the interval, if there is one.
     pub low: Option<f64>,
-    /// Upper end of the interval.
+    /// Upper end of the interval, if there is one.
     pub high: Option<f64>,
-    /// The level of the interval, 0.95 as a rule.
+    /// Confidence level of the interval, usually 0.95.
     pub level: f64,
-    /// Its unit; empty where it has none.
+    /// Unit; empty if there is none.
     pub unit: String,
 }
 
 impl Estimate {
-    /// `value`, without interval and unit.
+    /// Creates an estimate without interval and unit.
     #[must_use]
     pub fn new(kind: EstimateKind, value: f64, level: f64) -> Self {
         let (name, unit) = (kind.name().to_owned(), String::new());
         Self { kind, name, value, low: None, high: None, level, unit }
     }
 
-    /// The same with the ends of its interval.
+    /// Sets the ends of the interval.
     #[must_use]
     pub fn between(self, low: Option<f64>, high: Option<f64>) -> Self {
         Self { low, high, ..self }
     }
 
-    /// The same in `unit`.
+    /// Sets the unit.
     #[must_use]
-    pub fn in_unit(self, unit: &str) -> Self {
+    pub(super) fn in_unit(self, unit: &str) -> Self {
         Self { unit: unit.to_owned(), ..self }
     }
 
-    /// The same number as a quantity of another kind.
+    /// Changes the kind.
     #[must_use]
-    pub fn as_kind(self, kind: EstimateKind) -> Self {
+    pub(super) fn with_kind(self, kind: EstimateKind) -> Self {
         Self { kind, name: kind.name().to_owned(), ..self }
     }
 
-    /// The ratio of the level called `level`, which is the farthest from the same.
+    /// Marks the estimate as the ratio at the level called `level`, the one that deviates most from 1.
     #[must_use]
-    pub fn farthest_at(self, level: &str) -> Self {
+    pub(super) fn farthest_at(self, level: &str) -> Self {
         let kind = EstimateKind::Farthest;
         Self { kind, name: format!("{} at {level}", kind.name()), ..self }
     }
@@ -116,41 +116,41 @@ impl Estimate {
 /// A level of the factor along which lines run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
-    /// Position on the axis; sizes in bytes.
+    /// Position on the axis. Sizes are in bytes.
     pub x: f64,
     /// Name in tables.
     pub label: String,
 }
 
-/// Comparison that a part is of.
+/// Line and level that a part compares.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Place {
-    /// The line, or the pair of lines; null where the claim has only one and the part is of a level of it.
+    /// The line, or the pair of lines. Null if the claim has only one and the part is one level of it.
     pub line: Option<String>,
-    /// The level; null where the part is of all of them.
+    /// The level. Null if the part covers all levels.
     pub level: Option<Level>,
 }
 
 impl Place {
-    /// All levels of the line, or of the pair, called `name`.
+    /// Creates a place for all levels of the line or pair `name`.
     pub fn line(name: impl Into<String>) -> Self {
         Self { line: Some(name.into()), level: None }
     }
 
-    /// The level of `point`, of the only line.
+    /// Creates a place for the level of `point` on the only line.
     #[must_use]
     pub fn level(point: &Point) -> Self {
         let level = Level { x: point.x, label: point.label.clone() };
         Self { line: None, level: Some(level) }
     }
 
-    /// The same level of the line called `name`.
+    /// Returns the same level on the line `name`.
     #[must_use]
-    pub fn of_line(self, name: &str) -> Self {
+    pub(super) fn of_line(self, name: &str) -> Self {
         Self { line: Some(name.to_owned()), ..self }
     }
 
-    /// The line and the level, as they are printed.
+    /// Returns the line and level as printed.
     #[must_use]
     pub fn words(&self) -> String {
         let level = self.level.as_ref().map(|level| level.label.as_str());
@@ -159,55 +159,55 @@ impl Place {
     }
 }
 
-/// Which rule of its test gave a part its verdict, where the test has several.
+/// Rule that decided a part's verdict, for tests that have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// The p-value lies below the level.
+    /// The p-value is below the level.
     P,
-    /// An interval lies within bounds, or wholly outside.
+    /// An interval lies within bounds or entirely outside.
     Interval,
 }
 
-/// One of the comparisons that a claim comes to.
+/// One of the comparisons that make up a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// Line and level in words: `pipe against unix-stream`, `64KiB`.
+    /// Line and level as text: `pipe against unix-stream`, `64KiB`.
     pub what: String,
     /// Line and level.
     pub place: Place,
-    /// What becomes of this part.
+    /// Verdict of this part.
     pub verdict: Verdict,
-    /// Repetitions, or pairs of them.
+    /// Number of repetitions, or of pairs of them.
     pub n: usize,
-    /// Medians of what is compared, and their unit.
+    /// Medians of the compared values, in `unit`.
     pub medians: Vec<f64>,
     /// Unit of its values.
     pub unit: String,
-    /// The test statistic and what it is called.
+    /// Symbol and value of the test statistic.
     pub statistic: Option<(String, f64)>,
-    /// Two-sided.
+    /// The p-value, uncorrected. Two-sided unless the test is one-sided.
     pub p: Option<f64>,
-    /// Corrected for the parts of the claim: what a part is rejected by, and, where a share of them suffices,
-    /// supported by.
+    /// The p-value corrected for the parts of the claim. It decides rejection, and also support if a share of the parts
+    /// suffices.
     pub p_corrected: Option<f64>,
-    /// What was estimated.
+    /// Estimates.
     pub estimates: Vec<Estimate>,
-    /// Which rule gave the verdict; null where it is open, and where the test has one rule alone.
+    /// Rule that decided the verdict. Null if the verdict is inconclusive or the test has only one rule.
     pub decided_by: Option<Rule>,
-    /// The levels that it is one number of.
+    /// Levels from which the part is computed, if it is one number over several.
     pub levels: Option<OverLevels>,
     /// Whether its blocks are independent.
     pub independence: Option<Independence>,
-    /// What else is to be known.
+    /// Further remarks.
     pub note: Option<String>,
-    /// What the test takes to be independent, block by block; of several levels one each.
+    /// Series that the test assumes to be independent, block by block; one for each level if there are several.
     #[serde(skip)]
     pub(super) series: Vec<Vec<f64>>,
 }
 
 impl Part {
-    /// A part of which nothing is known yet.
+    /// Creates a part without evidence.
     pub fn new(place: Place, n: usize) -> Self {
         Self {
             what: place.words(),
@@ -228,12 +228,12 @@ impl Part {
         }
     }
 
-    /// The estimate of `kind`, where the part has one.
+    /// Returns the estimate of `kind`, if there is one.
     pub(super) fn estimate(&self, kind: EstimateKind) -> Option<&Estimate> {
         self.estimates.iter().find(|one| one.kind == kind)
     }
 
-    /// Adds to what else is to be known.
+    /// Appends to the remarks.
     pub(super) fn remark(&mut self, words: &str) {
         self.note = Some(match self.note.take() {
             Some(note) => format!("{note}; {words}"),
@@ -241,7 +241,7 @@ impl Part {
         });
     }
 
-    /// As one number of `levels`; what these leave out is told.
+    /// Records that the part is one number over `levels`, and adds a remark on what these leave out.
     pub(super) fn over(mut self, levels: Option<OverLevels>) -> Self {
         if let Some(words) = levels.as_ref().and_then(OverLevels::words) {
             self.remark(&words);
@@ -250,30 +250,30 @@ impl Part {
         self
     }
 
-    /// A part that cannot be judged, and why.
+    /// Creates a part that cannot be judged, with the reason.
     pub fn untestable(place: Place, reason: impl Into<String>) -> Self {
         let verdict = Verdict::NotTestable { reason: reason.into() };
         Self { verdict, ..Self::new(place, 0) }
     }
 
-    /// The same part as one of the line called `name`.
+    /// Returns the same part, labeled with the line `name`.
     pub(super) fn of_line(self, name: &str) -> Self {
         let place = self.place.of_line(name);
         Self { what: place.words(), place, ..self }
     }
 }
 
-/// What consecutive blocks have in common.
+/// Dependence between consecutive blocks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Independence {
-    /// Whether there are blocks enough (25) for a correlation of one half to be seen as a rule.
+    /// Whether there are enough blocks (25) to detect a correlation of 0.5 in most cases.
     pub checked: bool,
-    /// The correlation of the ranks of neighbouring blocks; of several series their mean. Null where there are
-    /// fewer than three blocks, and where no value differs from another.
+    /// Correlation of the ranks of neighboring blocks, averaged over several series. Null if there are fewer than three
+    /// blocks or all values are equal.
     pub lag1: Option<f64>,
-    /// The probability of such a trend by chance (Mann and Kendall), corrected where there are several series.
-    /// Null for fewer than eight blocks.
+    /// Probability of such a trend by chance (Mann 1945, Kendall 1975), corrected if there are several series. Null for
+    /// fewer than eight blocks.
     pub trend_p: Option<f64>,
-    /// Whether they plainly depend on one another.
+    /// Whether the blocks are clearly dependent.
     pub dependent: bool,
 }

@@ -1,9 +1,9 @@
-//! What scripts are told of a claim, whichever test it names.
+//! Tests of the evidence written for scripts, across all hypothesis tests.
 
 use serde_json::Value;
 
+use super::test_data::{Made, Noise, drawn, made};
 use crate::Study;
-use crate::hypothesis::test_data::{Made, Noise, drawn, made};
 
 const TWO: &str = "first = { mechanism = \"pipe\" }\nsecond = { mechanism = \"unix-stream\" }\n";
 
@@ -20,7 +20,7 @@ fn estimate(evidence: &Value, name: &str) -> Option<f64> {
     estimates.iter().find(|one| one["name"] == name).and_then(|one| one["value"].as_f64())
 }
 
-/// A level that some blocks lack must not make their mean one of other levels.
+/// If some blocks lack a level, their mean must not be taken over other levels.
 #[test]
 fn a_mean_over_levels_is_of_blocks_that_have_them_all() {
     for test in ["faster-than", "ratio-within", "differs", "equivalent"] {
@@ -42,7 +42,7 @@ fn a_mean_over_levels_is_of_blocks_that_have_them_all() {
     }
 }
 
-/// Else one level that could hardly be measured would take all blocks with it.
+/// Otherwise one level that could hardly be measured would exclude all blocks.
 #[test]
 fn a_level_that_most_blocks_lack_is_left_out_and_named() {
     let made =
@@ -78,13 +78,13 @@ fn a_plateau_that_is_supported_begins_where_it_was_claimed_to() {
     assert_eq!(estimate(&evidence, "from"), None, "{evidence:#}");
 }
 
-/// All must hold, so that chance would have to deceive at each of them.
+/// All levels must hold, so chance would have to cause a false positive at each of them.
 #[test]
 fn levels_that_must_all_hold_need_no_correction() {
     let keys = format!("test = \"faster-than\"\nat = \"levels\"\n{TWO}");
     let clear = two(7, 0.02, &[0.8; 12]);
     assert_eq!(clear.word(&keys), "supported");
-    // Where some suffice, chance has several to choose from.
+    // If some levels suffice, chance has several opportunities.
     assert_eq!(clear.word(&format!("{keys}need = 0.5\n")), "inconclusive");
 }
 
@@ -165,7 +165,7 @@ fn a_case_that_drifts_from_block_to_block_is_marked() {
     assert!(one["change"].as_f64().is_some_and(|change| change > 0.1), "{evidence:#}");
 }
 
-/// The unit of a place along a line is that of the factor: bytes of sizes, none of a number of descriptors.
+/// Places along a line have the unit of their factor: bytes for sizes, none for a number of descriptors.
 #[test]
 fn places_have_the_unit_of_their_factor() {
     for (test, values, kind) in [
@@ -189,7 +189,7 @@ fn places_have_the_unit_of_their_factor() {
     }
 }
 
-/// A study of pipes of several sizes and of one to eight descriptors, with one claim, which has `keys`.
+/// Returns a study of pipes with several sizes and one to eight descriptors, and one claim with `keys`.
 fn of_descriptors(keys: &str) -> Study {
     let text = format!(
         "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n\

@@ -4,10 +4,10 @@ use super::compare::{Compared, Lean, Statistic, compare, correct};
 use super::evidence::Place;
 use super::interval::{Bounds, Sure};
 use super::keys::{AT, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operands::{Compares, Pair, compares};
 use super::picture::Picture;
 use super::{Cells, Claim, Found, Part, Point, Rule, Test, Verdict};
 use crate::Better;
-use crate::hypothesis::operands::{Compares, Pair, compares};
 
 pub(super) const TEST: Test = Test {
     name: "faster-than",
@@ -48,7 +48,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     }
 }
 
-/// The means over levels of `pair` compared; told are the levels of whose ratio `is_otherwise` holds.
+/// Compares the means over levels of `pair`. Levels whose ratio satisfies `is_otherwise` are reported as disagreeing.
 pub(super) fn compare_means(
     pair: &Pair<'_>,
     is_otherwise: impl Fn(f64) -> bool,
@@ -61,7 +61,7 @@ pub(super) fn compare_means(
     compared
 }
 
-/// At each level that `is_meant`.
+/// Compares at each level that satisfies `is_meant`.
 pub(super) fn at_levels(
     claim: &Claim,
     both: &Compares<'_>,
@@ -82,13 +82,13 @@ pub(super) fn at_levels(
     judged(claim, (all, missing), both.better)
 }
 
-/// A level, and which pair it is of where there are several.
+/// Returns the place of a level. It names the pair if there are several.
 pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> Place {
     let level = Place::level(point);
     if both.pairs.len() == 1 { level } else { level.of_line(&pair.name) }
 }
 
-/// The verdict that comparisons come to, beside those that could not be made.
+/// Judges the comparisons. `missing` holds the parts that could not be compared.
 fn judged(claim: &Claim, (mut all, missing): (Vec<Compared>, Vec<Part>), better: Better) -> Found {
     correct(&mut all, claim.correction());
     let count = all.len();
@@ -119,7 +119,7 @@ fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Par
     compared.decided(claim, verdict, rule)
 }
 
-/// Ratios of first over second that are no advantage worth the name.
+/// Returns the range of ratios of first to second that are at most a negligible advantage.
 fn no_advantage(claim: &Claim, better: Better) -> Bounds {
     let most = 1.0 + claim.number(&NEGLIGIBLE);
     match better {
@@ -129,14 +129,14 @@ fn no_advantage(claim: &Claim, better: Better) -> Bounds {
 }
 
 impl Compared {
-    /// Whether all of the interval that rejects lies where the first has no advantage over the second.
+    /// Whether the interval for rejection shows that the first has no relevant advantage over the second.
     fn is_no_better(&self, claim: &Claim, sure: Sure, better: Better) -> bool {
         let ratio = self.ratio_at(1.0 - sure.rejects);
         self.is_identical() || ratio.is_some_and(|ratio| no_advantage(claim, better).holds(&ratio))
     }
 }
 
-/// The ratio at each level, in words.
+/// Lists the ratio at each level.
 fn by_level(pair: &Pair<'_>, both: &Compares<'_>) -> String {
     let words = pair.by_level().into_iter().filter_map(|(point, sides)| {
         let ratio = sides.ratio(Statistic::Wilcoxon, 0.95)?;
@@ -149,12 +149,12 @@ fn by_level(pair: &Pair<'_>, both: &Compares<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::{Made, made};
 
     const KEYS: &str = "test = \"faster-than\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn ratio(first: f64, blocks: u32, noise: f64) -> crate::hypothesis::test_data::Made {
+    fn ratio(first: f64, blocks: u32, noise: f64) -> Made {
         made(blocks, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
     }
 
@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn only_what_lies_equally_far_apart_is_compared() {
-        // Of the pipe most runs were far, of the socket and of both most were near: both in blocks 12 to 20.
+        // Most runs of the pipe were far. Most runs of the socket, and most overall, were near. Both were near in
+        // blocks 12 to 20.
         let class = |mechanism: &str, block| match (mechanism, block) {
             ("pipe", 1..=11) | ("unix-stream", 1..=6) => "far",
             _ => "near",

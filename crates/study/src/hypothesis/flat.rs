@@ -1,5 +1,5 @@
-//! The flat end of a line, by one definition for the verdict and for what is told beside it: over blocks that have
-//! all of it, the median of each level over the geometric mean of all of them in the block.
+//! The flat end of a line. The verdict and the reported plateau share one definition: over blocks that have all of its
+//! levels, the median of each level divided by the block's geometric mean over these levels.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,26 @@ use ipcperf_stats::{Bootstrap, Interval, median};
 
 use super::Point;
 
-/// A line of which the end may be flat.
+/// A line whose end may be flat.
 pub(super) struct Flat<'p> {
     pub(super) points: &'p [Point],
-    /// What levels are held against, where that is known beforehand.
+    /// Height to compare levels with, if the claim specifies it.
     pub(super) height: Option<f64>,
-    /// The share by which they may lie off it.
+    /// Maximum relative deviation from the height.
     pub(super) tolerance: f64,
-    /// The fewest levels that are a plateau.
+    /// Minimum number of levels in a plateau.
     pub(super) least: usize,
 }
 
 impl Flat<'_> {
-    /// The blocks that have a value.
+    /// Returns the blocks that have a value.
     pub(super) fn all_blocks(&self) -> Vec<u32> {
         let all: BTreeSet<u32> =
             self.points.iter().flat_map(|point| point.values.keys().copied()).collect();
         all.into_iter().collect()
     }
 
-    /// The blocks that have all levels from the `first` on.
+    /// Returns the blocks that have all levels from index `first` on.
     pub(super) fn blocks(&self, first: usize) -> Vec<u32> {
         self.whole(first, &self.all_blocks())
     }
@@ -39,7 +39,8 @@ impl Flat<'_> {
         blocks.iter().copied().filter(has_all).collect()
     }
 
-    /// By level from the `first` on, the values in `blocks`, which have them all, over their height.
+    /// Returns, for each level from index `first` on, the values in `blocks` divided by the height. The blocks must
+    /// have all of these levels.
     pub(super) fn off(&self, first: usize, blocks: &[u32]) -> Vec<Vec<f64>> {
         let points = &self.points[first..];
         let heights: Vec<f64> = blocks
@@ -54,7 +55,7 @@ impl Flat<'_> {
         points.iter().map(at).collect()
     }
 
-    /// Whether in `blocks` all levels from the `first` on lie within the tolerance.
+    /// Whether all levels from index `first` on are within the tolerance in `blocks`.
     fn is_flat(&self, first: usize, blocks: &[u32]) -> bool {
         let whole = self.whole(first, blocks);
         let is_near = |off: &Vec<f64>| {
@@ -63,8 +64,8 @@ impl Flat<'_> {
         self.off(first, &whole).iter().all(is_near)
     }
 
-    /// The place at which the plateau begins in `blocks`: at the one `claimed` or below where all from there on
-    /// are flat, else above it.
+    /// Returns the index of the level at which the plateau begins in `blocks`. If the part from `claimed` on is flat,
+    /// extends it downwards as long as it stays flat. Otherwise searches above `claimed`.
     pub(super) fn begins(&self, claimed: usize, blocks: &[u32]) -> Option<usize> {
         if self.is_flat(claimed, blocks) {
             let below = (0..claimed).rev().take_while(|first| self.is_flat(*first, blocks));
@@ -74,13 +75,13 @@ impl Flat<'_> {
         (claimed + 1..=last).find(|first| self.is_flat(*first, blocks))
     }
 
-    /// The geometric mean over the levels from the `first` on, by block.
+    /// Returns the geometric mean over the levels from index `first` on, by block.
     pub(super) fn heights(&self, first: usize) -> Vec<f64> {
         self.blocks(first).iter().map(|block| mean(&self.points[first..], *block)).collect()
     }
 
-    /// Where the plateau begins over resamples of the blocks: of those that have one, the middle share; both ends
-    /// are levels.
+    /// Returns the percentile bootstrap interval of the level at which the plateau begins. Blocks are resampled;
+    /// resamples without a plateau are ignored. Both ends are levels.
     pub(super) fn beginnings(&self, claimed: usize, bootstrap: &Bootstrap) -> Option<Interval> {
         let blocks = self.all_blocks();
         let drawn = |chosen: &[usize]| {
@@ -105,7 +106,7 @@ impl Flat<'_> {
     }
 }
 
-/// The geometric mean over `points` in a block that has all of them, above 0.
+/// Returns the geometric mean over `points` in a block that has positive values at all of them.
 #[allow(clippy::cast_precision_loss, reason = "a few levels")]
 fn mean(points: &[Point], block: u32) -> f64 {
     let logs = points.iter().filter_map(|point| point.values.get(&block)).map(|value| value.ln());

@@ -1,24 +1,24 @@
-//! Whether blocks are independent, as every test takes them to be.
+//! Check of the assumption that blocks are independent, which every test makes.
 
 use ipcperf_stats::{autocorrelation, normal_cdf, trend};
 
 use super::evidence::{Independence, Part};
 
-/// Fewer blocks show no correlation that is not plain already.
+/// Number of blocks from which correlation counts as checked. With fewer, only obvious correlation is detectable.
 const CHECKED_FROM: usize = 25;
-/// The share of independent series that may be called dependent for their correlation.
+/// Share of independent series that may be called dependent because of their correlation.
 const BY_CORRELATION: f64 = 0.025;
-/// The same for their trend.
+/// Share of independent series that may be called dependent because of their trend.
 const BY_TREND: f64 = 0.01;
 
 impl Independence {
-    /// In words, for people.
+    /// Describes the result.
     pub fn words(&self) -> String {
         let plain = if self.dependent { ": plainly dependent" } else { "" };
         format!("independence of the blocks: {}{plain}", self.seen())
     }
 
-    /// The same of too few blocks for a claim that takes them to be independent.
+    /// Describes the result for a claim that has too few blocks to check.
     pub(super) fn unchecked_words(&self) -> String {
         format!(
             "independence of the blocks could not be checked: there are fewer than {CHECKED_FROM} of them ({})",
@@ -33,7 +33,7 @@ impl Independence {
         if seen.is_empty() { "nothing to see".to_owned() } else { seen.join(", ") }
     }
 
-    /// Of the series of one part among `parts`, so many blocks each at least.
+    /// Checks the series of one part among `parts`. The number of blocks is that of the shortest series.
     fn of(series: &[Vec<f64>], parts: usize) -> Option<Self> {
         let blocks = series.iter().map(Vec::len).min()?;
         let lags: Vec<f64> = series.iter().filter_map(|one| lag1(one)).collect();
@@ -48,9 +48,8 @@ impl Independence {
     }
 }
 
-/// Fills in the independence of each of `parts`, and says what all of them together have. Each is held against a
-/// part of the level, so that many parts are not called dependent for being many; what is common to all shows in
-/// their mean.
+/// Fills in the independence of each of `parts` and returns the overall result. The level is divided among the parts,
+/// so that having many parts does not make them dependent. Dependence shared by all parts shows in their mean.
 pub(super) fn overall(parts: &mut [Part]) -> Option<Independence> {
     let with_series = parts.iter().filter(|part| !part.series.is_empty()).count();
     for part in parts.iter_mut() {
@@ -72,20 +71,20 @@ pub(super) fn overall(parts: &mut [Part]) -> Option<Independence> {
     })
 }
 
-/// The probability of a correlation as large or larger between neighbours of so many independent blocks: about
-/// normal around -1/n with a variance of 1/n (Wald and Wolfowitz 1943, Annals of Mathematical Statistics 14). A
-/// mean over series varies by no more, however these are related.
+/// Returns the probability of a lag-1 correlation at least as large among this many independent blocks: approximately
+/// normal with mean -1/n and variance 1/n (Wald and Wolfowitz 1943, Annals of Mathematical Statistics 14). The mean
+/// over several series has no larger variance, however they are related.
 fn by_chance(lag1: f64, blocks: usize) -> f64 {
     let n = count(blocks);
     normal_cdf(-(lag1 + 1.0 / n) * n.sqrt())
 }
 
-/// Of ranks, for one outlier among values hides what all others have in common.
+/// Returns the lag-1 correlation of ranks. With values, one outlier would hide what the others have in common.
 fn lag1(series: &[f64]) -> Option<f64> {
     autocorrelation(&ranks(series), 1).ok()?.by_lag.first().copied()
 }
 
-/// Places from 1 in ascending order, of equal values their mean.
+/// Returns ranks from 1 in ascending order; tied values get their mean rank.
 fn ranks(series: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let less = series.iter().filter(|other| *other < value).count();
@@ -113,7 +112,7 @@ mod tests {
         Part { series: vec![series], ..Part::new(Place::line("part"), 30) }
     }
 
-    /// Without a pattern, and as many above the middle as below.
+    /// Returns a series without a pattern, half of it above the middle and half below.
     fn scattered(n: u32) -> Vec<f64> {
         (0..n).map(|k| f64::from(k * 7_919 % 101)).collect()
     }

@@ -1,4 +1,4 @@
-//! Verdicts by an interval: it lies within bounds, wholly outside, or on a bound.
+//! Verdicts by interval: it lies within bounds, entirely outside, or on a bound.
 
 use ipcperf_stats::{Bootstrap, median};
 
@@ -6,41 +6,42 @@ use super::evidence::EstimateKind;
 use super::outcome::Obstacle;
 use super::{Claim, Correction, Estimate, Verdict};
 
-/// An interval that reaches farther from its estimate than this share of the bound is wide: noise is what keeps it
-/// from the bound, not where the effect lies.
+/// Half-width, as a share of the bound, above which an interval counts as wide. Then noise prevents a verdict, not the
+/// location of the effect.
 const WIDE: f64 = 0.1;
-/// A 95 % interval must be so many times narrower than one that just reaches a bound, so that four in five
-/// such intervals keep clear of it: (1.960 + 0.842) / 1.960.
+/// Factor by which a 95 % interval must be narrower than one that just reaches a bound, so that four in five such
+/// intervals stay clear of the bound: (1.960 + 0.842) / 1.960.
 const CLEAR: f64 = 1.43;
 
-/// A range that may be open.
+/// A range that may be unbounded on either side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
     pub(super) above: Option<f64>,
     pub(super) below: Option<f64>,
 }
 
-/// The probabilities of error with which a part of a claim is judged.
+/// Error probabilities with which a part of a claim is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sure {
-    /// Of the interval that is shown.
+    /// For the reported interval.
     pub(super) shown: f64,
-    /// Of what supports: where every part must hold, none of them has to be surer for there being others
-    /// (Berger 1982); where a share of them suffices, chance has several to choose from.
+    /// For support. If every part must hold, no correction is needed (Berger 1982). If a share of the parts suffices,
+    /// chance has several opportunities, so the probability is divided.
     pub(super) supports: f64,
-    /// Of what rejects: one part suffices to reject the claim, so that each is surer (Bonferroni).
+    /// For rejection. One part suffices to reject the claim, so the probability is divided (Bonferroni).
     pub(super) rejects: f64,
-    /// Of what supports a level of a part where not all of its levels must hold.
+    /// For support of a level, if not all levels of its part must hold.
     some: f64,
 }
 
 impl Sure {
-    /// For each of the `parts` of `claim`, by intervals that miss the truth with probability `miss`.
+    /// Returns the probabilities for each of the `parts` of `claim`. `miss` is the uncorrected error probability of an
+    /// interval.
     pub(super) fn of(claim: &Claim, parts: usize, miss: f64) -> Self {
         Self::within(claim, (parts, 1), miss)
     }
 
-    /// For each of the levels of each of the `parts` of `claim`, all of which must hold for the part to.
+    /// Returns the probabilities for each level of each of the `parts` of `claim`. All levels of a part must hold.
     pub(super) fn within(claim: &Claim, (parts, levels): (usize, usize), miss: f64) -> Self {
         #[allow(clippy::cast_precision_loss, reason = "a few parts")]
         let divided = |by: usize| match claim.correction() {
@@ -56,21 +57,21 @@ impl Sure {
         }
     }
 
-    /// Where not all levels of a part must hold, so that chance has several of them to choose from.
+    /// Returns the probabilities for parts in which some levels suffice, so that chance has several opportunities.
     pub(super) const fn of_some(self) -> Self {
         Self { supports: self.some, ..self }
     }
 }
 
 impl Bounds {
-    /// Within `share` of 1, as ratios are.
+    /// Returns bounds for ratios within `share` of 1.
     pub(super) fn around_one(share: f64) -> Self {
         Self { above: Some(1.0 / (1.0 + share)), below: Some(1.0 + share) }
     }
 
-    /// Supported where the interval that supports lies within, rejected where the one that rejects lies
-    /// wholly outside. `at` has the estimate with its interval at a level, from `n` repetitions; the one to
-    /// be shown is told beside.
+    /// Judges an estimate from `n` repetitions: supported if the interval for support lies within the bounds, rejected
+    /// if the interval for rejection lies entirely outside. `at` returns the estimate with its interval at a confidence
+    /// level. The estimate to report is returned with the verdict.
     pub(super) fn judge(
         self,
         at: impl Fn(f64) -> Option<Estimate>,
@@ -90,7 +91,7 @@ impl Bounds {
         (verdict, Some(shown))
     }
 
-    /// Whether all of the interval lies within.
+    /// Whether the whole interval lies within the bounds.
     pub(super) fn holds(self, estimate: &Estimate) -> bool {
         estimate.low.zip(estimate.high).is_some_and(|(low, high)| {
             self.above.is_none_or(|above| low > above)
@@ -98,7 +99,7 @@ impl Bounds {
         })
     }
 
-    /// Whether all of the interval lies outside, on one side.
+    /// Whether the whole interval lies outside, on one side.
     fn excludes(self, estimate: &Estimate) -> bool {
         estimate.low.zip(estimate.high).is_some_and(|(low, high)| {
             self.above.is_some_and(|above| high < above)
@@ -106,12 +107,12 @@ impl Bounds {
         })
     }
 
-    /// Not known, with the repetitions that would settle it.
+    /// Returns an inconclusive verdict with the repetitions that would settle it.
     pub(super) fn open(self, estimate: &Estimate, n: usize) -> Verdict {
         Verdict::open(self.needed(estimate, n), Some(self.obstacle(estimate)))
     }
 
-    /// What stands in the way of an estimate that comes too close to a bound.
+    /// Returns the obstacle to a verdict about an estimate too close to a bound.
     fn obstacle(self, estimate: &Estimate) -> Obstacle {
         let away = |bound: &f64| (estimate.value - bound).abs();
         let bounds = [self.above, self.below].into_iter().flatten();
@@ -119,8 +120,8 @@ impl Bounds {
         estimate.obstacle(nearest.unwrap_or(1.0))
     }
 
-    /// Repetitions at which four in five intervals would no longer hold a bound: they narrow as the root of
-    /// repetitions grows.
+    /// Returns the repetitions at which four in five intervals would no longer contain a bound. The width of an
+    /// interval is inversely proportional to the square root of the number of repetitions.
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -133,7 +134,7 @@ impl Bounds {
             if bound < estimate.value { estimate.value - low } else { high - estimate.value }
         };
         let is_inside = self.is_inside(estimate.value);
-        // Outside, it is one bound alone that it must keep clear of.
+        // Outside the range, only the crossed bound matters.
         let counts = |is_beyond: bool| is_inside || is_beyond;
         let above = self.above.filter(|above| counts(estimate.value <= *above));
         let below = self.below.filter(|below| counts(estimate.value >= *below));
@@ -143,16 +144,16 @@ impl Bounds {
             away => (CLEAR * reach(bound) / away).powi(2),
         });
         let needed = (n as f64 * times.fold(1.0, f64::max)).ceil() + 1.0;
-        // What lies on the bound would need infinitely many: as many as there are.
+        // An estimate exactly on the bound would need infinitely many repetitions; the cast saturates.
         Some(needed as u64)
     }
 
-    /// Whether `value` lies within.
+    /// Whether `value` lies within the bounds.
     pub(super) fn is_inside(self, value: f64) -> bool {
         self.above.is_none_or(|above| value > above) && self.below.is_none_or(|below| value < below)
     }
 
-    /// In words: `above 1.5`, `0.9 to 1.1`.
+    /// Describes the bounds: `above 1.5`, `0.9 to 1.1`.
     pub(super) fn words(self) -> String {
         match (self.above, self.below) {
             (Some(above), Some(below)) => format!("{above} to {below}"),
@@ -164,7 +165,7 @@ impl Bounds {
 }
 
 impl Estimate {
-    /// What stands in the way of telling it from `bound`: that it spreads, or else that it lies there.
+    /// Returns what makes the estimate hard to distinguish from `bound`: its spread, or otherwise that it lies there.
     pub(super) fn obstacle(&self, bound: f64) -> Obstacle {
         let unit = if bound == 0.0 { 1.0 } else { bound.abs() };
         let reach = self.low.zip(self.high).map_or(0.0, |(low, high)| (high - low) / 2.0);
@@ -172,7 +173,7 @@ impl Estimate {
     }
 }
 
-/// The median of `values` with its interval by order statistics at `level`, as an estimate of `kind`.
+/// Returns the median of `values` as an estimate of `kind`, with its interval by order statistics at `level`.
 pub(super) fn median_of(kind: EstimateKind, values: &[f64], level: f64) -> Option<Estimate> {
     let interval = Bootstrap { level, ..Bootstrap::default() }.median(values);
     let (low, high) = interval.map(|ends| (ends.low, ends.high)).unzip();
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(verdict(bounds, 1.6, 2.0, 2.4), Verdict::Supported);
         assert_eq!(verdict(bounds, 1.1, 1.2, 1.4), Verdict::Rejected);
         assert_eq!(verdict(bounds, 3.1, 3.2, 3.4), Verdict::Rejected);
-        // (1.43 * 0.4 / 0.2)^2 times as many, and one.
+        // (1.43 * 0.4 / 0.2)^2 times as many repetitions, plus one.
         let open = verdict(bounds, 1.3, 1.7, 2.1);
         assert_eq!(open, Verdict::open(Some(83), None));
     }
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn repetitions_are_those_of_the_bound_in_doubt() {
         let bounds = Bounds { above: Some(0.0), below: Some(2.0) };
-        // Outside: far from the lower bound, however near that of the interval.
+        // Outside the range: only the near bound matters, even if the interval also extends towards the lower one.
         let open = verdict(bounds, 1.5, 2.5, 3.5);
         assert_eq!(open, Verdict::open(Some(83), None));
         let on_it =

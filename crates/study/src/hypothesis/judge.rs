@@ -1,4 +1,4 @@
-//! Judges a study on results: at once, or as its claims were judged while it was measured.
+//! Judgement of a study, either on complete results or sequentially as during the measurement.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,8 @@ use super::sequential::{self, up_to};
 use super::{Cells, Claim, Judged, Verdict};
 use crate::Study;
 
-/// Judges every claim of `study` on `results`; where these were measured until claims were decided, look by look.
+/// Judges every claim of `study` on `results`. Results that were measured until claims were decided are judged look by
+/// look.
 pub fn judge<'a>(study: &'a Study, results: &Results) -> Vec<Judged<'a>> {
     if let Some(looks) = &results.header.plan.until_decided {
         return sequential::judge(study, results, looks);
@@ -17,12 +18,12 @@ pub fn judge<'a>(study: &'a Study, results: &Results) -> Vec<Judged<'a>> {
     study.hypotheses.iter().map(|claim| Judged::by(claim, claim, &cells)).collect()
 }
 
-/// Whether more repetitions may decide it.
+/// Whether more repetitions may decide the claim.
 fn is_open(judged: &Judged<'_>) -> bool {
     matches!(judged.found.verdict, Verdict::Inconclusive { .. })
 }
 
-/// The cases of `results` that no open claim of `study` needs, by what was measured up to so many `repetitions`.
+/// Returns the cases of `results` that no open claim of `study` needs, judging only the first `repetitions`.
 pub fn decided_cases(study: &Study, results: &Results, repetitions: u32) -> HashSet<String> {
     let seen = up_to(results, repetitions);
     let judged = judge(study, &seen);

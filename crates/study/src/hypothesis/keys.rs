@@ -1,4 +1,4 @@
-//! Keys that several tests have.
+//! Keys shared by several tests.
 
 use crate::{Key, Need, STATISTICS, Takes};
 
@@ -11,7 +11,7 @@ pub(super) const FIRST: Key = Key {
     example: "{ mechanism = \"pipe\" }",
 };
 
-/// The second.
+/// The second of two lines.
 pub(super) const SECOND: Key = Key {
     name: "second",
     takes: Takes::Cases,
@@ -20,7 +20,7 @@ pub(super) const SECOND: Key = Key {
     example: "{ mechanism = \"unix-stream\" }",
 };
 
-/// Whether the second are taken one by one.
+/// Whether the second lines are compared one by one or by the best of them.
 pub(super) const OF_SECOND: Key = Key {
     name: "of_second",
     takes: Takes::OneOf(&["each", "best"]),
@@ -29,7 +29,7 @@ pub(super) const OF_SECOND: Key = Key {
     example: "\"best\"",
 };
 
-/// What is a pair.
+/// Whether lines are compared once, by their means over levels, or at each level.
 pub(super) const AT: Key = Key {
     name: "at",
     takes: Takes::OneOf(&["blocks", "levels"]),
@@ -38,7 +38,7 @@ pub(super) const AT: Key = Key {
     example: "\"levels\"",
 };
 
-/// By what it is compared.
+/// The test statistic.
 pub(super) const STATISTIC: Key = Key {
     name: "statistic",
     takes: Takes::OneOf(STATISTICS),
@@ -47,7 +47,7 @@ pub(super) const STATISTIC: Key = Key {
     example: "\"wilcoxon\"",
 };
 
-/// What is too little to matter.
+/// Share below which a difference does not matter.
 pub(super) const NEGLIGIBLE: Key = Key {
     name: "negligible",
     takes: Takes::Number(0.0, 1.0),
@@ -56,7 +56,7 @@ pub(super) const NEGLIGIBLE: Key = Key {
     example: "0.02",
 };
 
-/// A bound that an estimate must lie above.
+/// Exclusive lower bound of an estimate.
 pub(super) const ABOVE: Key = Key {
     name: "above",
     takes: Takes::Number(-1e300, 1e300),
@@ -65,7 +65,7 @@ pub(super) const ABOVE: Key = Key {
     example: "1.5",
 };
 
-/// A bound that an estimate must lie below.
+/// Exclusive upper bound of an estimate.
 pub(super) const BELOW: Key = Key {
     name: "below",
     takes: Takes::Number(-1e300, 1e300),
@@ -74,7 +74,7 @@ pub(super) const BELOW: Key = Key {
     example: "3",
 };
 
-/// The share by which two that are alike may differ.
+/// Largest share by which two equivalent values may differ.
 pub(super) const MARGIN: Key = Key {
     name: "margin",
     takes: Takes::Number(0.000_1, 10.0),
@@ -89,10 +89,10 @@ mod tests {
     use crate::hypothesis::TESTS;
     use crate::sections::HYPOTHESIS;
 
-    /// What a default says where there is none: the key is not read as a number then.
+    /// Words that describe the absence of a default. A key with one of these is not read with `Claim::number`.
     const NO_DEFAULT: [&str; 3] = ["none", "any", "its own"];
 
-    /// A default is read from its key: one that is no number, or no word of the key, would be read as nothing.
+    /// Defaults are parsed from the keys. One that is not a number or word of its key would silently be ignored.
     #[test]
     fn defaults_are_what_their_keys_take() {
         let keys = TESTS.iter().flat_map(|test| test.keys).chain(HYPOTHESIS.keys);

@@ -1,42 +1,42 @@
-//! Lines of cases: those that differ in one factor alone, such as the buffer size.
+//! Lines of cases that differ in a single factor, such as the buffer size.
 
-use crate::selection::is_size;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_model::size::Bytes;
+use ipcperf_plan::options_prefix;
 use ipcperf_results::Sample;
 use ipcperf_stats::{Curve, CurveError};
 
+use super::case_data::{Cell, Cells};
 use super::complete::{OverLevels, complete, within};
-use crate::hypothesis::case_data::{Cell, Cells};
+use crate::selection::is_size;
 use crate::{Better, Levels, Metric, Selection};
-use ipcperf_plan::options_prefix;
 
 /// Cases along one factor.
 #[derive(Clone)]
 pub struct Line<'a> {
-    /// What tells it from the other lines.
+    /// Label that distinguishes it from the other lines.
     pub name: String,
-    /// The levels of all other factors.
+    /// Levels of all other factors.
     pub levels: Levels,
     /// Points in ascending order.
     pub points: Vec<Point>,
-    /// One of the runs.
+    /// One of its runs.
     pub example: Option<&'a Sample>,
 }
 
-/// The values of one case.
+/// Values of one case.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The level as a number, or its place among the others.
+    /// The level as a number, or its position among the levels if it is not one.
     pub x: f64,
-    /// The level as people write it.
+    /// The level as displayed.
     pub label: String,
-    /// By block.
+    /// Values by block.
     pub values: BTreeMap<u32, f64>,
 }
 
-/// The lines along `over` that `selection` means, of those cases that have `metric`.
+/// Returns the lines along `over` in `selection`, for cases that have `metric`.
 pub fn lines<'a>(
     cells: &Cells<'a>,
     selection: &Selection,
@@ -60,7 +60,7 @@ pub fn lines<'a>(
 }
 
 fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<Point> {
-    // Of one level there are several cells where some of its runs were not told how far their CPUs are apart.
+    // A level has several cells if the CPU distance class of some of its runs is unknown.
     let mut by_level: BTreeMap<String, BTreeMap<u32, f64>> = BTreeMap::new();
     for (level, cell) in cells {
         by_level.entry(level).or_default().extend(cell.values(metric));
@@ -68,7 +68,7 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
     let levels = by_level.into_iter().enumerate();
     let mut points: Vec<Point> = levels
         .map(|(place, (level, values))| {
-            // From 1: curves are over levels above 0.
+            // Count from 1, because curves need levels above 0.
             #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
             let x = level.parse().unwrap_or((place + 1) as f64);
             Point { x, label: label(over, &level), values }
@@ -79,13 +79,13 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
     points
 }
 
-/// What is not known of `selection`, as none of its runs counts: lines along `over`, with a point that has no
-/// values for each level.
+/// Returns the cases in `selection` that have no valid run, as lines along `over`. Each level is a point without
+/// values.
 pub fn lost_lines(cells: &Cells<'_>, selection: &Selection, over: &str) -> Vec<Line<'static>> {
     let mut lines: BTreeMap<Levels, Vec<Point>> = BTreeMap::new();
     for mut others in cells.lost(selection) {
         let level = others.remove(over).unwrap_or_default();
-        // Of a level that is no number the place among the others is not known.
+        // The position of a level that is not a number is unknown.
         let x = level.parse().unwrap_or(f64::NAN);
         let (label, values) = (label(over, &level), BTreeMap::new());
         lines.entry(others).or_default().push(Point { x, label, values });
@@ -107,7 +107,7 @@ fn label(over: &str, level: &str) -> String {
     }
 }
 
-/// `lines` of several selections together, each once, with names that tell them apart.
+/// Merges `lines` of several selections: drops duplicates and renames the lines so that their names differ.
 pub(super) fn together(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     let mut all: Vec<Levels> = Vec::new();
     lines.retain(|line| {
@@ -123,7 +123,7 @@ pub(super) fn together(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     lines
 }
 
-/// The mechanism, and what else tells `levels` from some of `all`.
+/// Returns the mechanism and the other factors that distinguish `levels` from some of `all`.
 pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
     let differs = |factor: &str, level: &String| {
         let others = all.iter().filter(|other| other.get("mechanism") == levels.get("mechanism"));
@@ -143,7 +143,7 @@ pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
 }
 
 impl Line<'_> {
-    /// Whether `other` has the same level of each factor that both have, but for those in `compared`.
+    /// Whether `other` has the same level of every shared factor, except those in `compared`.
     pub fn is_beside(&self, other: &Line<'_>, compared: &BTreeSet<String>) -> bool {
         self.levels.iter().all(|(factor, level)| {
             let others = other.levels.get(factor);
@@ -151,8 +151,8 @@ impl Line<'_> {
         })
     }
 
-    /// At each level and in each block the better of both. A level that only one has is taken from it; a block
-    /// that one of them lacks is left out: the best of the others is not the best.
+    /// Returns the better of both at each level and in each block. A level that only one line has is taken from it. A
+    /// block that one of them lacks is left out, because the true best is then unknown.
     pub fn or_better(mut self, other: &Line<'_>, better: Better) -> Self {
         let better_of = |one: f64, other: f64| match better {
             Better::Higher => one.max(other),
@@ -172,7 +172,7 @@ impl Line<'_> {
         self
     }
 
-    /// It without the points that `lost` has, whose best is not known; its name says so.
+    /// Removes the points of `lost`, at which the best is unknown, and says so in the name.
     pub fn without_lost(mut self, lost: &Line<'_>) -> Self {
         let is_lost = |point: &Point| lost.points.iter().any(|gone| gone.label == point.label);
         let labels: Vec<&str> =
@@ -185,7 +185,7 @@ impl Line<'_> {
         self
     }
 
-    /// It less `other`, at each level and in each block that both have.
+    /// Subtracts `other` at each level and in each block that both have.
     pub(super) fn less(&self, other: &Line<'_>) -> Self {
         let points = self.common(other).into_iter().map(|(own, other)| {
             let rest =
@@ -195,7 +195,7 @@ impl Line<'_> {
         Self { points: points.collect(), ..self.clone() }
     }
 
-    /// It divided by `other`, at each level and in each block that both have.
+    /// Divides by `other` at each level and in each block that both have.
     pub fn over(&self, other: &Line<'_>) -> Self {
         let points = self.common(other).into_iter().map(|(point, whole)| {
             let ratio = |(block, value): (&u32, &f64)| {
@@ -208,14 +208,14 @@ impl Line<'_> {
         Self { points, ..self.clone() }
     }
 
-    /// The points of both that have a level in common.
-    pub fn common<'p>(&'p self, other: &'p Line<'_>) -> Vec<(&'p Point, &'p Point)> {
-        // Not by place: of levels that are words, the places of two lines need not be the same.
+    /// Returns the points of both lines at their common levels.
+    pub(super) fn common<'p>(&'p self, other: &'p Line<'_>) -> Vec<(&'p Point, &'p Point)> {
+        // Match labels, not positions: the position of a non-numeric level can differ between lines.
         let at = |label: &str| other.points.iter().find(|point| point.label == label);
         self.points.iter().filter_map(|point| Some((point, at(&point.label)?))).collect()
     }
 
-    /// Its values at the levels that are called `used`, in `blocks`.
+    /// Returns its values at the levels labeled `used`, in `blocks`.
     pub(super) fn only(&self, used: &[String], blocks: &BTreeSet<u32>) -> Self {
         let points = self.points.iter().filter(|point| used.contains(&point.label));
         let points =
@@ -223,8 +223,7 @@ impl Line<'_> {
         Self { points: points.collect(), ..self.clone() }
     }
 
-    /// The line along `over` without what is incomplete: the levels that count, in the blocks that have all of
-    /// them.
+    /// Returns the complete part of the line along `over`: the levels that count, in the blocks that have all of them.
     pub(super) fn whole(&self, over: &str) -> (Self, OverLevels) {
         let levels = self.points.iter();
         let levels: Vec<(&str, BTreeSet<u32>)> = levels
@@ -234,24 +233,24 @@ impl Line<'_> {
         (self.only(&chosen.used, &blocks), chosen)
     }
 
-    /// The blocks in which it has a value.
+    /// Returns the blocks in which it has a value.
     pub fn blocks(&self) -> BTreeSet<u32> {
         self.points.iter().flat_map(|point| point.values.keys().copied()).collect()
     }
 
-    /// As a curve: a block for each repetition.
+    /// Returns the line as a curve, with one repetition per block.
     ///
     /// # Errors
-    /// What keeps it from being one.
+    /// Fails if the points do not form a curve.
     pub fn curve(&self) -> Result<Curve, CurveError> {
         self.curve_over(&self.blocks())
     }
 
-    /// As a curve of `blocks`, so that those of two lines lie beside one another.
+    /// Returns the line as a curve over `blocks`, so that the curves of two lines have the same rows.
     ///
     /// # Errors
-    /// What keeps it from being one.
-    pub fn curve_over(&self, blocks: &BTreeSet<u32>) -> Result<Curve, CurveError> {
+    /// Fails if the points do not form a curve.
+    pub(super) fn curve_over(&self, blocks: &BTreeSet<u32>) -> Result<Curve, CurveError> {
         let row = |block: &u32| {
             self.points.iter().map(|point| point.values.get(block).copied()).collect()
         };
@@ -263,13 +262,13 @@ impl Line<'_> {
 }
 
 impl Point {
-    /// The values of both in the blocks that both have.
+    /// Returns pairs of values from the blocks that both points have.
     pub fn pairs(&self, other: &Self) -> Vec<(f64, f64)> {
         let pair = |(block, value): (&u32, &f64)| Some((*value, *other.values.get(block)?));
         self.values.iter().filter_map(pair).collect()
     }
 
-    /// All values of all blocks.
+    /// Returns the values of all blocks.
     pub fn all(&self) -> Vec<f64> {
         self.values.values().copied().collect()
     }

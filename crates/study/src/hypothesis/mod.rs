@@ -1,4 +1,4 @@
-//! Claims, each judged by the test that it names, on what was measured.
+//! Hypotheses and their tests on measured results.
 //!
 //! ```text
 //! Study -> Claim --+
@@ -56,34 +56,34 @@ pub use verdict::{Found, Judged};
 
 use crate::Key;
 
-/// A test that a claim can name.
+/// A statistical test that a claim can name.
 pub struct Test {
-    /// Its name in a study file and in tables.
+    /// Name in study files and in tables.
     pub name: &'static str,
-    /// What it finds out, in one sentence.
+    /// Purpose, in one sentence.
     pub about: &'static str,
-    /// How it is reckoned.
+    /// Method of computation.
     pub formula: &'static str,
-    /// What must hold for it to be right.
+    /// Assumptions on which its validity depends.
     pub assumptions: &'static str,
-    /// Where it is from.
+    /// References.
     pub source: &'static str,
-    /// Keys of a hypothesis that it has beside those of all.
+    /// Keys of a hypothesis that are specific to this test.
     pub keys: &'static [Key],
-    /// Figure of a claim that names it.
+    /// Layout of the figure for a claim that uses it.
     pub picture: Picture,
-    /// What it finds of `claim` in what was measured.
+    /// Judges `claim` on the measured cells.
     pub find: fn(&Claim, &Cells<'_>) -> Found,
 }
 
 impl Test {
-    /// Whether `key` is one of its own.
+    /// Whether `key` is specific to this test.
     pub fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|known| known.name == key)
     }
 }
 
-/// The tests, in the order in which they are explained.
+/// The tests, in the order of the documentation.
 pub const TESTS: &[&Test] = &[
     &faster_than::TEST,
     &differs::TEST,

@@ -10,28 +10,28 @@ use super::line::{lines, lost_lines, name};
 use super::{Cells, Claim, Found, Line, Point};
 use crate::{Better, Levels, Metric};
 
-/// A line of the first kind beside one of the second.
+/// A line of the first kind and the line of the second kind that it is compared with.
 pub(super) struct Pair<'a> {
-    /// `pipe against unix-stream`.
+    /// Label: `pipe against unix-stream`.
     pub(super) name: String,
     pub(super) first: Line<'a>,
     pub(super) second: Line<'a>,
-    /// The factor along which both run.
+    /// Factor along which both lines run.
     over: String,
 }
 
-/// What a claim compares.
+/// The comparisons of a claim.
 pub(super) struct Compares<'a> {
     pub(super) pairs: Vec<Pair<'a>>,
     pub(super) better: Better,
     pub(super) unit: String,
 }
 
-/// The pairs of lines that `claim` means: each of `first` beside each of `second` with which it shares all
-/// other factors.
+/// Returns the pairs of lines for `claim`: each line of `first` with each line of `second` that shares all other
+/// factors.
 ///
 /// # Errors
-/// Why there are none.
+/// Fails with the reason if there are no pairs.
 pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<'a>, Box<Found>> {
     let metric = claim.metric();
     let [first, second] = ["first", "second"].map(|key| {
@@ -80,7 +80,7 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
     Ok(Compares { pairs, better, unit })
 }
 
-/// The factors of which no line of `first` has a level that one of `second` has: they must be what is compared.
+/// Returns the factors in which `first` and `second` have no level in common. These must be what is compared.
 fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
     let levels = |lines: &[Line<'_>], factor: &str| -> BTreeSet<String> {
         lines.iter().filter_map(|line| line.levels.get(factor).cloned()).collect()
@@ -90,7 +90,7 @@ fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
     factors.iter().filter(is_apart).map(|factor| (*factor).clone()).collect()
 }
 
-/// At each level and in each block the best of `lines`, those that share all but their mechanism.
+/// Returns, at each level and in each block, the best of the `lines` that share everything except the mechanism.
 fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
     let mut joined: Vec<Line<'_>> = Vec::new();
     let anything = ["mechanism".to_owned()].into();
@@ -105,7 +105,7 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
             line.name
         );
         *known = known.clone().or_better(&line, better);
-        // What is joined next must share the options of all that were, not of the first alone.
+        // The next line joined must share the options of all lines joined so far, not only of the first.
         for (factor, level) in line.levels {
             known.levels.entry(factor).or_insert(level);
         }
@@ -113,8 +113,8 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
     joined
 }
 
-/// `joined` without the levels at which a line that could have been the best has no run that counts: the best
-/// of the others need not be the best.
+/// Removes from `joined` the levels at which a line that could have been the best has no valid run. The best of the
+/// remaining lines need not be the best overall.
 fn without_lost<'a>(joined: Vec<Line<'a>>, lost: &[Line<'_>]) -> Vec<Line<'a>> {
     let anything = ["mechanism".to_owned()].into();
     let known = |line: Line<'a>| {
@@ -125,8 +125,8 @@ fn without_lost<'a>(joined: Vec<Line<'a>>, lost: &[Line<'_>]) -> Vec<Line<'a>> {
 }
 
 impl<'a> Pair<'a> {
-    /// By block, the geometric mean over levels, of the blocks in which both have all of them; and which levels
-    /// these are, with those among them of which `is_otherwise` holds of the ratio. Of one level alone its values.
+    /// Returns the geometric mean over levels by block, for the blocks in which both lines have all levels. Also
+    /// returns these levels, with those whose ratio satisfies `is_otherwise`, unless there is only one level.
     pub(super) fn by_block(
         &self,
         is_otherwise: impl Fn(f64) -> bool,
@@ -150,7 +150,7 @@ impl<'a> Pair<'a> {
         (Sides::of_pairs(&pairs), (!is_one).then_some(over))
     }
 
-    /// The levels at which both are compared, and the blocks in which both have all of them, above 0.
+    /// Returns the compared levels, and the blocks in which both lines have positive values at all of them.
     fn complete(&self) -> (OverLevels, BTreeSet<u32>) {
         let common = self.first.common(&self.second);
         let mut levels: Vec<(&str, BTreeSet<u32>)> = common
@@ -170,7 +170,7 @@ impl<'a> Pair<'a> {
         complete(&self.over, &levels)
     }
 
-    /// Those of the `levels` that count of whose ratio `is_otherwise` holds.
+    /// Returns the counted `levels` whose ratio satisfies `is_otherwise`.
     fn otherwise(
         &self,
         levels: &OverLevels,
@@ -184,8 +184,7 @@ impl<'a> Pair<'a> {
         self.by_level().into_iter().filter_map(ratio).collect()
     }
 
-    /// The pair without what is incomplete: the levels at which both are compared, and the blocks that have all
-    /// of them.
+    /// Returns the complete part of the pair: the compared levels, in the blocks that have all of them.
     pub(super) fn whole(&self) -> (Self, OverLevels) {
         let (levels, blocks) = self.complete();
         let whole = |line: &Line<'a>| line.only(&levels.used, &blocks);
@@ -198,17 +197,17 @@ impl<'a> Pair<'a> {
         (pair, levels)
     }
 
-    /// Both as curves, block beside block: a block that one of them lacks is missing there, and moves no
-    /// other.
+    /// Returns both lines as curves with the same blocks in each row. A block that one line lacks is missing there and
+    /// shifts no other.
     ///
     /// # Errors
-    /// What keeps one from being a curve.
+    /// Fails if one of the lines does not form a curve.
     pub(super) fn curves(&self) -> Result<(Curve, Curve), CurveError> {
         let blocks = self.first.blocks().union(&self.second.blocks()).copied().collect();
         Ok((self.first.curve_over(&blocks)?, self.second.curve_over(&blocks)?))
     }
 
-    /// The levels that one of them alone has.
+    /// Returns the levels that only one line has.
     pub(super) fn unpaired(&self) -> Vec<&Point> {
         let lacks = |line: &Line<'_>, point: &Point| {
             !line.points.iter().any(|other| other.x.total_cmp(&point.x).is_eq())
@@ -217,17 +216,17 @@ impl<'a> Pair<'a> {
         first.chain(self.second.points.iter().filter(|point| lacks(&self.first, point))).collect()
     }
 
-    /// By level.
+    /// Returns the values of both lines at each common level.
     pub(super) fn by_level(&self) -> Vec<(&Point, Sides)> {
         let common = self.first.common(&self.second);
         common.into_iter().map(|(first, second)| (first, Sides::of(first, second))).collect()
     }
 }
 
-/// The lines that `claim` means, each by itself.
+/// Returns the lines for `claim`, for tests that judge each line by itself.
 ///
 /// # Errors
-/// Why there are none.
+/// Fails with the reason if there are no lines.
 pub(super) fn alone<'a>(
     claim: &Claim,
     cells: &Cells<'a>,

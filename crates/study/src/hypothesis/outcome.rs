@@ -1,19 +1,19 @@
-//! What can become of a claim.
+//! Verdicts on claims.
 
 use serde::Serialize;
 
-/// More repetitions than this are none that anyone would wait for: the claim cannot be settled here.
+/// Number of repetitions above which a claim counts as impossible to settle here.
 pub(super) const MOST_REPETITIONS: u64 = 3_000;
 
-/// Why no number of repetitions that anyone would wait for settles a claim.
+/// Reason why no practical number of repetitions settles a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Obstacle {
     /// Repetitions differ too much from one another.
     Noise,
-    /// The effect is as large as the bound that it is held against.
+    /// The effect is about as large as the bound that it is compared with.
     EffectAtBound,
-    /// Consecutive blocks resemble each other, or drift, so that they are fewer than they seem.
+    /// Consecutive blocks are correlated or drift, so the effective number of blocks is smaller.
     DependentBlocks,
 }
 
@@ -35,35 +35,36 @@ impl Obstacle {
     }
 }
 
-/// What became of a claim.
+/// Verdict on a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
-    /// What was measured supports it.
+    /// The measurements support it.
     Supported,
-    /// What was measured speaks against it.
+    /// The measurements contradict it.
     Rejected,
-    /// What was measured does not suffice.
+    /// The measurements do not suffice.
     Inconclusive {
-        /// So many repetitions would settle it, were the effect as it was seen; null where none can be told,
-        /// and where there are more than 3,000.
+        /// Repetitions that would settle it if the true effect equals the observed one. Null if unknown or more than
+        /// 3,000.
         repetitions: Option<u64>,
-        /// What stands in the way where more repetitions do not help.
+        /// Obstacle that more repetitions do not overcome.
         obstacle: Option<Obstacle>,
     },
     /// It cannot be measured here.
     #[serde(rename = "not testable here")]
     NotTestable {
-        /// Why, and what would help.
+        /// The reason and the remedy.
         reason: String,
     },
 }
 
 impl Verdict {
-    /// Not known, nor what would settle it.
+    /// Inconclusive, with nothing known about what would settle it.
     pub const UNKNOWN: Self = Self::Inconclusive { repetitions: None, obstacle: None };
 
-    /// Not known: `needed` repetitions would settle it, or, where nobody would wait for them, `obstacle` is why.
+    /// Returns an inconclusive verdict: `needed` repetitions would settle it, or, if these are too many, `obstacle` is
+    /// the reason.
     pub(super) fn open(needed: Option<u64>, obstacle: Option<Obstacle>) -> Self {
         match needed {
             Some(n) if n <= MOST_REPETITIONS => {
@@ -74,7 +75,7 @@ impl Verdict {
         }
     }
 
-    /// Its word.
+    /// Returns the verdict as a word.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Supported => "supported",
@@ -84,7 +85,7 @@ impl Verdict {
         }
     }
 
-    /// Its word, and what is to be done about it.
+    /// Returns the verdict with its explanation.
     pub fn words(&self) -> String {
         match self.beyond() {
             Some(words) => format!("{}: {words}", self.word()),
@@ -92,7 +93,7 @@ impl Verdict {
         }
     }
 
-    /// What it says beyond its word: what would settle it, or why nothing does.
+    /// Returns the explanation: what would settle it, or why nothing does.
     pub fn beyond(&self) -> Option<String> {
         match self {
             Self::Inconclusive { obstacle: Some(obstacle), .. } => {
@@ -107,13 +108,13 @@ impl Verdict {
     }
 }
 
-/// How p-values are corrected where a claim has several.
+/// Correction of p-values for multiple comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Correction {
     /// Holm (1979).
     Holm,
     /// Benjamini and Hochberg (1995).
     BenjaminiHochberg,
-    /// They are not.
+    /// No correction.
     None,
 }

@@ -1,15 +1,15 @@
-//! Figure of a claim, as the test that it names wants it.
+//! Layout of the figure for a claim, as defined by its test.
 
 use super::evidence::EstimateKind;
 
-/// Figure of the lines that a claim is about.
+/// Layout of a figure that shows the lines of a claim.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
     /// Lines that share a panel.
     pub together: Together,
-    /// Sentence on what to look for.
+    /// Caption: the feature to look for.
     pub caption: Caption,
-    /// Whether it says which direction of the metric is the better one.
+    /// Whether it states which direction of the metric is better.
     pub better: BetterNote,
 }
 
@@ -18,30 +18,30 @@ pub struct Picture {
 pub enum Together {
     /// All lines of the claim.
     All,
-    /// The two of each pair.
+    /// The two lines of each pair.
     Pairs,
 }
 
-/// Sentence on what to look for in a figure.
+/// Caption of a figure: the feature to look for.
 #[derive(Clone, Copy, Debug)]
 pub enum Caption {
-    /// None.
+    /// No caption.
     None,
-    /// Always the same.
+    /// A fixed caption.
     Always(&'static str),
-    /// Depends on whether an estimate was found, which is marked.
+    /// A caption that depends on whether an estimate, which is marked in the figure, was found.
     IfFound {
         /// Kind of the estimate.
         kind: EstimateKind,
-        /// Sentence where it was found.
+        /// Caption if it was found.
         found: &'static str,
-        /// Sentence where it was not.
+        /// Caption if it was not found.
         missing: &'static str,
     },
 }
 
 impl Caption {
-    /// The sentence, where `is_found` says of which kinds there are estimates.
+    /// Returns the caption. `is_found` returns whether there is an estimate of a kind.
     pub fn words(self, is_found: impl Fn(EstimateKind) -> bool) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -53,23 +53,23 @@ impl Caption {
     }
 }
 
-/// Whether a figure says which direction of its metric is the better one.
+/// Whether a figure states which direction of its metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BetterNote {
-    /// It does: the claim is about that.
+    /// Stated, because the claim depends on it.
     Shown,
-    /// It does not.
+    /// Not stated.
     Hidden,
 }
 
 impl Picture {
-    /// All lines in one panel on logarithmic axes, for claims about which side is the better.
+    /// All lines in one panel on logarithmic axes, for claims about which side is better.
     pub(super) const RATIOS: Self = Self {
         together: Together::All,
         caption: Caption::Always("Both axes are logarithmic: the same distance is the same ratio."),
         better: BetterNote::Shown,
     };
-    /// All lines in one panel, for claims about where each has its peak.
+    /// All lines in one panel, for claims about the location of peaks.
     pub(super) const PEAKS: Self = Self {
         together: Together::All,
         caption: Caption::Always(

@@ -1,13 +1,13 @@
-//! plateaus-at: from some level on a line of cases is flat.
+//! plateaus-at: a line of cases is flat from some level on.
 
 use ipcperf_stats::{Bootstrap, Interval};
 
 use super::evidence::{EstimateKind, Place};
 use super::flat::Flat;
 use super::interval::{Bounds, Sure, median_of};
+use super::operands::alone;
 use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test};
-use crate::hypothesis::operands::alone;
 use crate::{Key, Metric, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -101,7 +101,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     Found::of(lines.iter().map(part).collect(), claim.need())
 }
 
-/// The height of each line.
+/// Returns the height of each line.
 fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::Levels, f64)> {
     let lines = alone(claim, cells, metric).unwrap_or_default();
     let median = |line: Line<'_>| {
@@ -111,7 +111,7 @@ fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::Lev
     lines.into_iter().filter_map(median).collect()
 }
 
-/// One of so many lines.
+/// Judges one line of `lines`.
 fn part(claim: &Claim, (line, lines): (&Line<'_>, usize), height: Option<f64>, unit: &str) -> Part {
     let least = usize::try_from(claim.whole(&LEVELS)).unwrap_or(usize::MAX);
     let count = line.points.len();
@@ -139,7 +139,7 @@ fn tolerance(claim: &Claim) -> f64 {
     claim.number(&TOLERANCE)
 }
 
-/// The place of the level from which on all are claimed to be flat.
+/// Returns the index of the level from which the line is claimed to be flat.
 fn claimed(claim: &Claim, points: &[Point], least: usize) -> usize {
     let last = points.len().saturating_sub(least);
     #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
@@ -147,7 +147,7 @@ fn claimed(claim: &Claim, points: &[Point], least: usize) -> usize {
     points.partition_point(|point| point.x < by).min(last)
 }
 
-/// How far each level from the `first` on lies off its height, of one of so many lines.
+/// Judges how far each level from index `first` on deviates from the height, for one of `lines` lines.
 fn levels(claim: &Claim, flat: &Flat<'_>, first: usize, lines: usize) -> Vec<Part> {
     let bounds = Bounds { above: Some(1.0 - flat.tolerance), below: Some(1.0 + flat.tolerance) };
     let points = &flat.points[first..];
@@ -171,7 +171,7 @@ fn levels(claim: &Claim, flat: &Flat<'_>, first: usize, lines: usize) -> Vec<Par
     points.iter().zip(flat.off(first, &blocks)).map(level).collect()
 }
 
-/// The plateau as it is seen, with its height and its beginning.
+/// Returns the estimated plateau: its height and its beginning.
 fn seen(flat: &Flat<'_>, claimed: usize, [unit, over_unit]: [&str; 2]) -> Vec<Estimate> {
     let bootstrap = Bootstrap::default();
     let Some(first) = flat.begins(claimed, &flat.all_blocks()) else { return Vec::new() };

@@ -1,19 +1,19 @@
-//! The lines that a claim is about, to be looked at.
+//! The lines of a claim, for figures.
 
 use super::line::{lines, together};
+use super::operands::{Pair, alone, compares};
 use super::{Cells, Claim, Line, Together};
 use crate::Selection;
-use crate::hypothesis::operands::{alone, compares};
 
-/// Lines that belong into one picture.
+/// Lines that share a panel.
 pub struct Shown<'a> {
-    /// What tells it from the others of the claim; empty where it is the only one.
+    /// Label of the panel. Empty if the claim has only one.
     pub name: String,
     /// The lines.
     pub lines: Vec<Line<'a>>,
 }
 
-/// The lines that `claim` is about, as its test wants them to share panels.
+/// Returns the lines of `claim`, grouped into panels as its test requires.
 pub fn shown<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
     if claim.test.picture.together == Together::Pairs {
         return pairs(claim, cells);
@@ -28,7 +28,7 @@ pub fn shown<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
 fn pairs<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
     let Ok(both) = compares(claim, cells) else { return Vec::new() };
     let is_one = both.pairs.len() == 1;
-    let pair = |pair: crate::hypothesis::operands::Pair<'a>| {
+    let pair = |pair: Pair<'a>| {
         let is_told_apart = pair.first.name != pair.second.name;
         let lines = vec![pair.first, pair.second];
         let lines = if is_told_apart { lines } else { together(lines) };
@@ -37,7 +37,7 @@ fn pairs<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
     both.pairs.into_iter().map(pair).collect()
 }
 
-/// `lines` as shares of their wholes, where the claim names a whole.
+/// Converts `lines` to shares, if the claim names a whole.
 fn shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
     let Some(whole) = claim.values.metric("of") else { return lines };
     let wholes = alone(claim, cells, whole).unwrap_or_default();
@@ -47,7 +47,7 @@ fn shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Lin
 }
 
 impl Claim {
-    /// The cases of either side, or, where there are no sides, all that are meant and those they lie beyond.
+    /// Returns the cases of both sides. For a claim without sides, returns its cases and those of `beyond`.
     pub fn selections(&self) -> Vec<Selection> {
         let sides = ["first", "second"].into_iter().filter(|key| self.values.cases(key).is_some());
         let sides: Vec<Selection> = sides.map(|key| self.cases(key)).collect();

@@ -5,9 +5,9 @@ use super::evidence::EstimateKind;
 use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
 use super::keys::{ABOVE, AT, BELOW, FIRST, SECOND, STATISTIC};
+use super::operands::compares;
 use super::picture::{BetterNote, Picture};
 use super::{Cells, Claim, Found, Part, Test, Verdict};
-use crate::hypothesis::operands::compares;
 
 pub(super) const TEST: Test = Test {
     name: "ratio-within",

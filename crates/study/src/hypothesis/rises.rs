@@ -33,7 +33,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     by_peak(claim, cells, least, |line, peak, unit, sure| held(claim, (line, peak), unit, sure))
 }
 
-/// The largest level held against the peak and against the smallest, on the blocks that did not choose the peak.
+/// Compares the largest level with the peak and with the smallest level, on the blocks that did not choose the peak.
 fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure) -> Part {
     let last = line.points.len() - 1;
     let (top, largest, smallest) = (&line.points[peak.index], &line.points[last], &line.points[0]);
@@ -51,10 +51,10 @@ fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure)
     ];
     for (step, kind) in steps {
         let ratio = step.and_then(|step| step.ratio.clone());
-        part.estimates.extend(ratio.map(|ratio| ratio.as_kind(kind)));
+        part.estimates.extend(ratio.map(|ratio| ratio.with_kind(kind)));
     }
     part.p = fall.as_ref().unwrap_or(&rise).p;
-    // Of a fall, which rejects.
+    // The correction applies to a fall, because that rejects.
     part.p_corrected = match fall {
         Some(_) => part.p.map(|p| (p * sure.shown / sure.rejects).min(1.0)),
         None => part.p,
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(of(&[3.0, 2.5, 2.0, 1.5, 1.0]), "rejected");
     }
 
-    /// What is left of a line that falls at its largest level rises.
+    /// Without its largest level, a line that falls there appears to rise.
     #[test]
     fn a_line_whose_largest_level_was_disturbed_in_every_run_is_not_judged() {
         let falls = made(12, 0.02, &[("pipe", &[1.0, 1.5, 2.0, 1.2])]);

@@ -1,4 +1,4 @@
-//! rises-then-falls: a line of cases has its peak inside.
+//! rises-then-falls: a line of cases has its peak between its ends.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
 use super::keys::{NEGLIGIBLE, STATISTIC};
 use super::line::lost_lines;
+use super::operands::alone;
 use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test, Verdict};
-use crate::hypothesis::operands::alone;
 
 pub(super) const TEST: Test = Test {
     name: "rises-then-falls",
@@ -36,8 +36,8 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     by_peak(claim, cells, least, |line, peak, unit, sure| held(claim, (line, peak), unit, sure))
 }
 
-/// What `held` finds of each line that `claim` means and of its peak, chosen on the even blocks, its values in a
-/// unit; lines of fewer levels than the `least` cannot be judged, for the reason that stands beside it.
+/// Applies `held` to each line of `claim` and its peak, which is chosen on the even blocks. Lines with fewer than
+/// `least` levels cannot be judged, for the given `reason`.
 pub(super) fn by_peak<'a>(
     claim: &Claim,
     cells: &Cells<'a>,
@@ -53,7 +53,7 @@ pub(super) fn by_peak<'a>(
     let lost = lost_lines(cells, &claim.cases("where"), claim.over());
     let part = |line: &Line<'a>| {
         if let Some(end) = lost_end(line, &lost) {
-            let reason = format!("no run at {end} counts, where the line ends");
+            let reason = format!("no run at {end}, an end of the line, counts: measure it again");
             return Part::untestable(Place::line(&line.name), reason);
         }
         if line.points.len() < least {
@@ -69,7 +69,7 @@ pub(super) fn by_peak<'a>(
     Found::of(lines.iter().map(part).collect(), claim.need())
 }
 
-/// The level beyond the ends of `line` at which none of its runs counts: it ends there, and not where it seems to.
+/// Returns a level beyond the ends of `line` that has no valid run. Such a line does not end where it appears to.
 fn lost_end<'l>(line: &Line<'_>, lost: &'l [Line<'_>]) -> Option<&'l str> {
     let (first, last) = (line.points.first()?.x, line.points.last()?.x);
     let lost = lost.iter().filter(|lost| line.is_beside(lost, &BTreeSet::new()));
@@ -78,7 +78,7 @@ fn lost_end<'l>(line: &Line<'_>, lost: &'l [Line<'_>]) -> Option<&'l str> {
     beyond.next().map(|gone| gone.label.as_str())
 }
 
-/// The peak held against both ends, on the blocks that did not choose it.
+/// Compares the peak with both ends, on the blocks that did not choose it.
 fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure) -> Part {
     let top = &line.points[peak.index];
     let ends = [&line.points[0], &line.points[line.points.len() - 1]];
@@ -91,7 +91,7 @@ fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure)
     part.estimates.push(place(peak, claim.over_unit()));
     let kinds = [EstimateKind::SmallestOverPeak, EstimateKind::LargestOverPeak];
     for (step, kind) in results.iter().zip(kinds) {
-        part.estimates.extend(step.ratio.clone().map(|ratio| ratio.as_kind(kind)));
+        part.estimates.extend(step.ratio.clone().map(|ratio| ratio.with_kind(kind)));
     }
     part.p = results[0].p.zip(results[1].p).map(|(one, other)| one.max(other));
     part.p_corrected = part.p;
@@ -101,13 +101,13 @@ fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure)
     part
 }
 
-/// The blocks that do not choose the peak.
+/// Returns the blocks that do not choose the peak.
 pub(super) fn odd_blocks(line: &Line<'_>) -> BTreeSet<u32> {
     line.blocks().into_iter().skip(1).step_by(2).collect()
 }
 
-/// Whether `end` lies below no inner level of `line` by more than is negligible, by intervals that miss the truth
-/// with probability `miss`.
+/// Whether `end` is below no inner level of `line` by more than is negligible, by intervals with error probability
+/// `miss`.
 pub(super) fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>, miss: f64) -> bool {
     let least = 1.0 / (1.0 + claim.number(&NEGLIGIBLE));
     let last = line.points.len().saturating_sub(1);
@@ -123,26 +123,26 @@ pub(super) fn place(peak: &Peak, unit: &str) -> Estimate {
     Estimate::new(EstimateKind::PeakAt, peak.level, 0.95).between(low, high).in_unit(unit)
 }
 
-/// The values of `blocks`.
+/// Returns the values in `blocks`.
 pub(super) fn only(point: &Point, blocks: &BTreeSet<u32>) -> Point {
     let values = point.values.iter().filter(|(block, _)| blocks.contains(block));
     Point { values: values.map(|(block, value)| (*block, *value)).collect(), ..point.clone() }
 }
 
-/// An end of the line beside its peak, or one end beside the other.
+/// Comparison of an end of the line with its peak or with the other end.
 pub(super) struct Step {
-    /// Pairs of both.
+    /// Number of pairs.
     pub(super) n: usize,
-    /// Of the end lying below.
+    /// One-sided p-value of the end being lower.
     pub(super) p: Option<f64>,
     pub(super) ratio: Option<Estimate>,
     pub(super) is_below: bool,
-    /// Blocks, of those that are tested, at which it would show that it lies below.
+    /// Number of tested blocks at which the end would be shown to be lower.
     pub(super) shows_at: Option<usize>,
 }
 
 impl Step {
-    /// Whether `end` lies below `other`, with p below `level`.
+    /// Tests whether `end` is below `other`, with p below `level`.
     pub(super) fn of(claim: &Claim, (end, other): (&Point, &Point), level: f64) -> Self {
         let sides = &Sides::of(end, other);
         let statistic = Statistic::of(claim);
@@ -159,7 +159,7 @@ impl Step {
 }
 
 impl Step {
-    /// Not known; half of the blocks choose the peak.
+    /// Returns an inconclusive verdict. The number of blocks is doubled, because half of them choose the peak.
     pub(super) fn open(&self) -> Verdict {
         let needed = self.shows_at.map(|needed| 2 * needed as u64);
         Verdict::open(needed, self.ratio.as_ref().map(|ratio| ratio.obstacle(1.0)))
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn the_peak_is_not_tested_on_the_blocks_that_chose_it() {
         let made = made(12, 0.02, &[("pipe", &[1.0, 1.5, 2.0, 1.5, 1.0])]);
-        // Blocks 1, 3, 5 and so on chose it: without the others there is nothing left to test it on, and
-        // without them every other one of the rest is.
+        // Blocks 1, 3, 5 and so on choose the peak. Without the others no block is left to test it; without these,
+        // every other one of the remaining blocks tests it.
         assert_eq!(made.found(KEYS).parts[0].n, 6);
         let wrong_way = made.without(|_, level, block| block % 2 == 0 && level == 4);
         assert_eq!(wrong_way.found(KEYS).parts[0].n, 0);

@@ -6,9 +6,9 @@ use super::compare::{Compared, Sides, Statistic, compare, correct};
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
 use super::keys::{FIRST, MARGIN, SECOND, STATISTIC};
+use super::operands::{Pair, compares};
 use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
-use crate::hypothesis::operands::{Pair, compares};
 use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -66,7 +66,7 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     Found { by_level, ..Found::of(parts, claim.need()) }
 }
 
-/// One pair of lines of so many, and what its levels come to.
+/// Judges one of `pairs` pairs of lines. Also returns its levels.
 fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
     let untestable = |why: String| (Part::untestable(Place::line(&pair.name), why), Vec::new());
     let (pair, over) = &pair.whole();
@@ -104,7 +104,7 @@ fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
     (part.over(Some(over.clone())), found.parts)
 }
 
-/// The level that is farthest from the same.
+/// Returns the ratio at the level that deviates most from 1.
 fn widest(levels: &[Part]) -> Option<Estimate> {
     let off = |estimate: &Estimate| estimate.value.ln().abs();
     let all =
@@ -153,12 +153,12 @@ fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], level: f
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::{Made, made};
 
     const KEYS: &str = "test = \"same-shape\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn made_of(blocks: u32, values: &[f64; 4]) -> crate::hypothesis::test_data::Made {
+    fn made_of(blocks: u32, values: &[f64; 4]) -> Made {
         made(blocks, 0.02, &[("pipe", values), ("unix-stream", &[1.0, 2.0, 3.0, 2.0])])
     }
 

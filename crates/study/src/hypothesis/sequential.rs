@@ -1,4 +1,5 @@
-//! Claims judged while they are measured: at each look at a share of the level, until they are decided.
+//! Sequential judgement during a measurement: at each look, every open claim is judged at a share of its significance
+//! level.
 //!
 //! ```text
 //! Results up to a look -> each open claim at its share of the level -> decided?
@@ -6,7 +7,7 @@
 //!                              cases that no open claim needs  <---------+
 //! ```
 //!
-//! The same looks are judged again whenever the file is, so that nothing need be stored of them.
+//! Judging a file repeats the same looks, so no intermediate verdicts are stored.
 
 use std::collections::HashSet;
 
@@ -17,7 +18,7 @@ use super::verdict::AtLook;
 use super::{Cells, Claim, Judged, Verdict};
 use crate::Study;
 
-/// Every claim of `study`, judged at those of `looks` that `results` reach, up to the one that decides it.
+/// Judges every claim of `study` at the `looks` that `results` reach, up to the one that decides it.
 pub(super) fn judge<'a>(study: &'a Study, results: &Results, looks: &Looks) -> Vec<Judged<'a>> {
     let mut judged: Vec<Option<Judged<'a>>> = study.hypotheses.iter().map(|_| None).collect();
     for (place, seen) in reached(results, looks) {
@@ -28,7 +29,7 @@ pub(super) fn judge<'a>(study: &'a Study, results: &Results, looks: &Looks) -> V
             }
         }
     }
-    // Where none is reached there is as good as nothing, and each test says so by itself.
+    // If no look is reached, there is hardly any data, and each test reports that itself.
     let cells = Cells::of(results);
     let all = study.hypotheses.iter().zip(judged);
     all.map(|(claim, found)| found.unwrap_or_else(|| Judged::by(claim, claim, &cells))).collect()
@@ -45,19 +46,19 @@ fn at_look<'a>(claim: &'a Claim, cells: &Cells<'_>, looks: &Looks, place: usize)
     Judged { at_look: Some(at_look), ..Judged::by(claim, &claim.at_level(level), cells) }
 }
 
-/// Whether it is not looked at again: what cannot be tested yet may be at the next look.
+/// Whether no further look is needed. A claim that is not testable yet may be at the next look.
 fn is_decided(judged: &Judged<'_>) -> bool {
     matches!(judged.found.verdict, Verdict::Supported | Verdict::Rejected)
 }
 
-/// The looks that `results` reach, each with what was measured by then.
+/// Returns the looks that `results` reach, each with the results measured by then.
 fn reached<'r>(results: &'r Results, looks: &'r Looks) -> impl Iterator<Item = (usize, Results)> {
     let last = results.samples.iter().map(|sample| sample.run.block).max().unwrap_or(0);
     let reached = looks.at_repetitions.iter().enumerate().filter(move |(_, at)| **at <= last);
     reached.map(|(place, &at)| (place, up_to(results, at)))
 }
 
-/// What of `results` was measured in the first `blocks`, and the one that is excluded.
+/// Returns the part of `results` measured in the first `blocks`, including the excluded first one.
 pub(super) fn up_to(results: &Results, blocks: u32) -> Results {
     let samples: Vec<_> =
         results.samples.iter().filter(|one| one.run.block <= blocks).cloned().collect();
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(lines(0.995), ["fifo"], "only a figure needs it");
     }
 
-    /// Two lines that are alike: no more than the level says may be taken for different, over all looks together.
+    /// The false positive rate over all looks together must not exceed the level, here for two lines that are alike.
     #[test]
     fn four_looks_decide_no_more_often_wrongly_than_one() {
         const FILES: u64 = 200;
@@ -145,7 +146,7 @@ mod tests {
             super::super::judge(&differs, &results)[0].found.verdict == Verdict::Supported
         };
         let wrong = (0..FILES).filter(is_wrong).count();
-        // 5 % of 200 are 10; of independent files more than 20 are wrong once in a thousand times.
+        // The expected count is 5 % of 200 = 10. With independent files, more than 20 occur once in a thousand times.
         assert!(wrong <= 20, "{wrong} of {FILES}");
     }
 }

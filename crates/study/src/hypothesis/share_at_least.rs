@@ -1,13 +1,13 @@
-//! share-at-least: something is at least a share of a whole.
+//! share-at-least: a metric is at least a share of a whole.
 
 use std::collections::BTreeMap;
 
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
 use super::line::lines;
+use super::operands::alone;
 use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Found, Line, Part, Point, Test};
-use crate::hypothesis::operands::alone;
 use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -89,10 +89,10 @@ fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
     Found::of(all.into_iter().map(part).collect(), claim.need())
 }
 
-/// The whole of each line, less that of the cases it lies beyond; `None` where the metric is a share itself.
+/// Returns the whole of each line, less that of the cases in `beyond`. `None` if the metric is itself a share.
 ///
 /// # Errors
-/// Why there are none.
+/// Fails with the reason if there are no wholes.
 fn wholes<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Option<Vec<Line<'a>>>, Box<Found>> {
     let Some(metric) = claim.values.metric("of") else { return Ok(None) };
     let wholes = alone(claim, cells, metric)?;
@@ -110,7 +110,7 @@ fn wholes<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Option<Vec<Line<'a>>>,
     }
 }
 
-/// The share by block.
+/// Returns the share by block.
 fn shares(point: &Point, whole: Option<Option<&Line<'_>>>) -> Vec<f64> {
     let Some(whole) = whole else { return point.all() };
     let none = BTreeMap::new();
@@ -148,7 +148,7 @@ mod tests {
     fn all_of_the_interval_must_lie_above_the_share() {
         let made = made(10, 0.02, &[("pipe", &[1.0; 3])]);
         let word = |share: f64| made.word(&format!("{KEYS}share = {share}\n"));
-        // All is 1 of itself.
+        // Each metric is its own whole: the share is 1.
         assert_eq!(word(0.9), "supported");
         assert_eq!(word(1.0), "inconclusive");
     }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn what_lies_beyond_other_cases_is_a_smaller_whole() {
-        // Of 3 the pipe takes 1.2 beyond the 1.8 of the other: less than half of 3, and all of the rest.
+        // The pipe takes 3, which is 1.2 beyond the 1.8 of the fifo: a share of 1 of 3, and of 2.5 of the rest.
         let made = made(10, 0.0, &[("pipe", &[3.0; 3]), ("fifo", &[1.8; 3])]);
         let share =
             |of: &str| made.found(&format!("{KEYS}share = 0.5\n{of}")).parts[0].estimates[0].value;

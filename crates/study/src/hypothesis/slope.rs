@@ -1,13 +1,13 @@
-//! slope: how steeply a line of cases rises or falls.
+//! slope: steepness of the rise or fall of a line of cases.
 
 use ipcperf_stats::Bootstrap;
 
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
 use super::keys::{ABOVE, BELOW};
+use super::operands::alone;
 use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Found, Line, Part, Test};
-use crate::hypothesis::operands::alone;
 
 pub(super) const TEST: Test = Test {
     name: "slope",

@@ -1,4 +1,4 @@
-//! Results made up in memory, for tests of what each test finds.
+//! Synthetic results, for tests of the hypothesis tests.
 
 use ipcperf_model::environment::Environment;
 use ipcperf_model::workload::Kind;
@@ -11,16 +11,16 @@ use serde_json::json;
 use super::{Found, Verdict, judge};
 use crate::Study;
 
-/// The smallest level.
+/// The smallest level, bytes.
 const SMALLEST: u64 = 512;
 
-/// Lines of cases, each of a mechanism, with its values by level.
+/// Synthetic samples of lines of cases.
 pub(super) struct Made {
     samples: Vec<Sample>,
 }
 
-/// `blocks` values about 1e9 times each of `lines`, in each block and at each level a little off: by up to
-/// `noise`, a share.
+/// Creates `blocks` blocks of samples for `lines`, each a mechanism with its values by level. A value is multiplied by
+/// 1e9 and deviates by up to the share `noise`.
 pub(super) fn made(blocks: u32, noise: f64, lines: &[(&str, &[f64])]) -> Made {
     let mut samples = Vec::new();
     for block in 1..=blocks {
@@ -40,23 +40,24 @@ pub(super) fn made(blocks: u32, noise: f64, lines: &[(&str, &[f64])]) -> Made {
     Made { samples }
 }
 
-/// Lognormal noise for results that simulations judge.
+/// Lognormal noise for simulations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Noise {
-    /// The standard deviation of the logarithm of a value.
+    /// Standard deviation of the logarithm of a value.
     pub(super) deviation: f64,
-    /// The correlation of a case's noise from one block to the next: 0 is independent.
+    /// Correlation of a case's noise from one block to the next: 0 is independent.
     pub(super) correlation: f64,
 }
 
 impl Noise {
-    /// Noise of `deviation` without correlation.
+    /// Returns noise of `deviation` without correlation.
     pub(super) const fn independent(deviation: f64) -> Self {
         Self { deviation, correlation: 0.0 }
     }
 }
 
-/// As [`made`], with random `noise` from `seed`: first-order autoregressive along the blocks of each case.
+/// Creates samples like [`made`], with random `noise` from `seed` that is first-order autoregressive along the blocks
+/// of each case.
 pub(super) fn drawn(seed: u64, blocks: u32, noise: Noise, lines: &[(&str, &[f64])]) -> Made {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let fresh = noise.deviation * (1.0 - noise.correlation.powi(2)).sqrt();
@@ -79,13 +80,13 @@ pub(super) fn drawn(seed: u64, blocks: u32, noise: Noise, lines: &[(&str, &[f64]
     Made { samples }
 }
 
-/// Box and Muller 1958.
+/// Returns a standard normal variate (Box and Muller 1958).
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-/// From -1 to 1, without a pattern that two lines share.
+/// Returns a value from -1 to 1, without a pattern that two lines share.
 fn wobble(block: u32, place: usize, level: usize) -> f64 {
     let seed = u64::from(block) * 7_919 + place as u64 * 104_729 + level as u64 * 1_299_709;
     let mixed = (seed ^ (seed >> 7)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
@@ -93,7 +94,7 @@ fn wobble(block: u32, place: usize, level: usize) -> f64 {
 }
 
 impl Made {
-    /// Sets the samples aside of which `is_meant` holds: mechanism, level's place and block.
+    /// Excludes as disturbed the samples that satisfy `is_meant`, by mechanism, index of the level and block.
     pub(super) fn without(mut self, is_meant: impl Fn(&str, u64, u32) -> bool) -> Self {
         for one in &mut self.samples {
             let place = one.run.case.buffer_bytes.ilog2() - SMALLEST.ilog2();
@@ -120,7 +121,7 @@ impl Made {
         self
     }
 
-    /// Makes levels of `option` out of sizes: 1, 2, 4 and so on, all at the smallest size.
+    /// Converts sizes to levels of `option`: 1, 2, 4 and so on, all at the smallest size.
     pub(super) fn over_option(mut self, option: &str) -> Self {
         for one in &mut self.samples {
             let case = &mut one.run.case;
@@ -132,7 +133,7 @@ impl Made {
         self
     }
 
-    /// Puts the samples of which `is_meant` holds into a class of CPU pair.
+    /// Sets the CPU distance class of each sample, by mechanism and block.
     pub(super) fn classed(mut self, class: impl Fn(&str, u32) -> &'static str) -> Self {
         for one in &mut self.samples {
             one.cpu_pair_class = Some(class(&one.run.case.mechanism, one.run.block).to_owned());
@@ -140,27 +141,27 @@ impl Made {
         self
     }
 
-    /// What a claim with `keys` comes to: the time is compared, less is better.
+    /// Judges a claim with `keys`. The metric is the elapsed time, for which less is better.
     pub(super) fn found(&self, keys: &str) -> Found {
         self.found_by(&study(keys))
     }
 
-    /// What the only claim of `study` comes to.
+    /// Judges the only claim of `study`.
     pub(super) fn found_by(&self, study: &Study) -> Found {
         judge(study, &self.results()).remove(0).found
     }
 
-    /// They as a file would have them.
+    /// Returns the samples as a results file.
     pub(super) fn results(&self) -> Results {
         Results { samples: self.samples.clone(), ..nothing() }
     }
 
-    /// The word for it.
+    /// Returns the verdict as a word.
     pub(super) fn word(&self, keys: &str) -> &'static str {
         self.found(keys).verdict.word()
     }
 
-    /// The repetitions told where it is open.
+    /// Returns the repetitions that would settle an inconclusive claim.
     pub(super) fn repetitions(&self, keys: &str) -> Option<u64> {
         match self.found(keys).verdict {
             Verdict::Inconclusive { repetitions, .. } => repetitions,
@@ -169,7 +170,7 @@ impl Made {
     }
 }
 
-/// A study with one claim, which has `keys`.
+/// Returns a study with one claim that has `keys`.
 pub(super) fn study(keys: &str) -> Study {
     let text = format!(
         "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n\

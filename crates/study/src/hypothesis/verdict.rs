@@ -1,4 +1,4 @@
-//! Verdicts: of the parts of a claim, and of the claim as a whole.
+//! Verdicts on the parts of a claim and on the claim as a whole.
 
 use serde::Serialize;
 
@@ -8,21 +8,21 @@ use super::independence::overall;
 use super::outcome::{Obstacle, Verdict};
 use super::{Cells, Drift, Part};
 
-/// Where a claim that was judged at several looks came to its verdict.
+/// The look at which a sequentially judged claim got its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AtLook {
-    /// Which of the looks, from 1 on.
+    /// Number of the look, from 1.
     pub look: usize,
-    /// How many there may be.
+    /// Maximum number of looks.
     pub looks: usize,
-    /// Kept repetitions of each case that were looked at.
+    /// Number of valid repetitions of each case at this look.
     pub repetitions: u32,
-    /// The level of the test at each look.
+    /// Significance level at each look.
     pub level: f64,
 }
 
 impl AtLook {
-    /// It in words, where something could be judged.
+    /// Describes the look, if the claim could be judged.
     pub fn words(&self, verdict: &Verdict) -> Option<String> {
         let Self { look, looks, repetitions, level } = self;
         let how = match verdict {
@@ -36,40 +36,40 @@ impl AtLook {
     }
 }
 
-/// What a test found of a claim.
+/// Findings of a test about a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Found {
-    /// The verdict of the whole.
+    /// Overall verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Each part with its evidence.
+    /// The parts, with their evidence.
     pub parts: Vec<Part>,
-    /// What parts that span levels rest on, level by level.
+    /// Evidence level by level, for parts that span levels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_level: Vec<Part>,
-    /// Whether blocks are independent, as all parts together have it.
+    /// Whether blocks are independent, over all parts together.
     pub independence: Option<Independence>,
     /// Cases whose values rise or fall from the first block to the last.
     pub drifting: Vec<Drift>,
-    /// What is told beside, in words.
+    /// Further remarks.
     pub told: Vec<String>,
 }
 
-/// A claim with what became of it.
+/// A claim and its verdicts.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
     /// The claim.
     pub claim: &'a Claim,
-    /// What became of it.
+    /// The findings.
     pub found: Found,
-    /// By the document's own test, where the study names it.
+    /// Findings by the publication's own test, if the study specifies it.
     pub beside: Option<Found>,
-    /// At which look it came to that, where it was judged while it was measured.
+    /// Look that decided, if the claim was judged sequentially.
     pub at_look: Option<AtLook>,
 }
 
 impl<'a> Judged<'a> {
-    /// `claim`, judged on `cells` by `rules`: those of its own, or the same at another level.
+    /// Judges `claim` on `cells` by `rules`: the claim itself, or the same claim at another level.
     pub(super) fn by(claim: &'a Claim, rules: &Claim, cells: &Cells<'_>) -> Self {
         Self {
             claim,
@@ -81,8 +81,8 @@ impl<'a> Judged<'a> {
 }
 
 impl Found {
-    /// What the test of `claim` finds in `cells`, and whether its blocks are independent: where they plainly are
-    /// not, nothing is supported. What of it is missing here is told beside.
+    /// Runs the test of `claim` on `cells`. Support by clearly dependent blocks is withheld, and the remarks state the
+    /// independence of the blocks.
     pub fn by(claim: &Claim, cells: &Cells<'_>) -> Self {
         let mut found = Self::by_its_rule(claim, cells);
         found.withhold_dependent(claim.need());
@@ -90,7 +90,8 @@ impl Found {
         found
     }
 
-    /// The same by the rule of the claim alone: a document's own judgement asks for no independence.
+    /// Runs the test, but withholds no support: a publication's own judgement does not require independent blocks.
+    /// Unavailable instruments and drifting cases are added to the remarks.
     pub fn by_its_rule(claim: &Claim, cells: &Cells<'_>) -> Self {
         let mut found = (claim.test.find)(claim, cells);
         if matches!(found.verdict, Verdict::NotTestable { .. }) {
@@ -104,7 +105,7 @@ impl Found {
         found
     }
 
-    /// Leaves open what is supported by blocks that plainly depend on one another.
+    /// Makes parts inconclusive whose support comes from clearly dependent blocks.
     fn withhold_dependent(&mut self, need: f64) {
         let is_of_all = self.independence.as_ref().is_some_and(|all| all.dependent);
         let is_plain =
@@ -128,14 +129,14 @@ impl Found {
         self.told.push(if is_taken_for_granted { all.unchecked_words() } else { all.words() });
     }
 
-    /// The verdict as a headline: what it is, on what it is an average, and what would settle it.
+    /// Returns the verdict as a headline: the verdict, the levels that it averages over, and what would settle it.
     pub fn words(&self) -> String {
         let average = self.on_average().map_or_else(String::new, |words| format!(", {words}"));
         let beyond = self.verdict.beyond().map_or_else(String::new, |words| format!(": {words}"));
         format!("{}{average}{beyond}", self.verdict.word())
     }
 
-    /// That it holds on average over levels, and at which not, where that is what is supported.
+    /// States that support holds on average over levels, and the levels that contradict it. `None` for other verdicts.
     pub fn on_average(&self) -> Option<String> {
         if self.verdict != Verdict::Supported {
             return None;
@@ -156,12 +157,12 @@ impl Found {
         })
     }
 
-    /// Nothing can be judged.
+    /// Returns findings of a claim that cannot be judged.
     pub fn untestable(reason: impl Into<String>) -> Self {
         Self::with(Verdict::NotTestable { reason: reason.into() }, Vec::new())
     }
 
-    /// The verdict that `parts` come to, where a share of `need` of them must hold.
+    /// Combines the verdicts of `parts`, of which the share `need` must hold.
     pub fn of(parts: Vec<Part>, need: f64) -> Self {
         Self::with(combined(&parts, need), parts)
     }
@@ -172,7 +173,7 @@ impl Found {
     }
 }
 
-/// Cases that drift, in words; more than a few are counted.
+/// Describes drifting cases; beyond a few, only counts them.
 fn drifts(drifting: &[Drift]) -> Option<String> {
     const LISTED: usize = 4;
     let listed: Vec<String> = drifting.iter().take(LISTED).map(Drift::words).collect();
@@ -182,8 +183,8 @@ fn drifts(drifting: &[Drift]) -> Option<String> {
     (!drifting.is_empty()).then_some(words)
 }
 
-/// Supported where enough parts are, rejected where enough cannot be any more, for too many are rejected.
-/// Parts that cannot be judged here count as neither.
+/// Combines verdicts: supported if enough parts are, rejected if too many are rejected for that. Parts that cannot be
+/// judged here do not count.
 fn combined(parts: &[Part], need: f64) -> Verdict {
     let reason = |part: &Part| match &part.verdict {
         Verdict::NotTestable { reason } => Some(format!("{}: {reason}", part.what)),
@@ -207,7 +208,7 @@ fn combined(parts: &[Part], need: f64) -> Verdict {
     open(parts)
 }
 
-/// What would settle all parts that are open: as many repetitions as the one that needs most.
+/// Returns the inconclusive verdict for all open parts, with the largest number of repetitions that any of them needs.
 fn open(parts: &[Part]) -> Verdict {
     let needed = parts.iter().map(|part| match part.verdict {
         Verdict::Inconclusive { repetitions, .. } => repetitions,

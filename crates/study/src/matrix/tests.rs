@@ -1,9 +1,9 @@
-//! Requests of a matrix at other lengths.
+//! Tests of requests at lengths other than full.
 
 use crate::length::Length;
 use crate::{Study, Values};
 
-/// A study of one matrix, which has `keys`.
+/// Returns a study with one matrix that has `keys`.
 fn study(keys: &str) -> Study {
     let text = format!(
         "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n{keys}\n\
@@ -12,7 +12,7 @@ fn study(keys: &str) -> Study {
     Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
 
-/// `study check` takes such a study, so that its plan must be to be had at every length.
+/// `study check` accepts such a study, so planning must succeed at every length.
 #[test]
 fn a_shorter_length_may_leave_out_the_mechanism_of_an_option() {
     let study = study(

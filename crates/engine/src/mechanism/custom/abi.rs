@@ -1,11 +1,11 @@
-//! `include/ipcperf.h` as Rust sees it: the two must be changed together, and the number with them.
+//! Rust view of `include/ipcperf.h`. Change the two together, and the ABI number with them.
 
 use std::ffi::{c_char, c_int, c_void};
 
 /// `IPCPERF_ABI`.
 pub(super) const ABI: u32 = 1;
 
-/// The name of the one function that a library exports, as C has it.
+/// Name of the only function that a library exports, NUL-terminated.
 pub(super) const ENTRY: &[u8] = b"ipcperf_mechanism\0";
 
 /// `IPCPERF_KEEPS_BOUNDARIES`.
@@ -62,7 +62,7 @@ pub(super) struct Table {
     pub(super) disown: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
-/// What an end calls.
+/// Functions that an endpoint calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
     pub(super) prepare: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,

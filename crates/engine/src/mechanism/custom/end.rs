@@ -1,4 +1,4 @@
-//! The ends of a library: one indirect call for each message sent or received.
+//! Endpoints of a library: one indirect call for each message sent or received.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -12,19 +12,19 @@ use rustix::io::Errno;
 use super::abi::{COption, CSetup, Calls};
 use super::library::{Loaded, errno, load, outcome, plain};
 use super::own_mechanism;
+use super::silence_stdout::Muted;
 use crate::channel::{Blocking, Channel, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::Scratch;
-use crate::mechanism::custom::silence_stdout::Muted;
 use crate::privilege::Unprivileged;
 use crate::worker;
 
-/// Room for the words with which a library says why it cannot be opened.
+/// Size of the buffer in which a library explains why it cannot be opened, bytes.
 const ERROR_BYTES: usize = 256;
 
-/// There is one run in a worker, and so one library.
+/// The loaded library. A worker executes one run, so there is only one.
 static LOADED: OnceLock<Loaded> = OnceLock::new();
 
-/// Carries out `spec` with the library it names.
+/// Executes `spec` with the library that it names.
 pub(super) fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     let path = own_mechanism(&spec.mechanism).map_or(Path::new(""), |(_, path)| path);
     match loaded(path) {
@@ -36,7 +36,7 @@ pub(super) fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
     }
 }
 
-/// The library at `path`, and standard output kept from it.
+/// Loads the library at `path` and keeps standard output away from it.
 fn loaded(path: &Path) -> Result<(Muted, Loaded), Failure> {
     let unprivileged = Unprivileged::new()?;
     let muted = Muted::new().map_err(|errno| {
@@ -67,7 +67,7 @@ impl<const KEEPS: bool> Channel for Own<KEEPS> {
     }
 }
 
-/// The texts of a setup, as C has them.
+/// Strings of a setup, as C strings.
 struct Texts {
     folder: CString,
     options: Vec<(CString, CString)>,
@@ -96,7 +96,7 @@ impl Texts {
     }
 }
 
-/// Has the library open both ends.
+/// Calls the library to open both endpoints.
 fn open(
     loaded: &Loaded,
     setup: &Setup<'_>,
@@ -116,8 +116,8 @@ fn open(
     let mut words = [0_u8; ERROR_BYTES];
     let room = words.as_mut_ptr().cast();
     let (told, granted, into) = (&raw const told, &raw mut granted_bytes, &raw mut ends);
-    // SAFETY: the header's own terms: a setup whose texts live until the call returns, room for two
-    // ends, a number, and words of so many bytes, the last of which stays zero.
+    // SAFETY: the header's terms are met: a setup whose strings live until the call returns, room for two
+    // endpoints and a number, and a message buffer of the given size, behind which one zero byte remains.
     let opened = unsafe { (loaded.open)(told, into, granted, room, ERROR_BYTES - 1) };
     if opened != 0 {
         return Err(refusal(opened, &words));
@@ -126,7 +126,7 @@ fn open(
     Ok((ends, granted))
 }
 
-/// What the library said when it could not open its ends.
+/// Returns the failure of a library that could not open its endpoints, with its own message.
 fn refusal(returned: c_int, words: &[u8]) -> Failure {
     let words = CStr::from_bytes_until_nul(words).unwrap_or_default().to_string_lossy();
     let place = match plain(&words).as_str() {
@@ -139,15 +139,15 @@ fn refusal(returned: c_int, words: &[u8]) -> Failure {
     }
 }
 
-/// One end, as the library knows it.
+/// An endpoint, identified by the library's pointer.
 #[derive(Debug)]
 struct LibraryEnd<const KEEPS: bool> {
     end: *mut c_void,
     calls: Calls,
 }
 
-// SAFETY: the header has each end used by one thread at a time, which need not be the one that opened
-// it, and only libraries that say so have their two ends used by two threads.
+// SAFETY: the header states that one thread at a time uses an endpoint, which need not be the thread that
+// opened it. Only libraries that allow it have their two endpoints used by two threads.
 unsafe impl<const KEEPS: bool> Send for LibraryEnd<KEEPS> {}
 
 impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
@@ -156,7 +156,7 @@ impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
 
     fn prepare(&mut self) -> Result<(), Errno> {
         let Some(prepare) = self.calls.prepare else { return Ok(()) };
-        // SAFETY: an end that open gave and close has not had; so in all calls below.
+        // SAFETY: `open` returned the endpoint and it is not closed yet; the same holds for all calls below.
         match unsafe { prepare(self.end) } {
             0 => Ok(()),
             returned => Err(errno(returned as isize)),
@@ -165,7 +165,7 @@ impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        // SAFETY: see `prepare`; the bytes can be read until the call returns.
+        // SAFETY: see `prepare`; the bytes are readable until the call returns.
         outcome(
             unsafe { (self.calls.send)(self.end, bytes.as_ptr().cast(), bytes.len()) },
             bytes.len(),
@@ -175,23 +175,23 @@ impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
         let most = bytes.len();
-        // SAFETY: see `prepare`; the bytes can be written until the call returns.
+        // SAFETY: see `prepare`; the bytes are writable until the call returns.
         outcome(unsafe { (self.calls.recv)(self.end, bytes.as_mut_ptr().cast(), most) }, most)
     }
 
     fn disown(self) {
         let disown = self.calls.disown.unwrap_or(self.calls.close);
         let end = self.end;
-        // Disowning takes the place of closing.
+        // `disown` replaces `close`.
         std::mem::forget(self);
-        // SAFETY: see `prepare`; nothing is done with the end afterwards.
+        // SAFETY: see `prepare`; the endpoint is not used afterwards.
         unsafe { disown(end) }
     }
 }
 
 impl<const KEEPS: bool> Drop for LibraryEnd<KEEPS> {
     fn drop(&mut self) {
-        // SAFETY: see `prepare`; nothing is done with the end afterwards.
+        // SAFETY: see `prepare`; the endpoint is not used afterwards.
         unsafe { (self.calls.close)(self.end) }
     }
 }

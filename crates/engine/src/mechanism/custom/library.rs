@@ -1,4 +1,4 @@
-//! A library: loaded, and held against the header before anything in it is used.
+//! Loads a library and checks it against the header before anything in it is used.
 
 use std::error::Error as _;
 use std::ffi::CStr;
@@ -8,39 +8,40 @@ use libloading::Library;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::abi::{ABI, ENTRY, Entry, KEEPS_BOUNDARIES, ONE_THREAD, Open, TWO_THREADS, Table};
-use crate::mechanism::custom::abi::Calls;
-use crate::mechanism::custom::silence_stdout::Muted;
+use super::abi::{
+    ABI, Calls, ENTRY, Entry, KEEPS_BOUNDARIES, ONE_THREAD, Open, TWO_THREADS, Table,
+};
+use super::silence_stdout::Muted;
 use crate::privilege::Unprivileged;
 
-/// Longest text that is taken from a library.
+/// Maximum length of a text taken from a library, characters.
 const LONGEST_WORDS: usize = 200;
 
-/// What a library says of itself.
+/// Facts that a library reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LibraryFacts {
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: String,
     /// Whether one receive returns one message.
     pub keeps_boundaries: bool,
-    /// Whether its two ends may be used by two threads of one process.
+    /// Whether two threads of one process may use the two endpoints.
     pub two_threads: bool,
-    /// Whether one thread may use both ends, none of which then waits.
+    /// Whether one thread may use both endpoints, neither of which then blocks.
     pub one_thread: bool,
 }
 
-/// What the library at `path` says of itself. It is loaded into this process, which it may take down:
-/// for a process of its own.
+/// Returns the facts that the library at `path` reports. Loads the library into this process, which it may
+/// crash: call it in a separate process.
 ///
 /// # Errors
-/// Why it cannot be used, in words.
+/// The reason why the library cannot be used, as text.
 pub fn library_facts(path: &Path) -> Result<LibraryFacts, String> {
     let unprivileged = Unprivileged::new().map_err(|failure| failure.to_string())?;
     let _muted = Muted::new().map_err(|errno| format!("no output to mute: {errno}"))?;
     load(path, unprivileged).map(Loaded::facts)
 }
 
-/// A library whose table has all that it must have. It is never unloaded.
+/// A library whose table has every required entry. It is never unloaded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
     pub(super) open: Open,
@@ -49,37 +50,38 @@ pub(super) struct Loaded {
     about: Option<&'static CStr>,
 }
 
-/// Loads the library at `path`, whose code runs from then on: the capabilities of the program's file are none of its
-/// business.
+/// Loads the library at `path`. Its code runs from then on, so the caller must have dropped the capabilities
+/// of the program's file first ([`Unprivileged`]).
 ///
 /// # Errors
-/// Why it cannot be used, in words.
+/// The reason why the library cannot be used, as text.
 pub(super) fn load(path: &Path, _: Unprivileged) -> Result<Loaded, String> {
-    // SAFETY: whoever names a library asks for its code to be run; what it does is the library's own
-    // affair, and nothing of this process is promised to it.
+    // SAFETY: the user who names a library asks for its code to run. The library is responsible for what it
+    // does; nothing in this process relies on its behavior.
     let library = unsafe { Library::new(path) }.map_err(|error| unloaded(&error))?;
     let library: &'static Library = Box::leak(Box::new(library));
-    // SAFETY: the type is the one the header gives to a function of this name.
+    // SAFETY: the type is the one that the header gives to the function of this name.
     let entry = unsafe { library.get::<Entry>(ENTRY) }
         .map_err(|_| "it has no function ipcperf_mechanism".to_owned())?;
-    // SAFETY: the header has the function return null or a table that is never changed or freed.
+    // SAFETY: the header requires the function to return null or a table that is never changed or freed.
     let table = unsafe { entry().as_ref() }
         .ok_or_else(|| "its ipcperf_mechanism returned nothing".to_owned())?;
     checked(table)
 }
 
-/// What the system says of what it cannot load, which stands behind what `libloading` does.
+/// Returns the dynamic loader's own message, which is the source of the error of `libloading`.
 fn unloaded(error: &libloading::Error) -> String {
     plain(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
-/// Holds a table against the header. The number comes first: with another all else is elsewhere.
+/// Checks a table against the header. The ABI number is checked first: with another number, the layout of the
+/// rest differs.
 fn checked(table: &'static Table) -> Result<Loaded, String> {
     if table.abi != ABI {
         return Err(format!("it was made for IPCPERF_ABI {}, and this is {ABI}", table.abi));
     }
     let none = |name: &str| format!("its table has no {name}");
-    // SAFETY: the header has it be null or a string that is never changed or freed.
+    // SAFETY: the header requires it to be null or a string that is never changed or freed.
     let about = (!table.about.is_null()).then(|| unsafe { CStr::from_ptr(table.about) });
     Ok(Loaded {
         open: table.open.ok_or_else(|| none("open"))?,
@@ -111,13 +113,13 @@ impl Loaded {
     }
 }
 
-/// A stranger's words, fit for one line.
+/// Cleans untrusted text so that it fits on one line.
 pub(crate) fn plain(words: &str) -> String {
     let spaced = |letter: char| if letter.is_control() { ' ' } else { letter };
     words.trim().chars().map(spaced).take(LONGEST_WORDS).collect()
 }
 
-/// What a call of a library says: a count up to `most`, or the system's number for an error, negated.
+/// Interprets the return value of a library call: a count of at most `most`, or a negated error number.
 #[inline]
 pub(super) fn outcome(returned: isize, most: usize) -> Result<usize, Errno> {
     match usize::try_from(returned) {
@@ -127,7 +129,7 @@ pub(super) fn outcome(returned: isize, most: usize) -> Result<usize, Errno> {
     }
 }
 
-/// Numbers that the system does not have are told as a breach of the protocol.
+/// Converts a negated error number. Numbers that Linux does not define become `EPROTO`.
 #[cold]
 pub(super) fn errno(returned: isize) -> Errno {
     match i32::try_from(returned) {

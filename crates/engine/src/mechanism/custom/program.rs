@@ -1,8 +1,8 @@
-//! A program of one's own, `exec:PROGRAM`: started once for each party, told what to do line by line.
+//! Custom program, `exec:PROGRAM`: started once for each peer and controlled by lines of text.
 //!
-//! Its loops are its own, so the worker only leads: it tells both parties to begin a phase, hears when
-//! each says it began and ended, and goes on until the phase that counts. The words are in
-//! `docs/your-own-mechanism.md`.
+//! The program runs its own loops, so the worker only coordinates: it tells both peers to begin a phase,
+//! waits until each reports when it began and ended, and repeats until the phase that counts.
+//! `docs/your-own-mechanism.md` describes the protocol.
 
 mod party;
 mod talk;
@@ -29,18 +29,17 @@ use crate::mechanism::{Scratch, own_mechanism};
 use crate::privilege::Unprivileged;
 use crate::worker::calibration::Calibration;
 use crate::worker::counter_fds::Dials;
-use crate::worker::gate;
-use crate::worker::gate::{Gathering, Player, PlayerExtent};
+use crate::worker::gate::{self, Gathering, Player, PlayerExtent};
 use crate::worker::steal_ns;
 use crate::workload::Extent;
 
-/// How long the cache-line probe before and after a run lasts.
+/// Duration of the cache-line probe before and after a run.
 const PROBE: Duration = Duration::from_millis(5);
-/// How long the other party gets to say what it met, once one has failed.
+/// Time that the other peer has to report its failure once one peer has failed.
 const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Carries out `spec` with the program it names.
-pub(crate) fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> Report {
+/// Executes `spec` with the program that it names.
+pub(super) fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> Report {
     match measured(spec) {
         Ok(measurement) => Report::Measured(Box::new(measurement)),
         Err(failure) => Report::Failed(failure),
@@ -49,10 +48,10 @@ pub(crate) fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> Report {
 
 fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
     Unprivileged::new()?;
-    // Before there is a folder: until then the death of the command ends this process, so that its parent is the
-    // command. Afterwards it does not.
+    // Must precede the creation of the folder. Until then the death of the command ends this process, so the
+    // parent is certain to be the command; afterwards it does not.
     let command = command()?;
-    // It lasts as long as the programs, and goes after them.
+    // Declared before the programs so that it is dropped after them.
     let folder = Scratch::new()?;
     let mut pair = Pair::start(spec, folder.folder(), command)?;
     let cpus = spec.cpus.map_or(Vec::new(), Vec::from);
@@ -76,8 +75,8 @@ fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
     Ok(Measurement { steal_ns, dials, cacheline_round_trip_ns: probes, ..measured })
 }
 
-/// The command that waits for this worker, as a descriptor that is readable once it is dead: the folder must go then,
-/// too, so its death is seen, not suffered.
+/// Returns a descriptor of the waiting command that becomes readable once the command is dead. The worker
+/// must outlive the command to remove the folder, so it watches for that death instead of dying with it.
 fn command() -> Result<OwnedFd, Failure> {
     let parent = getppid().ok_or_else(gone)?;
     let command =
@@ -85,20 +84,21 @@ fn command() -> Result<OwnedFd, Failure> {
     if getppid() == Some(parent) { Ok(command) } else { Err(gone()) }
 }
 
-/// The distance of the CPUs, from two threads of the worker while the programs wait.
+/// Returns the cache-line round trip between the CPUs, in ns, measured by two threads of the worker while the
+/// programs wait.
 fn probe(spec: &RunSpec) -> Option<f64> {
     let cpus = spec.cpus.filter(|_| nearness(spec) == Nearness::Apart)?;
     round_trip_between_ns(cpus, PROBE).ok()
 }
 
-/// From just before the first byte was sent to just after the last was received.
+/// Interval from just before the first byte is sent to just after the last is received.
 #[derive(Clone, Copy)]
 struct Span {
     began_ns: u64,
     ended_ns: u64,
 }
 
-/// One phase, over.
+/// A finished phase.
 struct Phase {
     span: Span,
     messages: u64,
@@ -134,11 +134,11 @@ impl Phase {
     }
 }
 
-/// Both parties, the sender first, and the command that waits for them.
+/// Both peers, the sender first, and the command that waits for them.
 struct Pair {
     parties: [Party; 2],
     command: OwnedFd,
-    /// What whoever watches wants read around each phase.
+    /// Counters that an observer wants read before and after each phase.
     dials: [Dials; 2],
 }
 
@@ -154,7 +154,7 @@ impl Pair {
         Ok(Self { parties, command, dials: [Dials::default(), Dials::default()] })
     }
 
-    /// Tells both what they are to do, and hears that they are ready for it.
+    /// Sends both peers their case and waits until they are ready for it.
     fn prepare(&mut self, spec: &RunSpec) -> Result<(), Failure> {
         for party in &mut self.parties {
             let folder = party.folder.display().to_string();
@@ -176,7 +176,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Returns when whoever watches is ready: the programs are, but for their first phase.
+    /// Waits until the observer is ready. The programs are ready by then, but have not run their first phase.
     fn wait_at_gate(&mut self, spec: &RunSpec) -> Result<(), Failure> {
         if spec.gate == Gate::Open {
             return Ok(());
@@ -192,12 +192,12 @@ impl Pair {
         Ok(())
     }
 
-    /// Has both move what `extent` says.
+    /// Lets both peers transfer `extent`.
     fn phase(&mut self, spec: &RunSpec, extent: Extent) -> Result<Phase, Failure> {
         let before = self.parties.each_ref().map(Party::books);
         self.dials.iter_mut().for_each(Dials::read_before);
         let told_ns = now_ns();
-        // The receiver first: it is the one that waits.
+        // Starts the receiver first: it is the one that waits.
         for party in self.parties.iter_mut().rev() {
             party.tell(&talk::go(extent));
         }
@@ -220,7 +220,8 @@ impl Pair {
         Ok(Phase { span, messages: extent.messages, roles: roles.collect::<Result<_, _>>()? })
     }
 
-    /// Hears one answer of each that `wanted` takes, or the failure that explains the others.
+    /// Waits for one answer from each peer that `wanted` accepts, or returns the failure that explains the
+    /// others.
     fn hear<T>(&mut self, wanted: impl Fn(Answer) -> Option<T>) -> Result<[T; 2], Failure> {
         let (mut answers, mut met) = ([None, None], Vec::new());
         let mut waiting = vec![0, 1];
@@ -238,7 +239,8 @@ impl Pair {
             }
             waiting.retain(|&other| other != index);
         }
-        // The first of the weightiest: of several that went alike, the others are effects.
+        // The sort is stable: of failures with equal weight, the first is the cause and the others are
+        // effects.
         met.sort_by_key(|one: &Met| one.cause);
         match (answers, met.into_iter().next()) {
             ([Some(sender), Some(receiver)], None) => Ok([sender, receiver]),
@@ -247,7 +249,7 @@ impl Pair {
         }
     }
 
-    /// Which of `waiting` can be read from; `None` when `limit` has passed.
+    /// Returns the index in `waiting` of a peer that can be read from; `None` once `limit` has passed.
     fn next(&self, waiting: &[usize], limit: Option<&Timespec>) -> Result<Option<usize>, Failure> {
         loop {
             let ends = waiting.iter().map(|&index| &self.parties[index].control);
@@ -273,7 +275,7 @@ impl Pair {
         }
     }
 
-    /// Ends both in peace.
+    /// Ends both programs in an orderly way.
     fn dismiss(&mut self) {
         for party in &mut self.parties {
             party.tell("end\n");
@@ -284,8 +286,8 @@ impl Pair {
     }
 }
 
-/// When the sender began and when the party that has the last of `extent` ended, which must have all of
-/// it.
+/// Returns the interval from the sender's start to the end of the peer that handles the last byte of
+/// `extent`, and checks that this peer has all messages.
 fn settled(done: &[Done; 2], spec: &RunSpec, extent: Extent) -> Result<Span, Failure> {
     let (role, last) = match spec.workload.is_answered() {
         true => ("sender", done[0]),
@@ -302,7 +304,7 @@ fn settled(done: &[Done; 2], spec: &RunSpec, extent: Extent) -> Result<Span, Fai
     })
 }
 
-/// That a program whose loop has no marks is not to be watched: instruments tell the timed part by them.
+/// Refuses to observe a program whose loop has no marks: instruments find the timed part by them.
 fn check_marks(spec: &RunSpec, ready: &[Ready; 2]) -> Result<(), Failure> {
     if spec.gate == Gate::Open || ready.iter().all(|one| one.marks == Marks::Yes) {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Descriptors 0 and 1 kept from a library, which may read and print: the command speaks and listens there.
+//! Keeps descriptors 0 and 1 away from a library, which may read and print: the worker talks to the command
+//! through them.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -8,8 +9,8 @@ use rustix::io::Errno;
 use crate::mechanism::sysv::outcome;
 use crate::worker::{keep_streams, output};
 
-/// While this lives, what is printed to standard output is lost and standard input is empty, for this process and the
-/// parties that it forks. The worker's own streams are kept elsewhere.
+/// Guard that discards standard output and empties standard input, for this process and the peers that it
+/// forks. The worker's own streams are kept under other descriptors.
 #[derive(Debug)]
 pub(super) struct Muted(());
 
@@ -26,15 +27,16 @@ impl Muted {
 
 impl Drop for Muted {
     fn drop(&mut self) {
-        // SAFETY: null asks for all streams of C; what they hold back must not come out later.
+        // SAFETY: a null pointer flushes all output streams of C. What they have buffered must not appear
+        // later.
         unsafe { libc::fflush(std::ptr::null_mut()) };
-        // It was the standard output before, and can be it again.
+        // It was standard output before, so it can become standard output again.
         let _ = put(output().as_raw_fd(), libc::STDOUT_FILENO);
     }
 }
 
-/// Has the number `to` stand for what `from` stands for.
+/// Makes descriptor `to` a duplicate of descriptor `from`.
 fn put(from: i32, to: i32) -> Result<(), Errno> {
-    // SAFETY: it takes two numbers; what uses a standard stream finds an open descriptor throughout.
+    // SAFETY: `dup2` takes two numbers, and users of a standard stream see an open descriptor throughout.
     outcome(unsafe { libc::dup2(from, to) }).map(drop)
 }

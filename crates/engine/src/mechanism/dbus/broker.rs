@@ -1,7 +1,7 @@
-//! `via=broker`: a dbus-broker of the run's own, driven as its launcher would drive it.
+//! `via=broker`: a private dbus-broker for the run, controlled as its launcher would control it.
 //!
-//! It is told of the listening socket and of the policy by a method call on a socket that it
-//! inherits: `org.bus1.DBus.Broker`, as in `src/launch/launcher.c` of its sources.
+//! A method call on an inherited socket passes the listening socket and the policy to it:
+//! `org.bus1.DBus.Broker`, as in `src/launch/launcher.c` of its source.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -19,19 +19,19 @@ use crate::channel::Setup;
 use crate::mechanism::Scratch;
 
 const PROGRAM: Program = Program { name: "dbus-broker", package: "dbus-broker" };
-/// What each user may have under way, bytes; it counts in 32 bits.
+/// Limit on the bytes that each user may have in flight; dbus-broker counts in 32 bits.
 const MOST_BYTES: &str = "4000000000";
-/// It takes one for granted; nobody asks for it.
+/// Machine ID. dbus-broker requires one, but nothing reads it here.
 const MACHINE: &str = "00000000000000000000000000000001";
 
-/// Whether the program is here.
+/// Checks that the program is installed.
 pub(super) fn available() -> Result<(), Unavailable> {
     PROGRAM.available()
 }
 
-/// Starts it, hands it a listening socket, and connects both parties.
+/// Starts the broker, passes it a listening socket, and connects both peers.
 pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
-    // Once both are connected nobody needs a name in the file system any more.
+    // The socket needs its name in the file system only until both peers are connected.
     let folder = Scratch::new()?;
     let socket = folder.path("bus");
     let listener = UnixListener::bind(&socket).map_err(|error| failed("bind", &error))?;
@@ -46,7 +46,7 @@ pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
     to_bus(&socket, pid)
 }
 
-/// Has the broker listen on `listener` and let everyone do everything.
+/// Makes the broker listen on `listener` and allow everything to everyone.
 fn drive(socket: UnixStream, listener: &UnixListener) -> zbus::Result<Controller> {
     let runtime = current_thread()?;
     let path = ObjectPath::from_static_str_unchecked("/org/bus1/DBus/Listener/0");

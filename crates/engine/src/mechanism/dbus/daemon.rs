@@ -1,4 +1,4 @@
-//! `via=daemon`: a dbus-daemon of the run's own.
+//! `via=daemon`: a private dbus-daemon for the run.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::mechanism::Scratch;
 
 const PROGRAM: Program = Program { name: "dbus-daemon", package: "dbus-daemon" };
 
-/// Whether the program is here.
+/// Checks that the program is installed.
 pub(super) fn available() -> Result<(), Unavailable> {
     PROGRAM.available()
 }
 
-/// Starts it, waits until it listens, and connects both parties.
+/// Starts the daemon, waits until it listens, and connects both peers.
 pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
-    // Once both are connected nobody needs a name in the file system any more.
+    // The socket needs its name in the file system only until both peers are connected.
     let folder = Scratch::new()?;
     let (socket, configuration) = (folder.path("bus"), folder.path("bus.conf"));
     std::fs::write(&configuration, configured(&socket))
@@ -31,7 +31,7 @@ pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
     command.stdout(Stdio::piped());
     let log = folder.path("log");
     let pid = process::start(command, setup.cpus, &log, None, |child| {
-        // It prints its address when it listens.
+        // The daemon prints its address once it listens.
         let mut address = String::new();
         let output = child.stdout.take();
         output.map(|output| BufReader::new(output).read_line(&mut address));
@@ -45,8 +45,8 @@ fn silent(log: &Path) -> Failure {
     Failure::new(FailureKind::SetUp, format!("dbus-daemon ended before it listened: {said}"))
 }
 
-/// Anyone who can reach the socket may do anything, and nothing is scarce: a message may have the 128
-/// MiB of the specification, and all that the parties let gather fits.
+/// Returns a configuration in which anyone who can reach the socket may do anything and no limit binds: a
+/// message may have the 128 MiB of the specification, and everything that the peers can have in flight fits.
 fn configured(socket: &Path) -> String {
     let path = escaped(socket);
     format!(
@@ -73,8 +73,8 @@ fn configured(socket: &Path) -> String {
     )
 }
 
-/// `path` as an address of D-Bus has it: all but some bytes as `%` and two digits. So none is left
-/// that means something to XML.
+/// Escapes `path` for a D-Bus address: all but a few safe bytes become `%` and two hex digits. No byte with a
+/// meaning in XML remains.
 fn escaped(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_/.*".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();

@@ -1,35 +1,35 @@
-//! The two sockets of a conversation, connected before the fork.
+//! The two sockets of a connection, connected before the fork.
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use ipcperf_model::{Failure, FailureKind};
 
-/// What is open before the parties part.
+/// Resources that are open before the peers are separated.
 #[derive(Debug)]
 pub(super) struct Link {
-    /// The sender's socket and the receiver's.
+    /// Sockets of the sender and of the receiver.
     pub(super) sockets: [UnixStream; 2],
-    /// Who each is on it.
+    /// Role of each peer on its socket.
     pub(super) seats: [Seat; 2],
-    /// The process between them.
+    /// Process ID of the broker between them.
     pub(super) broker: Option<u32>,
 }
 
-/// Who an end is to the one at the other end of its socket.
+/// Role of an endpoint towards the other end of its socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seat {
-    /// Speaks to a bus, and by it to the receiver.
+    /// Talks to a bus, and through it to the receiver.
     Caller,
-    /// Speaks to a bus, on which it has the receiver's name.
+    /// Talks to a bus, on which it owns the receiver's name.
     Callee,
-    /// Speaks to the receiver.
+    /// Talks to the receiver directly.
     PeerCaller,
-    /// Is spoken to by the sender, and plays the server's part in the handshake.
+    /// Is called by the sender directly, and acts as the server in the handshake.
     PeerCallee,
 }
 
-/// Connects both parties to the bus at `path`, which process `broker` keeps.
+/// Connects both peers to the bus at `path`, which process `broker` runs.
 pub(super) fn to_bus(path: &Path, broker: u32) -> Result<Link, Failure> {
     let connect = || UnixStream::connect(path).map_err(|error| failed("connect", &error));
     Ok(Link {
@@ -39,12 +39,12 @@ pub(super) fn to_bus(path: &Path, broker: u32) -> Result<Link, Failure> {
     })
 }
 
-/// A step of setting up that the system refused.
+/// Returns the failure of a setup step that the system refused.
 pub(super) fn failed(step: &str, error: &std::io::Error) -> Failure {
     let failure = Failure::new(FailureKind::SetUp, step);
     match error.raw_os_error() {
         Some(number) => Failure { errno: Some(number), ..failure },
-        // Said by the standard library, not the system: a path that is too long for a socket.
+        // The standard library, not the system, reports this: the path is too long for a socket.
         None => Failure::new(FailureKind::SetUp, format!("{step}: {error}"))
             .with_remedy("set TMPDIR to a shorter path"),
     }

@@ -1,4 +1,4 @@
-//! Opens a conversation as the option `via` says.
+//! Opens a connection as the option `via` says.
 
 use std::os::unix::net::UnixStream;
 
@@ -8,7 +8,7 @@ use super::link::{Link, Seat, failed};
 use super::{broker, daemon};
 use crate::channel::Setup;
 
-/// Opens what the option `via` names.
+/// Opens the connection that the option `via` selects.
 pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
     match setup.option(super::VIA.name, super::VIA.default) {
         "peer" => peer(),

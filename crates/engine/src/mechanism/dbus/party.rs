@@ -1,5 +1,4 @@
-//! One party's side of a conversation: a connection of zbus, and the loop that drives it on the
-//! party's own thread.
+//! One peer's side of a connection: a zbus connection, and the loop that drives it on the peer's own thread.
 
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -16,19 +15,19 @@ use zbus::{Connection, Error, Guid, Message, MessageStream};
 use super::RECEIVER;
 use super::link::Seat;
 
-/// A connection that was taken up, and what drives it.
+/// An established connection and the runtime that drives it.
 #[derive(Debug)]
 pub(super) struct Party {
-    // Dropped before what they are driven by.
+    // Fields are dropped in order: these must go before the runtime that drives them.
     messages: MessageStream,
     connection: Connection,
     runtime: Runtime,
-    /// Whom its calls go to, where there is a bus.
+    /// Destination of calls, if there is a bus.
     receiver: Option<&'static str>,
 }
 
 impl Party {
-    /// Takes up the conversation on `socket`: the handshake, and on a bus its greeting.
+    /// Establishes the connection on `socket`: the handshake, and on a bus also its greeting.
     pub(super) fn join(socket: UnixStream, seat: Seat) -> Result<Self, Errno> {
         let runtime = current_thread().map_err(|error| io_errno(&error))?;
         let connection = runtime.block_on(connect(socket, seat)).map_err(errno)?;
@@ -37,7 +36,7 @@ impl Party {
         Ok(Self { messages, connection, runtime, receiver })
     }
 
-    /// A call to the other party, still without a body.
+    /// Creates a call to the other peer, still without a body.
     pub(super) fn call(
         &self,
         object: &'static str,
@@ -50,8 +49,8 @@ impl Party {
         }
     }
 
-    /// Sends `message`; what arrives meanwhile is taken in. Nearly always there is room for it: then
-    /// there is nothing to wait for, and entering the runtime would cost more than it does.
+    /// Sends `message`; messages that arrive meanwhile are queued. There is nearly always room, and then
+    /// nothing to wait for: entering the runtime would cost more than the send itself.
     #[inline]
     pub(super) fn send(&self, message: &Message) -> Result<(), Errno> {
         let mut sending = pin!(self.connection.send(message));
@@ -62,8 +61,7 @@ impl Party {
         sent.map_err(errno)
     }
 
-    /// Waits for the next message of type `wanted`. Signals, with which a bus tells of names, are
-    /// passed over.
+    /// Waits for the next message of type `wanted`. Skips signals, with which a bus announces names.
     #[inline]
     pub(super) fn next(&mut self, wanted: Type) -> Result<Message, Errno> {
         let Self { messages, runtime, .. } = self;
@@ -73,7 +71,7 @@ impl Party {
                 match message.message_type() {
                     got if got == wanted => return Ok(message),
                     Type::Signal => {}
-                    // The bus says that the other party has left it.
+                    // The bus reports that the other peer has disconnected.
                     Type::Error => return Err(Errno::CONNRESET),
                     Type::MethodCall | Type::MethodReturn => return Err(Errno::PROTO),
                 }
@@ -82,7 +80,7 @@ impl Party {
     }
 }
 
-/// A runtime without a thread of its own.
+/// Creates a runtime without a thread of its own.
 pub(super) fn current_thread() -> std::io::Result<Runtime> {
     runtime::Builder::new_current_thread().enable_io().build()
 }
@@ -97,13 +95,13 @@ async fn connect(socket: UnixStream, seat: Seat) -> zbus::Result<Connection> {
     }
 }
 
-/// A connection to be made on `socket`, within a runtime.
+/// Starts to build a connection on `socket`. Must be called within a runtime.
 pub(super) fn on(socket: UnixStream) -> zbus::Result<Builder<'static>> {
     socket.set_nonblocking(true)?;
     Ok(Builder::unix_stream(tokio::net::UnixStream::from_std(socket)?))
 }
 
-/// What comes nearest to `error` among the system's numbers.
+/// Maps `error` to the closest system error number.
 #[cold]
 #[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
 pub(in crate::mechanism) fn errno(error: Error) -> Errno {

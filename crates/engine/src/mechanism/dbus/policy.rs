@@ -1,20 +1,20 @@
-//! The policy that a dbus-broker is given: everyone may do everything.
+//! The policy given to a dbus-broker: everyone may do everything.
 //!
-//! Its type is that of `policy_export` in `src/launch/policy.c` and `policy_type` in
-//! `src/bus/policy.c` of dbus-broker, from version 32 on.
+//! Its type is that of `policy_export` in `src/launch/policy.c` and `policy_type` in `src/bus/policy.c` of
+//! dbus-broker, version 32 and later.
 
-/// What applies from which rule on: whether it is allowed, and how much that weighs.
+/// Verdict of a rule: whether it allows, and its priority.
 type Verdict = (bool, u64);
-/// A rule for names: verdict, whether it is for a prefix, the name.
+/// Rule for owning names: verdict, whether the name is a prefix, name.
 type Own = (bool, u64, bool, &'static str);
-/// A rule for messages: verdict; name, path, interface, member; type, broadcast; least and most
-/// descriptors. Empty and 0 mean any.
+/// Rule for messages: verdict; name, path, interface, member; type, broadcast; minimum and maximum number of
+/// descriptors. Empty strings and 0 match anything.
 type Message =
     (bool, u64, &'static str, &'static str, &'static str, &'static str, u32, u32, u64, u64);
-/// Whether one may connect; then the rules for owning names, for sending, for receiving.
+/// Rules of a batch: verdict on connecting; rules for owning names, for sending, for receiving.
 type Batch = (bool, u64, Vec<Own>, Vec<Message>, Vec<Message>);
-/// Rules by user, by group and range of users, labels of names, whether AppArmor is asked, and what
-/// the bus is called there.
+/// Rules by user, rules by range of users or groups, labels of names, whether AppArmor is enabled, and the
+/// name of the bus there.
 pub(super) type Policy = (
     Vec<(u32, Batch)>,
     Vec<(bool, u32, u32, Batch)>,
@@ -23,7 +23,7 @@ pub(super) type Policy = (
     &'static str,
 );
 
-/// The number of the user that stands for all that no rule names.
+/// User number that stands for every user without a rule.
 const ANYONE: u32 = u32::MAX;
 
 pub(super) fn allow_all() -> Policy {

@@ -1,4 +1,4 @@
-//! The process between the parties: started by the worker, on the parties' CPUs, gone with it.
+//! The broker process between the peers: started by the worker, on the peers' CPUs, and killed with it.
 
 use std::fs::File;
 use std::io;
@@ -21,14 +21,14 @@ use super::link::failed;
 use crate::placement::confine;
 use crate::signals::restore_file_size;
 
-/// How long a process gets to be gone, once its sockets are closed.
+/// Time that the process has to exit once its sockets are closed.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// A program that may not be installed.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) name: &'static str,
-    /// The package of Debian and its like that has it.
+    /// Debian package that contains it.
     pub(super) package: &'static str,
 }
 
@@ -52,14 +52,14 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && is_executable(file.permissions().mode()))
 }
 
-/// The worker's side of the socket on which a dbus-broker is driven, which ends when that is closed.
+/// The worker's end of the socket that controls a dbus-broker. The broker exits when this is closed.
 #[derive(Debug)]
 pub(super) struct Controller {
     pub(super) _connection: Connection,
     pub(super) _runtime: Runtime,
 }
 
-/// A process that is killed and reaped when this is dropped.
+/// A process that is killed and reaped on drop.
 #[derive(Debug)]
 struct Broker {
     child: Child,
@@ -68,21 +68,22 @@ struct Broker {
 
 impl Drop for Broker {
     fn drop(&mut self) {
-        // One that is gone needs no signal; it is reaped all the same.
+        // A process that has exited needs no signal, but must still be reaped.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// There is one run in a worker, and so one broker. It outlives both ends, which the parties drop.
+/// The broker of the run. A worker executes one run, so there is only one. It outlives both endpoints, which
+/// the peers drop.
 static BROKER: Mutex<Option<Broker>> = Mutex::new(None);
 
 fn broker() -> MutexGuard<'static, Option<Broker>> {
     BROKER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts `command` on `cpus`, its complaints going to the file `log`, and returns its number once
-/// `await_ready` has. A `socket` is handed down as its controller.
+/// Starts `command` on `cpus`, with standard error going to the file `log`. Returns its process ID once
+/// `await_ready` has returned. If `socket` is given, the process inherits it as its controller.
 pub(super) fn start(
     mut command: Command,
     cpus: Option<[u32; 2]>,
@@ -97,7 +98,7 @@ pub(super) fn start(
         command.arg("--controller").arg(socket.as_raw_fd().to_string()).stdout(Stdio::null());
     }
     let worker = getpid();
-    // SAFETY: between fork and exec the closure makes system calls alone and allocates nothing.
+    // SAFETY: between fork and exec the closure only makes system calls and does not allocate.
     unsafe { command.pre_exec(move || become_broker(worker, cpus, socket.as_ref())) };
     let child = command.spawn().map_err(|error| failed(&format!("starting {name}"), &error))?;
     let pid = child.id();
@@ -106,7 +107,7 @@ pub(super) fn start(
     Ok(pid)
 }
 
-/// In the new process: it dies with the worker, whatever happens, and stays on its CPUs.
+/// Prepares the new process: it dies with the worker in any case and stays on its CPUs.
 fn become_broker(worker: Pid, cpus: Option<[u32; 2]>, socket: Option<&OwnedFd>) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() != Some(worker) {
@@ -122,15 +123,15 @@ fn become_broker(worker: Pid, cpus: Option<[u32; 2]>, socket: Option<&OwnedFd>) 
     Ok(())
 }
 
-/// Keeps the socket on which the broker is driven open until it is ended.
+/// Keeps the controlling socket open until the broker is ended.
 pub(super) fn keep(controller: Controller) {
     if let Some(broker) = &mut *broker() {
         broker.controller = Some(controller);
     }
 }
 
-/// Ends the broker of the run, if it had one. Where the broker died, that explains what the parties
-/// met.
+/// Ends the broker of the run, if there is one. If the broker died, its death replaces the peers' failure,
+/// which it explains.
 pub(super) fn end(report: Report) -> Report {
     match (report, broker().take()) {
         (Report::Failed(failure), Some(mut broker)) if failure.what != FailureKind::Died => {
@@ -141,7 +142,7 @@ pub(super) fn end(report: Report) -> Report {
 }
 
 impl Broker {
-    /// How it died, where it did by a signal, or will within a moment.
+    /// Returns the broker's death by a signal, if that has happened or happens within [`GRACE`].
     fn death(&mut self) -> Option<Failure> {
         let end = Instant::now() + GRACE;
         let mut status = None;
@@ -155,7 +156,7 @@ impl Broker {
     }
 }
 
-/// The last line of `log`, which tells why a process ended.
+/// Returns the last line of `log`, which usually explains why a process ended.
 pub(super) fn last_words(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     text.trim_end().lines().next_back().unwrap_or("without a word").to_owned()

@@ -1,17 +1,17 @@
-//! How many calls of a stream may be out: daemon and library queue without bound.
+//! Limits how many calls of a stream are in flight: the daemon and the library queue without bound.
 
 use super::Reply;
 
-/// Calls that are out at most.
+/// Maximum number of calls in flight.
 const MOST: u64 = 16;
-/// Bytes that are out at most; two messages always may be.
+/// Maximum number of bytes in flight; two messages are always allowed.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What is known of the calls of a stream. Of every `most / 2` the last asks for a reply; replies
-/// come in order, and each says that all calls up to its own have arrived.
+/// State of the calls of a stream. The last of every `most / 2` calls asks for a reply. Replies come in
+/// order, and each acknowledges all calls up to its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// An even number.
+    /// Maximum number of calls in flight, even.
     most: u64,
     sent: u64,
     acknowledged: u64,
@@ -23,7 +23,7 @@ impl Window {
         Self { most, sent: 0, acknowledged: 0 }
     }
 
-    /// How many may be out.
+    /// Returns the maximum number of calls in flight.
     #[allow(clippy::cast_possible_truncation, reason = "16 at most")]
     pub(super) const fn most(&self) -> usize {
         self.most as usize
@@ -33,12 +33,12 @@ impl Window {
         self.sent - self.acknowledged >= self.most
     }
 
-    /// A reply has come.
+    /// Counts a reply that has arrived.
     pub(super) const fn acknowledge(&mut self) {
         self.acknowledged += self.most / 2;
     }
 
-    /// Counts the next call, and says whether it asks for a reply.
+    /// Counts the next call and returns whether it asks for a reply.
     pub(super) fn next(&mut self) -> Reply {
         self.sent += 1;
         let is_asked = self.sent.is_multiple_of(self.most / 2);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever waits when the window is full waits for a reply that was asked for.
+        /// A sender that waits because the window is full has a reply to wait for.
         #[test]
         fn a_full_window_has_a_reply_to_come(bytes in 0_u64..1 << 28, calls in 1_u64..200) {
             let (mut window, mut to_come) = (Window::for_messages_of(bytes), 0_u64);

@@ -1,4 +1,4 @@
-//! The sender's side: it calls.
+//! The sender's side, which makes the calls.
 
 use std::future::{Ready, ready};
 use std::io;
@@ -20,16 +20,16 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
 use super::codec::AsTheyAre;
+use super::frame_counter::{Wire, Written};
 use super::{STREAMING, UNARY, Work, current_thread, errno, socket_in};
-use crate::mechanism::grpc::frame_counter::{Wire, Written};
 
-/// Bytes in front of each message: whether it is compressed, and its length.
+/// Length of the gRPC prefix of each message, bytes: compression flag and message length.
 const PREFIX_BYTES: u64 = 5;
 
-/// A client with its connection, and what drives it.
+/// A client with its connection, and the runtime that drives it.
 #[derive(Debug)]
 pub(super) struct Client {
-    // Dropped before what it is driven by.
+    // Fields are dropped in order: this must go before the runtime that drives it.
     talk: Talk,
     written: Arc<Written>,
     runtime: Runtime,
@@ -37,9 +37,9 @@ pub(super) struct Client {
 
 #[derive(Debug)]
 enum Talk {
-    /// In calls that are answered one by one; the next, where it was not made yet.
+    /// Calls that are answered one by one, and the next message if its call has not been made yet.
     Asking { grpc: Grpc<Channel>, next: Option<Bytes> },
-    /// In one call, whose body takes messages from a queue; bytes that were put there.
+    /// One call whose body takes messages from a queue, and the number of bytes queued so far.
     Telling { queue: mpsc::Sender<Bytes>, bytes: u64 },
 }
 
@@ -50,7 +50,7 @@ impl Client {
         let wire = Wire::of_client(socket_in(&runtime, socket)?);
         let written = wire.written();
         let connector = Once(Some(TokioIo::new(wire)));
-        // The name of nobody, which the protocol asks for.
+        // HTTP/2 requires a host name; nothing resolves it.
         let endpoint = Endpoint::from_static("http://receiver.invalid");
         let channel = runtime.block_on(endpoint.connect_with_connector(connector));
         let channel = channel.map_err(|_| Errno::CONNREFUSED)?;
@@ -64,13 +64,13 @@ impl Client {
         Ok(Self { talk, written, runtime })
     }
 
-    /// Sends `message`. A call that is answered is made when its answer is asked for.
+    /// Sends `message`. A call that is answered is made only when its answer is requested.
     pub(super) fn send(&mut self, message: Bytes) -> Result<(), Errno> {
         match &mut self.talk {
             Talk::Asking { next, .. } => *next = Some(message),
             Talk::Telling { queue, bytes } => {
                 *bytes += PREFIX_BYTES + message.len() as u64;
-                // Where there is room, entering the runtime would cost more than it does.
+                // If there is room, entering the runtime would cost more than the send.
                 match queue.try_send(message) {
                     Ok(()) => {}
                     Err(TrySendError::Closed(_)) => return Err(Errno::PIPE),
@@ -91,7 +91,7 @@ impl Client {
         self.runtime.block_on(ask(grpc, message)).map(Some).map_err(errno)
     }
 
-    /// Waits until all messages have left.
+    /// Waits until all messages have been written to the socket.
     pub(super) fn flush(&mut self) -> Result<(), Errno> {
         let Talk::Telling { bytes, .. } = self.talk else { return Ok(()) };
         self.runtime.block_on(self.written.until(|written| written.data_bytes() >= bytes))
@@ -105,14 +105,14 @@ async fn ask(grpc: &mut Grpc<Channel>, message: Bytes) -> Result<Bytes, Status> 
     Ok(answer.into_inner())
 }
 
-/// Makes the call whose body takes messages from the queue that is returned, which has room for `most`.
+/// Makes the call whose body takes messages from the returned queue, which holds up to `most` messages.
 fn tell(runtime: &Runtime, mut grpc: Grpc<Channel>, most: usize) -> mpsc::Sender<Bytes> {
     let (queue, mut queued) = mpsc::channel(most);
     let body = stream::poll_fn(move |context| queued.poll_recv(context));
     runtime.spawn(async move {
         if grpc.ready().await.is_ok() {
             let path = PathAndQuery::from_static(STREAMING);
-            // However it ends, the queue is closed then, which the sender is told.
+            // However the call ends, the queue is closed then, and the sender gets an error.
             let _: Result<_, Status> =
                 grpc.client_streaming::<_, _, Bytes, _>(Request::new(body), path, AsTheyAre).await;
         }
@@ -120,7 +120,7 @@ fn tell(runtime: &Runtime, mut grpc: Grpc<Channel>, most: usize) -> mpsc::Sender
     queue
 }
 
-/// Hands out one connection, once.
+/// Connector that hands out one connection, once.
 struct Once(Option<TokioIo<Wire>>);
 
 impl Service<Uri> for Once {

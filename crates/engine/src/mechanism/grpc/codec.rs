@@ -1,11 +1,11 @@
-//! Messages that are nothing but their bytes.
+//! Codec for messages that consist of the payload alone.
 
 use bytes::{Buf, BufMut};
 use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::Bytes;
 
-/// Writes and reads messages as they are.
+/// Codec that writes and reads messages unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AsTheyAre;
 
@@ -39,7 +39,7 @@ impl Decoder for AsTheyAre {
     type Item = Bytes;
     type Error = Status;
 
-    /// Leaves the bytes where they lie.
+    /// Returns the bytes without copying them.
     #[inline]
     fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
         Ok(Some(from.copy_to_bytes(from.remaining())))

@@ -1,7 +1,7 @@
-//! The connection below HTTP/2, which sees what has been written.
+//! The connection below HTTP/2, which counts what has been written.
 //!
-//! A party drives its side only while it sends or receives. At the end of a phase it has to know that
-//! its last message has left, which gRPC does not tell: so the frames that go out are looked at.
+//! A peer drives its side only while it sends or receives. At the end of a phase it must know that its last
+//! message has been written, which gRPC does not report. Therefore the outgoing frames are parsed.
 
 use std::io;
 use std::pin::Pin;
@@ -16,39 +16,39 @@ use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tonic::transport::server::Connected;
 
-/// Bytes of the head of a frame, the type of those that hold data, and the mark of a stream's last one
-/// (RFC 9113, sections 4.1 and 6.1).
+/// Length of a frame header in bytes, the type of frames that hold data, and the flag of a stream's last
+/// frame (RFC 9113, sections 4.1 and 6.1).
 const HEAD_BYTES: usize = 9;
 const DATA: u8 = 0;
 const END_STREAM: u8 = 1;
-/// The type of frames that hold headers or trailers (section 6.2).
+/// Type of frames that hold headers or trailers (section 6.2).
 const HEADERS: u8 = 1;
 
-/// What a client says before its first frame (section 3.4).
+/// Length of the preface that a client sends before its first frame, bytes (section 3.4).
 const PREFACE_BYTES: u64 = 24;
 
-/// What has been written.
+/// Counts of what has been written.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     data_bytes: AtomicU64,
     streams_ended: AtomicU64,
-    /// Nothing more will be.
+    /// Whether the connection is closed, so that nothing more will be written.
     is_over: AtomicBool,
     more: Notify,
 }
 
 impl Written {
-    /// Bytes in frames of data.
+    /// Returns the number of bytes written in data frames.
     pub(super) fn data_bytes(&self) -> u64 {
         self.data_bytes.load(Relaxed)
     }
 
-    /// Streams whose last frame is out.
+    /// Returns the number of streams whose last frame has been written.
     pub(super) fn streams_ended(&self) -> u64 {
         self.streams_ended.load(Relaxed)
     }
 
-    /// Waits until `is_enough` was written.
+    /// Waits until `is_enough` holds.
     pub(super) async fn until(&self, is_enough: impl Fn(&Self) -> bool) -> Result<(), Errno> {
         while !is_enough(self) {
             if self.is_over.load(Relaxed) {
@@ -60,25 +60,25 @@ impl Written {
     }
 }
 
-/// Where in the sequence of frames the bytes are that go out next.
+/// Position of the next outgoing byte in the sequence of frames.
 #[derive(Debug)]
 struct Frames {
     head: [u8; HEAD_BYTES],
-    /// How much of a head is known.
+    /// Bytes of the current frame header seen so far.
     known: usize,
-    /// Bytes to come before the next head.
+    /// Bytes left before the next frame header.
     rest: u64,
     is_data: bool,
     is_last: bool,
 }
 
 impl Frames {
-    /// Before the first, of which `skipped` bytes are no frame's.
+    /// Creates the state before the first frame, which `skipped` other bytes precede.
     const fn after(skipped: u64) -> Self {
         Self { head: [0; HEAD_BYTES], known: 0, rest: skipped, is_data: false, is_last: false }
     }
 
-    /// Goes on by `bytes`, noting in `written` what they end.
+    /// Advances by `bytes` and counts in `written` what they complete.
     fn go_on(&mut self, mut bytes: &[u8], written: &Written) {
         while !bytes.is_empty() {
             if self.rest > 0 {
@@ -101,7 +101,7 @@ impl Frames {
         }
     }
 
-    /// Reads a head that is whole.
+    /// Parses the frame header once it is complete.
     fn read_head(&mut self) {
         if self.known < HEAD_BYTES {
             return;
@@ -120,7 +120,7 @@ impl Frames {
     }
 }
 
-/// A connection that notes what is written to it.
+/// A connection that counts what is written to it.
 #[derive(Debug)]
 pub(super) struct Wire {
     socket: UnixStream,
@@ -129,12 +129,12 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// On `socket`, on which nothing was written yet.
+    /// Wraps `socket`, to which nothing has been written yet.
     pub(super) fn of_server(socket: UnixStream) -> Self {
         Self { socket, frames: Frames::after(0), written: Arc::default() }
     }
 
-    /// As [`Wire::of_server`], for the side that speaks first.
+    /// Wraps `socket` like [`Wire::of_server`], for the side that sends the preface.
     pub(super) fn of_client(socket: UnixStream) -> Self {
         Self { socket, frames: Frames::after(PREFACE_BYTES), written: Arc::default() }
     }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     proptest! {
-        /// However what goes out is cut.
+        /// The counts do not depend on how the outgoing bytes are split.
         #[test]
         fn data_and_ends_are_counted(cut in 1_usize..200, last in 0_usize..100) {
             let sent = [

@@ -1,4 +1,4 @@
-//! The receiver's side: it is called.
+//! The receiver's side, which is called.
 
 use std::convert::Infallible;
 use std::io;
@@ -17,24 +17,24 @@ use tonic::server::{ClientStreamingService, Grpc, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 
 use super::codec::AsTheyAre;
+use super::frame_counter::{Wire, Written};
 use super::{STREAMING, UNARY, current_thread, errno, socket_in};
-use crate::mechanism::grpc::frame_counter::{Wire, Written};
 
-/// A server with its one connection, and what drives it.
+/// A server with its only connection, and the runtime that drives it.
 #[derive(Debug)]
 pub(super) struct Server {
-    // Dropped before what it is driven by.
+    // Fields are dropped in order: these must go before the runtime that drives them.
     calls: mpsc::Receiver<Call>,
-    /// Where messages come from, once there is a call that streams them.
+    /// Source of messages, once a streaming call has arrived.
     messages: Option<Streaming<Bytes>>,
-    /// Who waits for an answer.
+    /// Channel to the call that waits for an answer.
     waiting: Option<oneshot::Sender<Bytes>>,
     answers: u64,
     written: Arc<Written>,
     runtime: Runtime,
 }
 
-/// A call that has come.
+/// A call that has arrived.
 #[derive(Debug)]
 enum Call {
     Unary(Bytes, oneshot::Sender<Bytes>),
@@ -47,7 +47,7 @@ impl Server {
         let runtime = current_thread()?;
         let wire = Wire::of_server(socket_in(&runtime, socket)?);
         let written = wire.written();
-        // One call at a time, and one that streams.
+        // There is one call at a time, or a single streaming call.
         let (called, calls) = mpsc::channel(1);
         let connections = stream::once(Ok::<_, io::Error>(wire));
         let serving =
@@ -56,7 +56,7 @@ impl Server {
         Ok(Self { calls, messages: None, waiting: None, answers: 0, written, runtime })
     }
 
-    /// Waits for the next message; `None` when the client is gone.
+    /// Waits for the next message; `None` once the client is gone.
     pub(super) fn hear(&mut self) -> Result<Option<Bytes>, Errno> {
         loop {
             if let Some(messages) = &mut self.messages {
@@ -73,21 +73,21 @@ impl Server {
         }
     }
 
-    /// Answers the call that was heard last. The answer leaves when the runtime is entered next.
+    /// Answers the call received last. The answer is written when the runtime is entered next.
     pub(super) fn answer(&mut self, message: Bytes) -> Result<(), Errno> {
         let waiting = self.waiting.take().ok_or(Errno::PROTO)?;
         self.answers += 1;
         waiting.send(message).map_err(|_| Errno::CONNRESET)
     }
 
-    /// Waits until all answers have left.
+    /// Waits until all answers have been written to the socket.
     pub(super) fn flush(&mut self) -> Result<(), Errno> {
         let answers = self.answers;
         self.runtime.block_on(self.written.until(|written| written.streams_ended() >= answers))
     }
 }
 
-/// The service: it passes on what it is called with.
+/// The service, which passes incoming calls on to the peer's loop.
 #[derive(Clone, Debug)]
 struct Receiver(mpsc::Sender<Call>);
 
@@ -113,7 +113,7 @@ impl Service<HttpRequest<Body>> for Receiver {
     }
 }
 
-/// Passes a message on and waits for what it is answered with.
+/// Handler that passes a message on and waits for its answer.
 struct Take(mpsc::Sender<Call>);
 
 impl UnaryService<Bytes> for Take {
@@ -131,7 +131,8 @@ impl UnaryService<Bytes> for Take {
     }
 }
 
-/// Passes a stream of messages on, and answers once nobody reads it any more: never while a run lasts.
+/// Handler that passes a stream of messages on. It answers once the server has stopped reading them, which
+/// never happens during a run.
 struct TakeAll(mpsc::Sender<Call>);
 
 impl ClientStreamingService<Bytes> for TakeAll {

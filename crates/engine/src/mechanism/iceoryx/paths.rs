@@ -1,8 +1,8 @@
-//! Where the library keeps names during a run: a folder for files, and a prefix for shared memory.
+//! Names that the library uses during a run: a folder for files, and a prefix for shared memory.
 //!
-//! Both are made of the run's token. A party removes what it made as it ends; the worker
-//! removes what is left after the run, and the command does so once more. Should the command be
-//! killed, the worker is signalled, ends the parties, and removes all of it before it dies.
+//! Both contain the run's token. A peer removes what it made when it ends. The worker removes what is left
+//! after the run, and the command does so again. If the command is killed, the worker gets a signal, ends the
+//! peers, and removes everything before it dies.
 
 use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
@@ -17,25 +17,25 @@ use crate::mechanism::refusal::refused;
 use crate::mechanism::run_dir::when_orphaned;
 use crate::mechanism::temp_dir::make_folder;
 
-/// Slow machines may take their time over what two parties open at once.
+/// Timeout of the library while both peers open the same objects; slow machines need it this long.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// What a signal handler has to know.
+/// Names that the signal handler removes.
 #[derive(Debug)]
 struct Room {
     folder: CString,
     prefix: String,
 }
 
-/// There is one run in a worker, and so one room.
+/// The names of the run. A worker executes one run, so there is only one set.
 static ROOM: OnceLock<Room> = OnceLock::new();
 
-/// What all names of this run in shared memory begin with; empty before there are any.
+/// Returns the prefix of all names of this run in shared memory; empty before [`open`].
 pub(super) fn prefix() -> &'static str {
     ROOM.get().map_or("", |room| room.prefix.as_str())
 }
 
-/// Makes the room of this worker, and says how the library is to be set up within it.
+/// Makes the folder of this worker and returns the library's configuration for it.
 pub(super) fn open() -> Result<Config, Failure> {
     let names = of_run()?;
     let (path, prefix) = (names.folder(), format!("{}-", names.base()));
@@ -45,13 +45,15 @@ pub(super) fn open() -> Result<Config, Failure> {
             .with_remedy("set TMPDIR to a folder with a shorter name, of plain letters")
     })?;
     ROOM.get_or_init(|| Room { folder, prefix });
-    // Before there is anything to remove: from here on the command's death is a signal to remove it.
+    // Must come before there is anything to remove: from here on, the death of the command triggers the
+    // removal.
     when_orphaned(remove_and_die)?;
     make_folder(&path)?;
     Ok(config)
 }
 
-/// Nobody else's nodes are in the room: there are no dead ones to look for.
+/// Configures the library. Nodes of other runs are never below these paths, so the search for dead nodes is
+/// off.
 fn config(folder: &[u8], prefix: &str) -> Option<Config> {
     let mut config = Config::default();
     config.global.set_root_path(&Path::new(folder).ok()?);
@@ -63,7 +65,7 @@ fn config(folder: &[u8], prefix: &str) -> Option<Config> {
     Some(config)
 }
 
-/// Removes the room, after the run.
+/// Removes the names after the run.
 pub(super) fn clear() {
     if let Some(room) = ROOM.get() {
         room.remove();
@@ -71,9 +73,9 @@ pub(super) fn clear() {
 }
 
 impl Room {
-    /// Makes system calls and nothing else.
+    /// Removes the names. Makes system calls only, as signal handlers require.
     fn remove(&self) {
-        // Nothing can be done here about what will not go; the command tries once more.
+        // Errors are ignored: the command tries again.
         let _ = remove_own(&self.folder);
         remove_shared_memory(&self.prefix);
     }
@@ -84,18 +86,18 @@ extern "C" fn remove_and_die(_: c_int) {
     if let Some(room) = ROOM.get() {
         room.remove();
     }
-    // SAFETY: raise is safe in a handler; the signal, its default again, ends the process.
+    // SAFETY: `raise` is allowed in a handler. The signal has its default action again and ends the process.
     unsafe { libc::raise(libc::SIGTERM) };
 }
 
-/// Ends the processes that this one has forked, which would go on to make names. They are in its group,
-/// which is its own.
+/// Kills the processes that this one has forked, which would go on to make names. They are in this process's
+/// own process group.
 fn end_parties() {
     if getpgrp() != getpid() {
         return;
     }
-    // SAFETY: all three are calls that signal-safety(7) lists; the signal, which nobody here handles,
-    // ends the parties and not this process.
+    // SAFETY: signal-safety(7) lists all three calls. No process handles this signal: it ends the peers, and
+    // this process ignores it.
     unsafe {
         libc::signal(libc::SIGUSR2, libc::SIG_IGN);
         libc::kill(0, libc::SIGUSR2);

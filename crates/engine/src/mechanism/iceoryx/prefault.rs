@@ -1,18 +1,16 @@
-//! Makes the pages of the library's memory present: it maps them, but leaves that to whoever comes
-//! first.
+//! Prefaults the library's memory. The library maps it, but leaves the page faults to the first access.
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 
-/// Makes all pages of this process present that are mapped from shared memory whose name begins with
-/// `prefix`.
+/// Prefaults all pages of this process that are mapped from shared memory whose name begins with `prefix`.
 pub(super) fn populate(prefix: &str) -> Result<(), Errno> {
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(|_| Errno::IO)?;
     let named = format!("/dev/shm/{prefix}");
     maps.lines().filter(|line| line.contains(&named)).filter_map(extent).try_for_each(touch)
 }
 
-/// A part of the address space, and whether it may be written to.
+/// A range of the address space, and whether it is writable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
     start: usize,
@@ -20,7 +18,7 @@ struct Extent {
     is_writable: bool,
 }
 
-/// What a line such as `7f5a40000000-7f5a40200000 rw-s 00000000 00:1a 13 /dev/shm/name` speaks of.
+/// Parses the range in a line such as `7f5a40000000-7f5a40200000 rw-s 00000000 00:1a 13 /dev/shm/name`.
 fn extent(line: &str) -> Option<Extent> {
     let mut words = line.split_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -33,11 +31,11 @@ fn extent(line: &str) -> Option<Extent> {
 fn touch(extent: Extent) -> Result<(), Errno> {
     let advice =
         if extent.is_writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
-    // SAFETY: populating changes no contents; pages that are no longer mapped are refused.
+    // SAFETY: populating changes no contents, and the kernel refuses pages that are no longer mapped.
     match unsafe { madvise(extent.start as *mut _, extent.bytes, advice) } {
-        // Before Linux 5.14 the first messages take the faults.
+        // Before Linux 5.14 the first messages take the page faults.
         Err(Errno::INVAL) => Ok(()),
-        // The file has no room for it: a write would end in a signal.
+        // The file has no room for the page: a write would end in a signal.
         Err(Errno::FAULT) => Err(Errno::NOMEM),
         done => done,
     }

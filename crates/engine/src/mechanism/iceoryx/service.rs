@@ -1,9 +1,9 @@
-//! The library's service between processes, but for one file.
+//! The library's interprocess service, without its world-writable file.
 //!
-//! `ipc::Service` counts nodes in `/dev/shm`, in a file that the library opens to everybody (mode 0666, by
-//! fchmod, which no umask holds back): another user who writes there makes runs fail. The number only tells
-//! the nodes of one process apart, as the process and the time are in a node's id too: so it is counted in
-//! the process here. All that moves messages is that of `ipc::Service`.
+//! `ipc::Service` counts nodes in `/dev/shm`, in a file that the library makes writable for everyone (mode
+//! 0666 by fchmod, which no umask restricts): another user who writes to it makes runs fail. The number only
+//! distinguishes the nodes of one process, since a node's ID also contains the process and the time.
+//! Therefore it is counted in the process here. Everything that moves messages is that of `ipc::Service`.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use iceoryx2::service::Service;
 use iceoryx2::service::internal::ServiceInternal;
 use iceoryx2_bb_elementary_traits::testing::abandonable::Abandonable;
 
-/// Services whose files are their owner's alone.
+/// Service whose files only their owner can access.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnersService;
 

@@ -1,4 +1,5 @@
-//! Room in the file systems that the library writes to: its words for a full one have no number.
+//! Free space in the file systems that the library writes to: its errors for a full one carry no system error
+//! number.
 
 use rustix::fs::statvfs;
 use rustix::io::Errno;
@@ -6,32 +7,32 @@ use rustix::path::Arg;
 
 use super::SHARED_MEMORY;
 
-/// Less than this in TMPDIR is too little for what the library keeps in files.
+/// Minimum free space in TMPDIR for the files that the library keeps, bytes.
 const FILES_BYTES: u64 = 256 << 10;
 
-/// Room in a file system.
+/// Space in a file system.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Space {
     pub(super) all_bytes: u64,
     pub(super) free_bytes: u64,
-    /// Whether a file more can be made.
+    /// Whether another file can be created.
     has_names: bool,
 }
 
-/// Room in the file system that holds `folder`.
+/// Returns the space in the file system that holds `folder`.
 pub(super) fn of(folder: impl Arg) -> Option<Space> {
     let facts = statvfs(folder).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
     Some(Space {
         all_bytes: bytes(facts.f_blocks),
         free_bytes: bytes(facts.f_bavail),
-        // Some file systems do not count them.
+        // Some file systems do not count inodes.
         has_names: facts.f_files == 0 || facts.f_favail > 0,
     })
 }
 
-/// What was the matter where the library could not make something, `errno` being what is known of it: a
-/// full file system, where there is one.
+/// Refines `errno`, the error for something that the library could not make: `ENOSPC` if a file system is
+/// full.
 pub(super) fn or_no_space(errno: Errno) -> Errno {
     let is_full = |space: Space| space.free_bytes < FILES_BYTES || !space.has_names;
     let spaces = [of(std::env::temp_dir()), of(SHARED_MEMORY)];

@@ -1,4 +1,4 @@
-//! One end: what is held back to be sent, and when it is.
+//! One endpoint: the sends that it holds back, and when it submits them.
 
 use std::os::fd::OwnedFd;
 
@@ -9,13 +9,13 @@ use crate::channel::Endpoint;
 
 /// One end of the socket.
 pub(super) struct UringEnd {
-    /// Made by the party that uses it: queues do not survive a fork.
+    /// Created by the peer that uses it: rings do not survive a fork.
     ring: Option<Ring>,
     socket: OwnedFd,
     registered: Registered,
-    /// How many sends are carried out together.
+    /// Number of sends that are submitted together.
     held_back: usize,
-    /// Those that have not been yet, oldest first.
+    /// Sends not yet submitted, oldest first.
     pieces: Vec<Piece>,
 }
 
@@ -25,8 +25,9 @@ impl UringEnd {
         Self { ring: None, socket, registered, held_back, pieces }
     }
 
-    /// Sends all that is held back, then receives into `into`, where given: the bytes that came. A send
-    /// that stopped half-way has had the rest of the chain cancelled: another chain goes on there.
+    /// Sends everything that is held back, then receives into `into` if given, and returns the number of
+    /// bytes received. A send that stopped halfway has cancelled the rest of its chain, so another chain
+    /// continues there.
     fn carry_out(&mut self, mut into: Option<&mut [u8]>) -> Result<usize, Errno> {
         let ring = self.ring.as_mut().ok_or(Errno::BADF)?;
         loop {
@@ -43,7 +44,7 @@ impl UringEnd {
     }
 }
 
-/// Takes what was sent off `pieces`.
+/// Removes from `pieces` what was sent.
 fn settle(pieces: &mut Vec<Piece>, results: &[i32]) -> Result<(), Errno> {
     let sent = pieces.iter().zip(results);
     let whole = sent.take_while(|(piece, result)| outcome(**result) == Ok(piece.bytes)).count();
@@ -54,7 +55,7 @@ fn settle(pieces: &mut Vec<Piece>, results: &[i32]) -> Result<(), Errno> {
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
-        // Had a later one gone on, it would have overtaken what is left.
+        // Had a later send continued, it would have overtaken the rest of this one.
         if results[whole + 1..].iter().any(|result| outcome(*result) != Err(Errno::CANCELED)) {
             return Err(Errno::BADMSG);
         }

@@ -1,4 +1,4 @@
-//! The queues of one party, and what the kernel was told of beforehand.
+//! The io_uring of one peer, and what is registered with it.
 
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::channel::Setup;
 
-/// What the kernel is told of beforehand.
+/// Resources registered with the kernel in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Registered {
     Nothing,
@@ -39,7 +39,7 @@ impl Registered {
     }
 }
 
-/// Bytes that are to be sent: where they are, and how many.
+/// Address and length of bytes to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     start: usize,
@@ -47,38 +47,39 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// At most [`MOST`] of `bytes`, from the front.
+    /// Refers to the first [`MOST`] of `bytes`, or all of them.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let length = u32::try_from(bytes.len()).unwrap_or(MOST).min(MOST);
         Self { start: bytes.as_ptr().expose_provenance(), bytes: length }
     }
 
-    /// What is left of it once `sent` bytes have gone.
+    /// Returns the rest after `sent` bytes have been sent.
     pub(super) fn after(self, sent: u32) -> Self {
         Self { start: self.start + sent as usize, bytes: self.bytes - sent }
     }
 }
 
-/// The most that one operation is asked to move: a round number below what the kernel caps it at.
+/// Maximum number of bytes that one operation is asked to move: a round number below the kernel's cap.
 pub(super) const MOST: u32 = 1 << 30;
 
 fn addresses_of(start: *const u8, bytes: usize) -> Range<usize> {
     start.addr()..start.addr() + bytes
 }
 
-/// How often, and how far apart, buffers are offered that the kernel says it has no memory for.
+/// Number of attempts, and the pause between them, to register buffers for which the kernel reports a lack of
+/// memory.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The result of an operation that has none yet.
+/// Placeholder result of an operation that has not completed.
 const UNDER_WAY: i32 = i32::MIN;
 
 fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// Makes queues for `operations`. They are told that one thread alone uses them, and does in its own
-/// calls what is left to do; kernels before 6.1 cannot be told.
+/// Creates rings for `operations` operations. The flags tell the kernel that a single thread uses them and
+/// that deferred work runs in that thread's own calls; kernels before 6.1 do not know these flags.
 fn queues(operations: u32) -> Result<IoUring, Errno> {
     let made = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(operations);
     match made {
@@ -88,7 +89,7 @@ fn queues(operations: u32) -> Result<IoUring, Errno> {
     .map_err(|error| errno(&error))
 }
 
-/// Makes all three calls once. `EOPNOTSUPP` where the kernel's are too old.
+/// Makes all three io_uring calls once. Returns `EOPNOTSUPP` if the kernel's io_uring is too old.
 pub(super) fn try_out() -> Result<(), Errno> {
     let mut queues = queues(1)?;
     let mut probe = Probe::new();
@@ -96,31 +97,31 @@ pub(super) fn try_out() -> Result<(), Errno> {
         Errno::INVAL => Errno::OPNOTSUPP,
         other => other,
     })?;
-    // Of the same version as the chains that a short send ends.
+    // This feature arrived in the same version as chains that a short send ends.
     if !queues.params().is_feature_native_workers() || !probe.is_supported(opcode::Send::CODE) {
         return Err(Errno::OPNOTSUPP);
     }
-    // SAFETY: an operation that does nothing refers to no memory.
+    // SAFETY: a no-op refers to no memory.
     let queued = unsafe { queues.submission().push(&opcode::Nop::new().build()) };
     queued.map_err(|_| Errno::NOBUFS)?;
     queues.submit_and_wait(1).map(drop).map_err(|error| errno(&error))
 }
 
-/// A socket and the queues of the one thread that uses it.
+/// A socket and the io_uring of the only thread that uses it.
 pub(super) struct Ring {
     queues: IoUring,
     socket: types::Fd,
-    /// Set in every operation: says whether `socket` is a descriptor or a number among the registered.
+    /// Flag set in every operation: whether `socket` is a descriptor or an index of a registered file.
     kind: Flags,
-    /// The addresses of the registered buffers.
+    /// Address ranges of the registered buffers.
     buffers: Vec<Range<usize>>,
-    /// What each operation of the chain came to.
+    /// Result of each operation of the chain.
     results: Vec<i32>,
     calls: u64,
 }
 
 impl Ring {
-    /// For chains of up to `operations` on `socket`, which must outlive it.
+    /// Creates rings for chains of up to `operations` operations on `socket`, which must outlive them.
     pub(super) fn new(
         socket: &OwnedFd,
         operations: usize,
@@ -143,7 +144,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Registers `buffers`, in parts that the kernel takes: operations are told the part's number.
+    /// Registers `buffers`, split into parts that the kernel accepts. Operations refer to the index of a
+    /// part.
     pub(super) fn register(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
         let parts: Vec<&[u8]> =
             buffers.iter().flat_map(|buffer| buffer.chunks(MOST as usize)).collect();
@@ -157,12 +159,12 @@ impl Ring {
         Ok(())
     }
 
-    /// A process that has ended is charged with what it had registered until the kernel finds time to
-    /// take its queues apart: a run right after it is told that there is no memory, for a moment.
+    /// Registers `addresses`, with retries. A process that has ended is charged for its registered memory
+    /// until the kernel has torn its rings down, so a run right after it may get `ENOMEM` for a moment.
     fn register_addresses(&self, addresses: &[libc::iovec]) -> Result<(), Errno> {
         for _ in 0..TRIES {
-            // SAFETY: the kernel holds the pages from now on; it reads and writes them in operations
-            // alone, and each of those is given memory that is borrowed until it is over.
+            // SAFETY: the kernel pins the pages from now on. It reads and writes them in operations only, and
+            // each operation is given memory that is borrowed until it completes.
             let registered = unsafe { self.queues.submitter().register_buffers(addresses) };
             match registered.map_err(|error| errno(&error)) {
                 Err(Errno::NOMEM) => thread::sleep(PAUSE),
@@ -172,7 +174,7 @@ impl Ring {
         Err(Errno::NOMEM)
     }
 
-    /// The number of the registered buffer in which all of `bytes` from `start` lie.
+    /// Returns the index of the registered buffer that contains all `bytes` bytes from `start`.
     #[inline]
     fn number(&self, start: *const u8, bytes: u32) -> Option<u16> {
         let wanted = addresses_of(start, bytes as usize);
@@ -188,7 +190,7 @@ impl Ring {
             Some(number) => {
                 opcode::WriteFixed::new(self.socket, start, piece.bytes, number).build()
             }
-            // All or nothing, but for what ends a chain; no SIGPIPE.
+            // `MSG_WAITALL`: sends everything, or ends the chain. `MSG_NOSIGNAL`: no SIGPIPE.
             None => opcode::Send::new(self.socket, start, piece.bytes)
                 .flags(libc::MSG_WAITALL | libc::MSG_NOSIGNAL)
                 .build(),
@@ -205,9 +207,9 @@ impl Ring {
         }
     }
 
-    /// Has the kernel send `pieces` one after the other and then receive into `into`, where given; what
-    /// follows one that fails or stops half-way is cancelled. Returns when all of it is over, with what
-    /// each came to: bytes, or an error below 0.
+    /// Sends `pieces` in order and then receives into `into`, if given. An operation that fails or stops
+    /// halfway cancels those after it. Returns once all have completed, with the result of each: a byte
+    /// count, or a negative error number.
     pub(super) fn carry_out(&mut self, pieces: &[Piece], into: Option<&mut [u8]>) -> &[i32] {
         let operations = pieces.len() + usize::from(into.is_some());
         for (index, piece) in pieces.iter().enumerate() {
@@ -224,14 +226,14 @@ impl Ring {
         let link = if index + 1 < operations { Flags::IO_LINK } else { Flags::empty() };
         let entry = entry.flags(self.kind | link).user_data(index as u64);
         self.results[index] = UNDER_WAY;
-        // SAFETY: what is received into is borrowed by `carry_out`, which returns only when no operation
-        // is under way. What is sent from the kernel only reads, and looks itself whether it is there;
-        // the party leaves it as it is, as `Endpoint::turns` has it.
+        // SAFETY: `carry_out` borrows the memory that is received into and returns only when no operation is
+        // in flight. The kernel only reads the memory that is sent from and checks itself that it is mapped;
+        // the peer leaves it unchanged, as `Endpoint::turns` requires.
         let queued = unsafe { self.queues.submission().push(&entry) };
         debug_assert!(queued.is_ok(), "there is room for a whole chain");
     }
 
-    /// Enters the kernel, as a rule once, until all `operations` are over.
+    /// Enters the kernel, usually once, until all `operations` have completed.
     fn await_all(&mut self, operations: usize) {
         let mut open = operations;
         while open > 0 {
@@ -249,14 +251,15 @@ impl Ring {
         }
     }
 
-    /// Calls of `io_uring_enter` since this was last asked.
+    /// Returns the number of `io_uring_enter` calls since the last query.
     pub(super) fn take_calls(&mut self) -> u64 {
         std::mem::take(&mut self.calls)
     }
 }
 
-/// A signal, or want of memory: what is under way goes on. After anything else the kernel could still
-/// write to memory that is about to be someone else's, and nobody could wait for it.
+/// Continues after a signal or a lack of memory, which do not affect operations in flight. After any other
+/// error the process must abort: the kernel could still write to memory that is about to be reused, and
+/// nothing could wait for it.
 #[cold]
 fn go_on_after(errno: Errno) {
     if !matches!(errno, Errno::INTR | Errno::AGAIN | Errno::BUSY) {
@@ -271,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    /// Without links the order holds as a rule, until a socket is full. After a failure it never does.
+    /// Without links the order usually holds until a socket is full, but never after a failure.
     #[test]
     fn what_follows_a_send_that_failed_is_cancelled() {
         if try_out().is_err() {
@@ -280,7 +283,7 @@ mod tests {
         let (unix, kind) = (AddressFamily::UNIX, SocketType::STREAM);
         let (socket, peer) = socketpair(unix, kind, SocketFlags::CLOEXEC, None).unwrap();
         let mut ring = Ring::new(&socket, 3, Registered::Nothing).unwrap();
-        // There is something to receive, but nobody to send to.
+        // There is data to receive, but the peer accepts none.
         write(&peer, &[7]).unwrap();
         shutdown(&peer, Shutdown::Read).unwrap();
         let (message, mut into) = ([1; 8], [0]);

@@ -1,4 +1,4 @@
-//! Record locks: around each message, or only where nothing can move without.
+//! Record locks: around each message, or only when nothing can move without one.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use super::shared::{SLICE, Shared, View};
 use super::{Blocking, Wait};
 use crate::clock::now_ns;
 
-/// A lock on the queue's file, through an open file of this side's own.
+/// A lock on the queue's file, through this side's own open file description.
 struct Lock {
     file: OwnedFd,
     blocking: Blocking,
@@ -30,14 +30,14 @@ impl Lock {
     }
 
     fn call(&mut self, command: libc::c_int, kind: libc::c_int) -> Result<(), Errno> {
-        // SAFETY: an all-zero flock is a valid one; offsets count from the beginning
-        // of the file (SEEK_SET is 0).
+        // SAFETY: an all-zero `flock` is valid; offsets count from the beginning of the file (`SEEK_SET` is
+        // 0).
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-        // A small constant: the kernel's own field is that short.
+        // A small constant: the kernel's field is a `short`.
         lock.l_type = libc::c_short::try_from(kind).map_err(|_| Errno::INVAL)?;
         lock.l_len = 1;
         self.calls += 1;
-        // SAFETY: the command takes a flock, which is whole and outlives the call.
+        // SAFETY: the command takes a `flock`, which is initialized and outlives the call.
         match unsafe { libc::fcntl(self.file.as_raw_fd(), command, &raw mut lock) } {
             -1 => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
             _ => Ok(()),
@@ -52,11 +52,11 @@ impl Lock {
         self.call(libc::F_OFD_SETLK, libc::F_UNLCK)
     }
 
-    /// Takes the lock, again and again with a yield in between, until `view` is ready under it.
+    /// Takes the lock repeatedly, yielding in between, until `view` is ready while the lock is held.
     fn take_when_ready(&mut self, view: View<'_>) -> Result<(), Errno> {
         let mut look_ns = None;
         loop {
-            // Read first: what was complete before the other side left still counts.
+            // Read this first: messages that were complete before the other side left still count.
             let closed = view.is_closed();
             self.take()?;
             if view.is_ready() {
@@ -74,7 +74,7 @@ impl Lock {
         }
     }
 
-    /// Looks once in each slice of time.
+    /// Checks once in each [`SLICE`] whether the other side is alive.
     fn is_orphaned(&mut self, view: View<'_>, look_ns: &mut Option<u64>) -> bool {
         let (now, slice_ns) = (now_ns(), u64::from(SLICE.subsec_nanos()));
         if now < *look_ns.get_or_insert(now + slice_ns) {
@@ -85,7 +85,7 @@ impl Lock {
     }
 }
 
-/// The lock is held around each message.
+/// Holds the lock around each message.
 pub(super) struct Each(Lock);
 
 impl Wait for Each {
@@ -106,7 +106,7 @@ impl Wait for Each {
     }
 }
 
-/// The lock is taken only to look again where a look without it found nothing.
+/// Takes the lock only to check again after a check without it found nothing.
 pub(super) struct Needed(Lock);
 
 impl Wait for Needed {

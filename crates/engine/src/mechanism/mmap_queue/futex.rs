@@ -1,4 +1,4 @@
-//! A count in shared memory; a call only to sleep, and to wake who sleeps.
+//! A count in shared memory that needs system calls only to sleep and to wake a sleeper.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,14 +9,14 @@ use rustix::thread::futex;
 use super::shared::Shared;
 use super::{Blocking, Count, Slept, slice_as};
 
-/// The count, and whether somebody sleeps on it.
+/// The count, and whether a thread sleeps on it.
 #[repr(C)]
 struct Word {
     count: AtomicU32,
     sleeps: AtomicU32,
 }
 
-/// One end of it.
+/// One end of the count.
 pub(super) struct Futex {
     shared: Arc<Shared>,
     line: usize,
@@ -24,8 +24,8 @@ pub(super) struct Futex {
 
 impl Futex {
     fn word(&self) -> &Word {
-        // SAFETY: the line is 128 bytes of shared memory, aligned to as many and zero at first, which
-        // is a valid word; it is reached as these atomics only, and lives as long as `shared`.
+        // SAFETY: the line is 128 bytes of shared memory, aligned to 128 and zero at first, which is a valid
+        // `Word`. It is only accessed as these atomics and lives as long as `shared`.
         unsafe { &*self.shared.line(self.line).cast() }
     }
 }
@@ -42,8 +42,8 @@ impl Count for Futex {
         Ok(ends)
     }
 
-    /// Raises, then looks whether somebody sleeps; who sleeps says so, then looks at the count. Both are
-    /// sequentially consistent, so that one of the two sees the other.
+    /// Increments, then checks whether the other side sleeps. A sleeper sets its flag first and then checks
+    /// the count. Both are sequentially consistent, so at least one of the two sees the other.
     #[inline]
     fn raise(&self, calls: &mut u64) -> Result<(), Errno> {
         let word = self.word();
@@ -58,7 +58,7 @@ impl Count for Futex {
     #[inline]
     fn try_lower(&self, _: &mut u64) -> Result<bool, Errno> {
         let count = &self.word().count;
-        // Only this side lowers it: once above zero it stays there.
+        // Only this side decrements the count: once above zero, it stays there.
         if count.load(Ordering::SeqCst) == 0 {
             return Ok(false);
         }
@@ -71,7 +71,7 @@ impl Count for Futex {
         let slice = futex::Timespec { tv_sec: slice.tv_sec, tv_nsec: slice.tv_nsec };
         word.sleeps.store(1, Ordering::SeqCst);
         *calls += 1;
-        // Returns at once where the count is no longer zero.
+        // Returns at once if the count is no longer zero.
         let slept = futex::wait(&word.count, futex::Flags::empty(), 0, Some(&slice));
         word.sleeps.store(0, Ordering::SeqCst);
         Ok(if slept == Err(Errno::TIMEDOUT) { Slept::WholeSlice } else { Slept::Woken })

@@ -1,4 +1,4 @@
-//! Counts that the kernel keeps: an eventfd, and the bytes in a pipe.
+//! Counts kept by the kernel: an eventfd, and the bytes in a pipe.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::shared::Shared;
 use super::{Blocking, Count, Slept, slice_as};
 
-/// An eventfd that counts down by one.
+/// An eventfd from which each read takes one.
 pub(super) struct EventFd(OwnedFd);
 
 impl Count for EventFd {
@@ -44,7 +44,7 @@ impl Count for EventFd {
     }
 }
 
-/// A pipe with a byte for each. The end of file tells that the other side is gone.
+/// A pipe with one byte per count. End of file shows that the other side is gone.
 pub(super) struct Pipe {
     end: OwnedFd,
 }
@@ -69,7 +69,7 @@ impl Count for Pipe {
         write(&self.end, &[1]).map(drop)
     }
 
-    /// Where it may wait it does so here: no sleep can be missed, and the end of file ends it.
+    /// Blocks here if it may: then no wake-up can be missed, and end of file ends the wait.
     fn try_lower(&self, calls: &mut u64) -> Result<bool, Errno> {
         *calls += 1;
         match read(&self.end, &mut [0_u8; 1][..]) {

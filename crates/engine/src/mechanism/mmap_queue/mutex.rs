@@ -1,4 +1,5 @@
-//! A robust mutex that processes share, held around each message, and a condition for each side.
+//! A robust mutex shared between processes and held around each message, and a condition variable for each
+//! side.
 
 use std::sync::Arc;
 
@@ -8,17 +9,17 @@ use rustix::time::ClockId;
 use super::shared::{Shared, View};
 use super::{Blocking, Wait, slice_as};
 
-/// One side's use of the mutex.
+/// One side's view of the mutex.
 pub(super) struct Mutex {
     shared: Arc<Shared>,
-    /// The lines of the condition this side sleeps on, and of the other's.
+    /// Lines of the condition variable that this side sleeps on, and of the other side's.
     own: usize,
     others: usize,
     blocking: Blocking,
     calls: u64,
 }
 
-/// The result of a call that returns its error.
+/// Converts the result of a call that returns its error number.
 fn checked(returned: libc::c_int) -> Result<(), Errno> {
     if returned == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(returned)) }
 }
@@ -34,11 +35,11 @@ impl Mutex {
         self.shared.line(line).cast()
     }
 
-    /// Makes the mutex and both conditions.
+    /// Initializes the mutex and both condition variables.
     fn make(&self) -> Result<(), Errno> {
-        // SAFETY: each call gets attributes that were made two lines above, and a line that is large
-        // and aligned enough and that nobody uses yet; nothing is ever destroyed, as the memory goes
-        // with the processes.
+        // SAFETY: each call gets attributes that were initialized just above, and a line that is large
+        // enough, aligned enough and unused. Nothing is ever destroyed: the memory goes away with the
+        // processes.
         unsafe {
             let mut kind: libc::pthread_mutexattr_t = std::mem::zeroed();
             checked(libc::pthread_mutexattr_init(&raw mut kind))?;
@@ -60,9 +61,9 @@ impl Mutex {
     }
 
     fn lock(&self) -> Result<(), Errno> {
-        // SAFETY: `make` has made it a mutex, which is never destroyed.
+        // SAFETY: `make` has initialized the mutex, which is never destroyed.
         match unsafe { libc::pthread_mutex_lock(self.mutex()) } {
-            // The other side died with it: there is nobody left to wait for.
+            // The other side died while it held the mutex, so there is nothing left to wait for.
             libc::EOWNERDEAD => {
                 self.unlock()?;
                 Err(Errno::PIPE)
@@ -77,13 +78,13 @@ impl Mutex {
         checked(unsafe { libc::pthread_mutex_unlock(self.mutex()) })
     }
 
-    /// Sleeps, the mutex let go meanwhile, for a slice of time at most. `EPIPE` where that passed and
-    /// the other side is no more.
+    /// Sleeps for at most [`SLICE`](super::shared::SLICE), with the mutex released meanwhile. Returns `EPIPE`
+    /// if that time passed and the other side is gone.
     fn sleep(&mut self, view: View<'_>) -> Result<(), Errno> {
         let until = slice_as(Some(ClockId::Monotonic));
         let (condition, mutex) = (self.condition(self.own), self.mutex());
         self.calls += 1;
-        // SAFETY: as for `lock`, the mutex is held, and the time outlives the call.
+        // SAFETY: as for `lock`; the mutex is held, and the time outlives the call.
         match unsafe { libc::pthread_cond_timedwait(condition, mutex, &raw const until) } {
             libc::ETIMEDOUT if view.is_orphaned(&mut self.calls) => Err(Errno::PIPE),
             0 | libc::ETIMEDOUT => Ok(()),
@@ -92,10 +93,10 @@ impl Mutex {
         }
     }
 
-    /// Waits under the mutex.
+    /// Waits while holding the mutex.
     fn wait(&mut self, view: View<'_>) -> Result<(), Errno> {
         loop {
-            // Read first: what was complete before the other side left still counts.
+            // Read this first: messages that were complete before the other side left still count.
             let closed = view.is_closed();
             if view.is_ready() {
                 return Ok(());
@@ -130,7 +131,7 @@ impl Wait for Mutex {
     }
 
     fn end(&mut self, _: View<'_>) -> Result<(), Errno> {
-        // SAFETY: as for `lock`: `make` has made it a condition.
+        // SAFETY: as for `lock`; `make` has initialized the condition variable.
         checked(unsafe { libc::pthread_cond_signal(self.condition(self.others)) })?;
         self.unlock()
     }

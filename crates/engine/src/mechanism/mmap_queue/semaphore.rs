@@ -33,8 +33,8 @@ impl Count for Semaphore {
         _: Blocking,
     ) -> Result<[Self; 2], Errno> {
         let ends = [(); 2].map(|()| Self { shared: Arc::clone(shared), line });
-        // SAFETY: the line is large and aligned enough for a semaphore, shared between the processes,
-        // and nobody uses it yet.
+        // SAFETY: the line is large and aligned enough for a semaphore, shared between the processes, and
+        // unused.
         match unsafe { libc::sem_init(ends[0].address(), 1, initial) } {
             0 => Ok(ends),
             _ => Err(last_errno()),
@@ -42,7 +42,7 @@ impl Count for Semaphore {
     }
 
     fn raise(&self, _: &mut u64) -> Result<(), Errno> {
-        // SAFETY: `ends` has made it a semaphore, which is never destroyed.
+        // SAFETY: `ends` has initialized the semaphore, which is never destroyed.
         if unsafe { libc::sem_post(self.address()) } == 0 { Ok(()) } else { Err(last_errno()) }
     }
 

@@ -1,4 +1,4 @@
-//! The memory of a queue: indices, room for what is waited for, and the slots.
+//! Memory of a queue: the indices, the memory for locks and counts, and the slots.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -11,14 +11,14 @@ use rustix::process::{Pid, getpid, test_kill_process};
 use crate::mechanism::mapping::{Access, Mapping};
 use crate::payload::Way;
 
-/// How long a side sleeps before it sees whether the other lives.
+/// Time that a side sleeps before it checks whether the other side is alive.
 pub(super) const SLICE: Duration = Duration::from_millis(100);
-/// Bytes of a slot that hold its message's length.
+/// Size of the length field in a slot, bytes.
 const LENGTH: usize = 8;
-/// Bytes of slots that are enough where messages are small.
+/// Total size of the slots that is enough for small messages, bytes.
 const ENOUGH: usize = 256 * 1024;
 
-/// How many slots there are, and of how many bytes.
+/// Number of slots, and their size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
     pub(super) slots: u32,
@@ -26,7 +26,7 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    /// For messages of up to `message_bytes`.
+    /// Chooses the geometry for messages of up to `message_bytes`.
     pub(super) fn of(message_bytes: usize) -> Self {
         let slot_bytes = (LENGTH + message_bytes).next_multiple_of(64);
         let slots = u32::try_from((ENOUGH / slot_bytes).clamp(2, 64)).unwrap_or(2);
@@ -34,27 +34,27 @@ impl Geometry {
     }
 }
 
-/// Two cache lines of its own, since CPUs fetch lines in pairs.
+/// A value alone in two cache lines, since CPUs fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 struct Line<T>(T);
 
-/// What both sides share beside the slots. All zero is its initial state.
+/// Shared state in front of the slots. All zero is its initial state.
 #[repr(C)]
 struct Header {
-    /// Messages produced so far.
+    /// Number of messages produced so far.
     filled: Line<AtomicU64>,
-    /// Messages consumed so far.
+    /// Number of messages consumed so far.
     freed: Line<AtomicU64>,
     /// 1 once either side is gone.
     closed: Line<AtomicU32>,
-    /// The processes of producer and consumer.
+    /// Process IDs of producer and consumer.
     pids: Line<[AtomicU32; 2]>,
-    /// For locks, semaphores and conditions.
+    /// Memory for locks, semaphores and condition variables.
     lines: [Line<[u64; 16]>; 4],
 }
 
-/// Which side of a queue.
+/// Side of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Producer,
@@ -71,14 +71,14 @@ impl Side {
     }
 }
 
-/// A queue's memory, mapped.
+/// The mapped memory of a queue.
 #[derive(Debug)]
 pub(super) struct Shared {
     mapping: Mapping,
-    /// Kept for its locks.
+    /// File of the memory, kept for record locks.
     pub(super) file: OwnedFd,
     pub(super) geometry: Geometry,
-    /// Which of the two queues this is.
+    /// Direction of this queue.
     pub(super) way: Way,
 }
 
@@ -93,7 +93,8 @@ impl Shared {
         Ok(Self { mapping, file, geometry, way })
     }
 
-    /// Called by the process that plays `side`: says so, and makes every page present there.
+    /// Stores the process ID of `side` and makes every page present. Called by the process that acts as
+    /// `side`.
     pub(super) fn enter(&self, side: Side) -> Result<(), Errno> {
         let pid = getpid().as_raw_nonzero().get().unsigned_abs();
         self.header().pids.0[side.index()].store(pid, Ordering::Relaxed);
@@ -102,12 +103,12 @@ impl Shared {
 
     fn header(&self) -> &Header {
         let start = self.mapping.address(0, size_of::<Header>());
-        // SAFETY: the mapping begins with a page-aligned header; a new memfd is all zero, which is a
-        // valid one; its atomics are shared as such, and `lines` is only reached by address.
+        // SAFETY: the mapping begins with a page-aligned header. A new memfd is all zero, which is a valid
+        // header. Its atomics are only accessed as atomics, and `lines` only by address.
         unsafe { &*start.cast() }
     }
 
-    /// A piece of zeroed shared memory, 128 bytes and aligned to as many.
+    /// Returns a piece of initially zero shared memory, 128 bytes long and aligned to 128.
     pub(super) fn line(&self, index: usize) -> *mut u8 {
         let at = std::mem::offset_of!(Header, lines) + index * size_of::<Line<[u64; 16]>>();
         self.mapping.address(at, size_of::<Line<[u64; 16]>>())
@@ -119,7 +120,7 @@ impl Shared {
         size_of::<Header>() + slot * self.geometry.slot_bytes
     }
 
-    /// Puts message `number` into its slot.
+    /// Copies message `number` into its slot.
     #[inline]
     pub(super) fn write(&self, number: u64, bytes: &[u8]) -> Result<(), Errno> {
         if bytes.len() > self.geometry.slot_bytes - LENGTH {
@@ -142,7 +143,7 @@ impl Shared {
         Ok(length)
     }
 
-    /// `side` has moved `position` messages.
+    /// Publishes that `side` has moved `position` messages.
     #[inline]
     pub(super) fn publish(&self, side: Side, position: u64) {
         let header = self.header();
@@ -150,7 +151,7 @@ impl Shared {
         index.0.store(position, Ordering::Release);
     }
 
-    /// One side is gone.
+    /// Marks the queue as closed because one side is gone.
     pub(super) fn close(&self) {
         self.header().closed.0.store(1, Ordering::Release);
     }
@@ -169,7 +170,7 @@ impl<'a> View<'a> {
         Self { shared, side, position }
     }
 
-    /// Whether this side can move a message.
+    /// Returns whether this side can move a message.
     #[inline]
     pub(super) fn is_ready(self) -> bool {
         let header = self.shared.header();
@@ -182,13 +183,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether the other side has said that it is gone.
+    /// Returns whether the other side has closed the queue.
     #[inline]
     pub(super) fn is_closed(self) -> bool {
         self.shared.header().closed.0.load(Ordering::Acquire) != 0
     }
 
-    /// Whether the other side's process is gone: one call, added to `calls`.
+    /// Returns whether the other side's process is gone, with one system call, which is added to `calls`.
     #[cold]
     pub(super) fn is_orphaned(self, calls: &mut u64) -> bool {
         let raw = self.shared.header().pids.0[self.side.other()].load(Ordering::Relaxed);

@@ -9,7 +9,7 @@ use super::shared::Shared;
 use super::{Blocking, Count, Slept, slice_as};
 use crate::mechanism::sysv;
 
-/// Semaphores of the set: full and free slots, there and back.
+/// Number of semaphores in the set: full and free slots, in both directions.
 const IN_THE_SET: libc::c_int = 4;
 
 /// One end of a semaphore of the set.
@@ -21,16 +21,15 @@ pub(super) struct SysvSemaphore {
 }
 
 impl SysvSemaphore {
-    /// Adds `change`, or waits until that can be done: for a slice of time, where it may.
+    /// Adds `change`, or waits until that is possible: for up to one slice, if it may block.
     fn add(self, change: i16, calls: &mut u64) -> Result<(), Errno> {
         *calls += 1;
         #[allow(clippy::cast_possible_truncation, reason = "IPC_NOWAIT has 12 bits")]
         let flags = if self.blocking == Blocking::Try { libc::IPC_NOWAIT as i16 } else { 0 };
         let operation = libc::sembuf { sem_num: self.number, sem_op: change, sem_flg: flags };
         let slice = slice_as(None);
-        // The C library's function of that name is not in every one of them.
-        // SAFETY: the pointers are to one operation, which is what the call is told of, and to a time;
-        // both outlive it, and neither is written to.
+        // SAFETY: the pointers are to one operation, as the count says, and to a time. Both outlive the call,
+        // and neither is written. (A raw system call, because not every C library has `semtimedop`.)
         let answer = unsafe {
             let (operation, slice) = (&raw const operation, &raw const slice);
             libc::syscall(libc::SYS_semtimedop, self.set, operation, 1_usize, slice)
@@ -40,19 +39,19 @@ impl SysvSemaphore {
 
     fn set_to(self, initial: u32) -> Result<(), Errno> {
         let (set, number) = (self.set, libc::c_int::from(self.number));
-        // SAFETY: with SETVAL the call takes numbers alone.
+        // SAFETY: with `SETVAL` the call takes only numbers.
         sysv::outcome(unsafe { libc::semctl(set, number, libc::SETVAL, initial) }).map(drop)
     }
 }
 
-/// The set of this process; -1 before there is one.
+/// ID of this process's set; -1 before it is created.
 static SET: AtomicI32 = AtomicI32::new(-1);
 
-/// The set of this process: made by whoever asks for the first of its semaphores.
+/// Returns the ID of this process's set, which the request for its first semaphore creates.
 fn set_for(number: u16) -> Result<libc::c_int, Errno> {
     if number == 0 {
         sysv::remove_when_the_command_dies();
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         let set = sysv::make(|key, flags| unsafe { libc::semget(key, IN_THE_SET, flags) })?;
         SET.store(set, Ordering::Relaxed);
     }
@@ -76,7 +75,7 @@ impl Count for SysvSemaphore {
         self.add(1, calls)
     }
 
-    /// Where it may wait it does so here, for a slice: one call, and no sleep can be missed.
+    /// Blocks here for up to one slice if it may: this takes one call, and no wake-up can be missed.
     fn try_lower(&self, calls: &mut u64) -> Result<bool, Errno> {
         match self.add(-1, calls) {
             Ok(()) => Ok(true),
@@ -90,7 +89,7 @@ impl Count for SysvSemaphore {
     }
 
     fn retire(&self) {
-        // SAFETY: removing a set takes numbers alone; one that is gone is refused, and that is all.
+        // SAFETY: removing a set takes only numbers, and fails harmlessly if the set is gone.
         unsafe { libc::semctl(self.set, 0, libc::IPC_RMID) };
     }
 }

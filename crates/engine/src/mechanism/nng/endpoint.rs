@@ -1,4 +1,4 @@
-//! The ends of `nng`, where it is built in.
+//! Endpoints of `nng`, if it is built in.
 
 use std::ffi::{CStr, CString, c_int};
 use std::ptr::null_mut;
@@ -15,9 +15,9 @@ use crate::channel::{Channel, Endpoint, Granted, Opened, Setup};
 use crate::mechanism::refusal::refused;
 use crate::mechanism::uds_path::path_in_folder;
 
-/// How long a sender waits that found nobody listening, before it tries again, ms.
+/// Time before a dialer that found no listener tries again, ms.
 const PAUSE_MS: i32 = 1;
-/// What is added to an error number of the system's (`NNG_ESYSERR`).
+/// Flag that NNG adds to system error numbers (`NNG_ESYSERR`).
 const OF_THE_SYSTEM: u32 = 1 << 28;
 
 pub(super) struct Nng;
@@ -37,24 +37,24 @@ impl Channel for Nng {
     }
 }
 
-/// What an end does to meet the other.
+/// Way in which an endpoint connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seat {
     Dials,
     Listens,
 }
 
-/// Where an end stands: the library, which has threads, comes after the fork.
+/// State of an endpoint: the library has threads, so it is started after the fork.
 #[derive(Debug)]
 enum Place {
-    /// About to meet the other at this address.
+    /// About to connect at this address.
     Outside(Seat, CString),
     Inside(Pair),
-    /// Nowhere: the library refused.
+    /// Unusable: the library reported an error.
     Lost,
 }
 
-/// One end of a pair of sockets.
+/// One endpoint of a pair of sockets.
 #[derive(Debug)]
 pub(super) struct NngEnd {
     place: Place,
@@ -98,12 +98,12 @@ struct Pair {
 
 impl Pair {
     fn meet(seat: Seat, address: &CStr) -> Result<Self, Errno> {
-        // SAFETY: a null pointer asks for the defaults; nothing of the library is in use yet.
+        // SAFETY: a null pointer selects the defaults, and nothing in the library is in use yet.
         outcome(unsafe { nng_init(null_mut()) }.0)?;
         let mut pair = Self { socket: nng_socket::default() };
-        // SAFETY: writes the new socket to where the pointer leads.
+        // SAFETY: the call writes the new socket to the pointer.
         number(unsafe { nng_pair0_open(&raw mut pair.socket) })?;
-        // SAFETY: the name ends with a 0; the socket is open.
+        // SAFETY: the name is NUL-terminated, and the socket is open.
         number(unsafe { nng_socket_set_size(pair.socket, NNG_OPT_RECVMAXSZ.as_ptr().cast(), 0) })?;
         match seat {
             Seat::Dials => {
@@ -112,7 +112,7 @@ impl Pair {
                 pair.recv(&mut [])?;
             }
             Seat::Listens => {
-                // SAFETY: the address ends with a 0; nobody wants to know the listener.
+                // SAFETY: the address is NUL-terminated, and a null pointer declines the listener.
                 number(unsafe { nng_listen(pair.socket, address.as_ptr(), null_mut(), 0) })?;
                 pair.recv(&mut [])?;
                 pair.send(&[])?;
@@ -121,11 +121,12 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Connects as soon as somebody listens; returns at once.
+    /// Connects as soon as the other side listens; returns at once.
     fn dial(&self, address: &CStr) -> Result<(), Errno> {
         let at_once = NNG_FLAG_NONBLOCK.cast_signed();
         let pause = NNG_OPT_RECONNMINT.as_ptr().cast();
-        // SAFETY: name and address end with a 0; the socket is open; nobody wants to know the dialer.
+        // SAFETY: name and address are NUL-terminated, the socket is open, and a null pointer declines the
+        // dialer.
         unsafe {
             number(nng_socket_set_ms(self.socket, pause, PAUSE_MS))?;
             number(nng_dial(self.socket, address.as_ptr(), null_mut(), at_once))
@@ -133,15 +134,15 @@ impl Pair {
     }
 
     fn send(&self, bytes: &[u8]) -> Result<(), Errno> {
-        // SAFETY: the socket is open; the library reads `bytes` while the call lasts.
+        // SAFETY: the socket is open, and the library reads `bytes` only during the call.
         number(unsafe { nng_send(self.socket, bytes.as_ptr().cast(), bytes.len(), 0) })
     }
 
-    /// Waits for a message that fits into `bytes`, and returns its length.
+    /// Waits for a message that fits into `bytes` and returns its length.
     fn recv(&self, bytes: &mut [u8]) -> Result<usize, Errno> {
         let mut length = bytes.len();
         let at = bytes.as_mut_ptr().cast();
-        // SAFETY: the socket is open; no more is written than `length` says at first.
+        // SAFETY: the socket is open, and the call writes no more bytes than the initial `length`.
         number(unsafe { nng_recv(self.socket, at, &raw mut length, 0) })?;
         Ok(length)
     }
@@ -149,8 +150,8 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        // SAFETY: neither is used any more; a socket that never was opened is refused. All messages have
-        // arrived before either party closes.
+        // SAFETY: neither is used afterwards, and a socket that was never opened is refused. All messages
+        // have arrived before either peer closes.
         unsafe {
             nng_socket_close(self.socket);
             nng_fini();
@@ -158,7 +159,7 @@ impl Drop for Pair {
     }
 }
 
-/// As [`outcome`], where the number has a sign.
+/// Checks a signed return value, as [`outcome`] does.
 fn number(returned: c_int) -> Result<(), Errno> {
     outcome(returned.cast_unsigned())
 }
@@ -167,7 +168,7 @@ fn outcome(returned: u32) -> Result<(), Errno> {
     if returned == 0 { Ok(()) } else { Err(errno(returned)) }
 }
 
-/// What comes nearest to the library's `number` among the system's.
+/// Maps the library's error `number` to the closest system error number.
 #[cold]
 fn errno(number: u32) -> Errno {
     match nng_err(number) {

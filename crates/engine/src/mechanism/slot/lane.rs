@@ -8,15 +8,15 @@ use rustix::io::Errno;
 use super::{Bell, BellMemory, Shared};
 use crate::channel::Blocking;
 
-/// Set in the word of a slot that holds a message, beside its length.
+/// Bit set in the word of a slot that holds a message; the other bits are its length.
 const PRESENT: u64 = 1 << 63;
 
-/// Two cache lines of its own, since CPUs fetch lines in pairs.
+/// A value alone in two cache lines, since CPUs fetch lines in pairs.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub(super) struct Line<T>(T);
 
-/// What stands before the payload of a slot. All zero is its initial state.
+/// Header in front of the payload of a slot. All zero is its initial state.
 #[repr(C)]
 pub(super) struct Header {
     /// 0, or [`PRESENT`] and the length of the message.
@@ -28,12 +28,12 @@ pub(super) struct Header {
     pub(super) bells: [Line<BellMemory>; 2],
 }
 
-/// Bytes of a header: whole pages.
+/// Returns the size of a header, bytes: whole pages.
 pub(super) fn header_bytes() -> usize {
     size_of::<Header>().next_multiple_of(rustix::param::page_size())
 }
 
-/// One direction, as one of its sides sees it.
+/// One direction as one of its sides sees it.
 #[derive(Debug)]
 pub(in super::super) struct Lane<B> {
     pub(super) memory: Arc<Shared>,
@@ -47,31 +47,31 @@ pub(in super::super) struct Lane<B> {
 
 impl<B: Bell> Lane<B> {
     fn header(&self) -> &Header {
-        // SAFETY: each slot begins with a page-aligned header that is zero at first, which is a
-        // valid one; it is only reached through atomics and bells, and lives as long as `memory`.
+        // SAFETY: each slot begins with a page-aligned header that is zero at first, which is valid; it is
+        // only accessed through atomics and bells, and lives as long as `memory`.
         unsafe { self.memory.start.add(self.offset).cast().as_ref() }
     }
 
     fn payload(&self) -> *mut u8 {
-        // SAFETY: `slot_bytes` made room for header and payload from `offset` on.
+        // SAFETY: `slot_bytes` allocated header and payload from `offset` on.
         unsafe { self.memory.start.add(self.offset + header_bytes()).as_ptr() }
     }
 
-    /// Puts a message into the slot, once there is room, and rings.
+    /// Puts a message into the slot once there is room, and rings.
     #[inline]
     pub(in super::super) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
         if bytes.len() > self.most_bytes {
             return Err(Errno::MSGSIZE);
         }
         self.await_room()?;
-        // SAFETY: the slot is empty, so the payload is the sender's alone until the word is stored,
-        // and it has room for `most_bytes`.
+        // SAFETY: the slot is empty, so the payload belongs to the sender alone until the word is stored, and
+        // it has room for `most_bytes`.
         unsafe { self.payload().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         self.header().word.0.store(PRESENT | bytes.len() as u64, Ordering::Release);
         self.full.ring(&mut self.calls)
     }
 
-    /// Returns once the slot is empty: whatever was put has been used.
+    /// Returns once the slot is empty: the last message has been used.
     #[inline]
     pub(in super::super) fn await_room(&mut self) -> Result<(), Errno> {
         while self.header().word.0.load(Ordering::Acquire) != 0 {
@@ -80,8 +80,8 @@ impl<B: Bell> Lane<B> {
         Ok(())
     }
 
-    /// Announces, looks once more, sleeps. The fence pairs with the one in [`Lane::get`]: either
-    /// this side sees that there is room, or the other sees the announcement.
+    /// Announces that this side waits, checks again, and sleeps. The fence pairs with the one in
+    /// [`Lane::get`]: either this side sees that there is room, or the other sees the announcement.
     #[cold]
     fn sleep_until_room(&mut self) -> Result<(), Errno> {
         if self.header().closed.0.load(Ordering::Acquire) != 0 {
@@ -102,8 +102,8 @@ impl<B: Bell> Lane<B> {
         self.room.take(&mut self.calls)
     }
 
-    /// Takes a ring and has `using` use the message, after which the slot is empty. Returns what
-    /// that returned, or 0 where the sender is gone.
+    /// Takes a ring and lets `using` use the message, after which the slot is empty. Returns the result of
+    /// `using`, or 0 if the sender is gone.
     #[inline]
     pub(in super::super) fn get(
         &mut self,
@@ -117,13 +117,13 @@ impl<B: Bell> Lane<B> {
         if word == 0 {
             return Ok(0);
         }
-        // Checked: the word lies in memory that is shared.
+        // Checked because the word lies in shared memory.
         let bytes = usize::try_from(word & !PRESENT).map_err(|_| Errno::BADMSG)?;
         if bytes > self.most_bytes {
             return Err(Errno::BADMSG);
         }
-        // SAFETY: the Acquire load saw the sender's Release of this message, so its payload is
-        // complete, fits, and stays until the word is 0.
+        // SAFETY: the Acquire load saw the sender's Release of this message, so its payload is complete,
+        // fits, and stays until the word is 0.
         let used = using(unsafe { std::slice::from_raw_parts(self.payload(), bytes) });
         self.header().word.0.store(0, Ordering::Release);
         fence(Ordering::SeqCst);
@@ -137,7 +137,7 @@ impl<B: Bell> Lane<B> {
     pub(super) fn close(&mut self) {
         self.header().closed.0.store(1, Ordering::Release);
         fence(Ordering::SeqCst);
-        // A bell that cannot be rung any more has been retired by the other side.
+        // A bell that can no longer be rung has been retired by the other side.
         let _ = self.full.ring(&mut self.calls);
         let _ = self.room.ring(&mut self.calls);
     }

@@ -1,4 +1,4 @@
-//! The shared memory that slots lie in.
+//! Shared memory for slots.
 
 use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
@@ -9,28 +9,28 @@ use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create}
 use rustix::io::{Errno, pwrite, retry_on_intr};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-/// Shared memory, mapped.
+/// A mapping of shared memory.
 #[derive(Debug)]
 pub(in super::super) struct Shared {
     pub(super) start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the memory is shared by design; it is reached through atomics and through the protocol
-// of the slot, which gives the payload to one side at a time.
+// SAFETY: the memory is shared by design; it is accessed through atomics and through the protocol of the
+// slot, which gives the payload to one side at a time.
 unsafe impl Send for Shared {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Maps `bytes` of a new memfd.
+    /// Maps `bytes` bytes of a new memfd.
     pub(in super::super) fn memfd(bytes: usize) -> Result<Self, Errno> {
         let file = memfd_create("ipcperf-slot", MemfdFlags::CLOEXEC)?;
         ftruncate(&file, bytes as u64)?;
         Self::mapped(&file, bytes)
     }
 
-    /// Maps `bytes` of `file`, which is empty and lies in a file system.
+    /// Maps `bytes` bytes of `file`, an empty file in a file system.
     pub(in super::super) fn of_file(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
         allocate(file, bytes as u64)?;
         Self::mapped(file, bytes)
@@ -38,7 +38,7 @@ impl Shared {
 
     fn mapped(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
+        // SAFETY: a new mapping at an address chosen by the kernel aliases nothing.
         let start = unsafe { mmap(null_mut(), bytes, access, MapFlags::SHARED, file, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::NOMEM)?, bytes })
     }
@@ -46,28 +46,28 @@ impl Shared {
     /// Takes over a mapping.
     ///
     /// # Safety
-    /// `start` must be that of a shared mapping of `bytes` zeroes that nobody else will unmap.
+    /// `start` must be the start of a shared mapping of `bytes` zeros that nothing else will unmap.
     pub(in super::super) unsafe fn of_mapping(start: NonNull<u8>, bytes: usize) -> Self {
         Self { start, bytes }
     }
 
-    /// Its first byte.
+    /// Returns the address of the first byte.
     pub(in super::super) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
     /// Makes every page present in the calling process.
     pub(super) fn populate(&self) -> Result<(), Errno> {
-        // SAFETY: the range is this mapping; populating does not change its contents.
+        // SAFETY: the range is this mapping, and populating does not change its contents.
         let done =
             unsafe { madvise(self.start.as_ptr().cast(), self.bytes, Advice::LinuxPopulateWrite) };
         if done != Err(Errno::INVAL) {
             return done;
         }
-        // Before Linux 5.14 each page is written to by adding nothing to its first word.
+        // Before Linux 5.14, write to each page by adding 0 to its first word.
         for at in (0..self.bytes).step_by(rustix::param::page_size()) {
-            // SAFETY: page-aligned and inside the mapping, where the first word of a page is either
-            // an atomic of a header or payload that nobody uses before the parties have met.
+            // SAFETY: page-aligned and inside the mapping, where the first word of a page is either an atomic
+            // of a header, or payload that nothing uses before the peers have synchronized.
             unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
                 .fetch_add(0, Ordering::Relaxed);
         }
@@ -82,11 +82,11 @@ impl Drop for Shared {
     }
 }
 
-/// Makes `file` so long and takes the room for it: a store to a mapped page for which a full file
-/// system has none ends the process (SIGBUS).
+/// Extends `file` to `bytes` bytes and allocates the space: a store to a mapped page for which a full file
+/// system has no space kills the process (SIGBUS).
 fn allocate(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes)) {
-        // Not every file system can: then what is written takes the room.
+        // Not every file system supports this; then writing allocates the space.
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, bytes),
         allocated => allocated,
     }
@@ -101,7 +101,7 @@ fn write_zeros(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Whether a memfd can be had.
+/// Checks that a memfd can be created.
 pub(in super::super) fn memory_available() -> Result<(), Unavailable> {
     memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
         reason: format!("memfd_create: {errno}"),
@@ -119,7 +119,7 @@ mod tests {
     fn a_file_has_room_for_all_of_it_however_that_is_taken() {
         let bytes = (64 << 10) + 5_000;
         for take in [allocate, write_zeros] {
-            // A file of the kernel's own tmpfs.
+            // A file of the kernel's internal tmpfs.
             let file = memfd_create("ipcperf-test", MemfdFlags::CLOEXEC).unwrap();
             take(&file, bytes).unwrap();
             let facts = fstat(&file).unwrap();

@@ -1,4 +1,4 @@
-//! What can be typed of a matrix: mechanisms, factors, who watches, how often.
+//! Arguments of a matrix: mechanisms, factors, instruments, repetitions.
 
 use clap::{Args, Id};
 
@@ -85,10 +85,10 @@ impl MatrixArguments {
         command.get_arguments().map(|argument| argument.get_id().clone()).collect()
     }
 
-    /// Returns what was typed, for parsing.
+    /// Returns the arguments as they were typed, for parsing.
     ///
     /// # Errors
-    /// An option that is not typed as one.
+    /// Fails if a `--set` does not have the form `MECHANISM.OPTION=VALUES`.
     pub(in crate::cli) fn typed(&self) -> Result<Typed<'_>, Error> {
         let options: Result<Vec<_>, _> =
             self.set.iter().map(|text| OptionSetting::parse(text)).collect();

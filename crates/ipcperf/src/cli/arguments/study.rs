@@ -1,4 +1,4 @@
-//! What can be typed of studies.
+//! Arguments of `ipcperf study`.
 
 use std::path::PathBuf;
 

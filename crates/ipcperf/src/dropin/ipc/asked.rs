@@ -1,4 +1,4 @@
-//! What both editions take.
+//! Arguments that both editions accept.
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command};
@@ -14,32 +14,32 @@ use crate::dropin::typed::{
     command, count, ends_in_its_operand, flag, has, number, parse, positive, usage, value,
 };
 
-/// Bytes handed to one call, and bytes in all, where nothing is said.
+/// Defaults: bytes per call, and bytes in total.
 const BUFFER_BYTES: u64 = 128 << 10;
 const TOTAL_BYTES: u64 = 16 << 20;
-/// Where TCP listens.
+/// Default TCP port.
 const PORT: u16 = 10_141;
 
-/// What a message goes through, by the original's word for it, and our name for that.
+/// Values of `-i` in the original, and the mechanism of each.
 const TYPES: [(&str, &str); 3] = [("pipe", "pipe"), ("local", "unix-stream"), ("tcp", "tcp")];
 
-/// What one edition takes and another does not.
+/// Differences between the editions.
 #[derive(Debug)]
 pub(super) struct Edition {
-    /// After the name of the program.
+    /// Usage line, after the name of the program.
     pub(super) usage: &'static str,
-    /// What may be asked for beside the modes of a run.
+    /// Modes in addition to those of a run.
     pub(super) words: &'static [&'static str],
     /// Sets of counters.
     pub(super) sets: &'static [&'static str],
-    /// When it touches its buffers first.
+    /// When buffers are first touched.
     pub(super) first_touch: FirstTouch,
-    /// Flags of its own.
+    /// Additional flags.
     pub(super) flags: fn() -> Vec<Arg>,
 }
 
 impl Edition {
-    /// What program `name` of this edition takes.
+    /// Returns the command-line parser of the program `name` in this edition.
     pub(super) fn command(&self, name: &str) -> Command {
         let modes = Mode::ALL.iter().map(|mode| mode.name()).chain(self.words.iter().copied());
         let modes: Vec<&'static str> = modes.collect();
@@ -62,10 +62,10 @@ impl Edition {
             .args((self.flags)())
     }
 
-    /// What was asked of a program of this edition.
+    /// Parses the arguments of a program of this edition.
     ///
     /// # Errors
-    /// How it is used, where it was used wrongly.
+    /// Returns the usage text if the usage is wrong.
     pub(super) fn asked(&self, call: &Call<'_>) -> Result<Asked, Ended> {
         let command = self.command(call.name);
         let is_in_order = ends_in_its_operand(&command, call.arguments);
@@ -80,7 +80,7 @@ impl Edition {
 
 const MODE: &str = "mode";
 
-/// The set `word`, by its other names too.
+/// Returns the set `word` with its aliases.
 fn with_aliases(word: &'static str) -> PossibleValue {
     PossibleValue::new(word).aliases(set(word).map_or(&[][..], |set| set.aliases))
 }
@@ -90,7 +90,7 @@ fn port(text: &str) -> Result<u16, String> {
     number.try_into().map_err(|_| format!("there is no port {number}"))
 }
 
-/// What was asked.
+/// Parsed arguments.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) typed: ArgMatches,
@@ -102,12 +102,12 @@ impl Asked {
         self.typed.get_one::<String>(name).map(String::as_str)
     }
 
-    /// The word for what a message goes through.
+    /// Value of `-i`.
     pub(super) fn ipc_type(&self) -> &str {
         self.word("i").unwrap_or(TYPES[0].0)
     }
 
-    /// The word for the mode.
+    /// Word for the mode.
     pub(super) fn mode(&self) -> &str {
         self.word(MODE).unwrap_or_default()
     }
@@ -120,12 +120,12 @@ impl Asked {
         number(&self.typed, "t").unwrap_or(TOTAL_BYTES)
     }
 
-    /// Calls of the sender, if none is short.
+    /// Number of calls of the sender, if none is short.
     pub(super) fn blocks(&self) -> u64 {
         self.total_bytes() / self.buffer_bytes()
     }
 
-    /// The counters that were asked for.
+    /// Requested set of counters.
     pub(super) fn set(&self) -> Option<&'static Set> {
         set(self.word("P")?)
     }
@@ -140,10 +140,10 @@ impl Asked {
         Err(Ended::wrong_usage(EX_USAGE, words))
     }
 
-    /// The run that was asked for, of so many iterations.
+    /// Returns the requested run, with `iterations` iterations.
     ///
     /// # Errors
-    /// That this process may use no CPU.
+    /// Fails if this process may not use any CPU.
     pub(super) fn spec(&self, iterations: u32) -> Result<RunSpec, Ended> {
         let ipc_type = self.ipc_type();
         let mechanism =

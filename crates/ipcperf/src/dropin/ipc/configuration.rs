@@ -1,4 +1,4 @@
-//! What machine and what was asked, under the names that FreeBSD has for it, where Linux has the like.
+//! Configuration of the machine and the benchmark, under FreeBSD's names, as far as Linux has counterparts.
 
 use ipcperf_model::environment::Environment;
 
@@ -7,7 +7,7 @@ use super::datum::{Field, Fields, Shown};
 use super::emitter::Emitter;
 use crate::program::environment;
 
-/// All of it, part by part.
+/// The configuration, part by part.
 #[derive(Debug)]
 pub(super) struct Configuration {
     hardware: Fields,
@@ -17,7 +17,7 @@ pub(super) struct Configuration {
 }
 
 impl Configuration {
-    /// That of this machine, for so many iterations of what was asked.
+    /// Returns the configuration of this machine and of a benchmark with `iterations` iterations.
     pub(super) fn of(asked: &Asked, iterations: u64) -> Self {
         let environment = environment();
         Self {
@@ -28,7 +28,7 @@ impl Configuration {
         }
     }
 
-    /// Has `emitter` print its parts, each below its heading.
+    /// Passes its parts to `emitter`, each with its heading.
     pub(super) fn emit(&self, emitter: &mut Emitter) {
         let parts = [
             ("hardware_configuration", "Hardware configuration:", &self.hardware),

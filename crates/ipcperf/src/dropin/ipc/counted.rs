@@ -1,4 +1,4 @@
-//! Counters beside a run, by the names that the originals gave them.
+//! Runs with counters, under the event names of the originals.
 
 use ipcperf_model::instrument::counters::{self, Count, Space};
 use ipcperf_model::observation::Observation;
@@ -10,17 +10,17 @@ use crate::dropin::carried::Carrier;
 use crate::dropin::ended::Ended;
 use ipcperf_plan::Watched;
 
-/// How often each event of a set came to pass, in the order of the set.
+/// Number of occurrences of each event of a set, in the order of the set.
 pub(super) type Counts = Vec<(&'static str, u64)>;
 
-/// What makes one counter count program and kernel together, as the originals' did.
+/// Suffix that makes one counter count user and kernel space together, as the originals did.
 const TOGETHER: &str = ":uk";
 
-/// Carries out `spec`, counting the events of `set`: at once if the processor can, else in runs of their own. The
-/// measurement is of the first.
+/// Executes `spec` and counts the events of `set`: all at once if the processor can, else in several runs. The
+/// measurement is that of the first run.
 ///
 /// # Errors
-/// Which event cannot be counted here and why, or what stopped a run.
+/// Returns the event that cannot be counted here and why, or the reason why a run was stopped.
 pub(super) fn counted(
     carrier: &mut Carrier<'_>,
     name: &str,
@@ -28,7 +28,7 @@ pub(super) fn counted(
     set: &'static Set,
 ) -> Result<(Measurement, Counts), Ended> {
     let unavailable = |why: &Unavailable| {
-        // By the set's own name for it.
+        // Show the name without the suffix.
         let reason = why.reason.replace(TOGETHER, "");
         Ended::because(&format!("{name}: FAIL: -P {}: {reason}; {}", set.name, why.remedy))
     };
@@ -51,7 +51,7 @@ pub(super) fn counted(
     first.map(|measured| (measured, counts)).ok_or_else(|| unavailable(&nothing()))
 }
 
-/// The events of `set`, as many together as can be counted at once.
+/// Divides the events of `set` into groups that can be counted at once.
 fn parts(set: &Set) -> Result<Vec<Vec<String>>, Unavailable> {
     let words: Vec<String> = set.events.iter().map(|event| format!("{event}{TOGETHER}")).collect();
     let instrument = find(counters::FACTS.name).ok_or_else(nothing)?;
@@ -71,8 +71,8 @@ fn nothing() -> Unavailable {
     }
 }
 
-/// How often `event` was counted in all roles, in the first of the `parts` that has it: instructions and cycles are
-/// counted in each.
+/// Returns the count of `event` over all roles, from the first of the `parts` that has it: instructions and cycles are
+/// counted in every part.
 fn sum(parts: &[Vec<Observation>], event: &str) -> Result<u64, Unavailable> {
     let of_part = |seen: &Vec<Observation>| {
         let rows = seen.iter().filter_map(Observation::row::<Count>);

@@ -1,60 +1,60 @@
-//! A figure or a word by its name, as the editions print it.
+//! Named values, in the formats of the editions.
 
-/// A figure or a word by its name.
+/// A named value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) value: Shown,
-    /// Behind the value in text alone.
+    /// Printed after the value, in text only.
     pub(super) unit: &'static str,
 }
 
-/// How a value is printed.
+/// Type of a value, for printing.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shown {
-    /// A number with all its digits.
+    /// A number, with all its digits.
     Number(String),
-    /// A word, or what is one to libxo: a number that is printed in two parts, such as seconds.
+    /// A string in libxo's output. Includes numbers that are printed in two parts, such as seconds.
     Word(String),
-    /// Whole numbers, each by this name, one after the other.
+    /// A list of whole numbers, each with this name.
     List(&'static str, Vec<u64>),
 }
 
 impl Field {
-    /// A number with so many digits behind its point.
+    /// Creates a number with `digits` digits after the decimal point.
     pub(super) fn number(name: &str, value: f64, digits: usize, unit: &'static str) -> Self {
         Self { name: name.to_owned(), value: Shown::Number(format!("{value:.digits$}")), unit }
     }
 
-    /// One number by another, six digits of which are shown; none where that is no number.
+    /// Creates the quotient of two numbers, with six decimal places; `None` if it is not finite.
     pub(super) fn ratio(name: &str, dividend: f64, divisor: f64) -> Option<Self> {
         let ratio = dividend / divisor;
         ratio.is_finite().then(|| Self::number(name, ratio, 6, ""))
     }
 
-    /// A whole number.
+    /// Creates a whole number.
     pub(super) fn count(name: &str, value: u64, unit: &'static str) -> Self {
         Self { name: name.to_owned(), value: Shown::Number(value.to_string()), unit }
     }
 
-    /// Seconds of `ns`, with all their digits.
+    /// Creates a time in seconds from `ns`, with nine decimal places.
     pub(super) fn seconds(name: &str, ns: u64, unit: &'static str) -> Self {
         let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
         Self { name: name.to_owned(), value: Shown::Word(text), unit }
     }
 
-    /// Seconds of `ns`, to the microsecond, as getrusage(2) has them.
+    /// Creates a time in seconds from `ns`, truncated to microseconds, the resolution of getrusage(2).
     pub(super) fn microseconds(name: &str, ns: u64, unit: &'static str) -> Self {
         let text = format!("{}.{:06}", ns / 1_000_000_000, ns / 1_000 % 1_000_000);
         Self { name: name.to_owned(), value: Shown::Word(text), unit }
     }
 
-    /// A word.
+    /// Creates a string.
     pub(super) fn word(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), value: Shown::Word(value.to_owned()), unit: "" }
     }
 
-    /// Its line of text, indented by two.
+    /// Returns its line of text, indented by two spaces.
     pub(super) fn line(&self) -> String {
         let value = match &self.value {
             Shown::Number(text) | Shown::Word(text) => text.clone(),
@@ -64,25 +64,25 @@ impl Field {
     }
 }
 
-/// Fields in their order.
+/// Fields, in the order of output.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fields(pub(super) Vec<Field>);
 
 impl Fields {
-    /// Their lines, below `heading`.
+    /// Returns their lines, below `heading`.
     pub(super) fn text(&self, heading: &str) -> String {
         let lines: String = self.0.iter().map(Field::line).collect();
         format!("{heading}\n{lines}")
     }
 }
 
-/// Seconds of `ns`.
+/// Converts `ns` to seconds.
 #[allow(clippy::cast_precision_loss, reason = "nine digits behind the point are printed")]
 pub(super) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Units of 1,024 bytes in a second.
+/// Returns the rate in units of 1,024 bytes per second.
 #[allow(clippy::cast_precision_loss, reason = "a rate, good to 53 bits")]
 pub(super) fn kilobytes_per_second(bytes: u64, elapsed_ns: u64) -> f64 {
     bytes as f64 / seconds(elapsed_ns) / 1024.0

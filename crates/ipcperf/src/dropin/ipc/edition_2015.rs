@@ -1,4 +1,4 @@
-//! The edition of 2015: one run, a line of text.
+//! The edition of 2015: one run, one line of output.
 
 use clap::Arg;
 use ipcperf_model::message_options::FirstTouch;
@@ -20,12 +20,12 @@ const EDITION: Edition = Edition {
     flags: Vec::<Arg>::new,
 };
 
-/// How program `name` is used.
+/// Returns the usage text of the program `name`.
 pub(super) fn usage(name: &str) -> String {
     usage_of(EDITION.command(name))
 }
 
-/// Measures once, and says how fast it was.
+/// Measures once and prints the bandwidth.
 pub(super) fn run(call: &Call<'_>) -> Result<(), Ended> {
     let asked = EDITION.asked(call)?;
     let mut carrier = Carrier::ready(call.name)?;
@@ -67,7 +67,7 @@ fn configuration(asked: &Asked, elapsed_ns: u64) -> Fields {
     ])
 }
 
-/// What was counted: instructions and cycles, then each of the set by both.
+/// Returns the counts: instructions and cycles first, then each event of the set, with its ratio to both.
 #[allow(clippy::cast_precision_loss, reason = "ratios, six digits of which are printed")]
 fn counters(set: &str, counts: &Counts) -> Fields {
     let mut fields = vec![Field::word("pmctype", set)];

@@ -1,4 +1,4 @@
-//! The edition of autumn 2021 to October 2023: iterations, getrusage, text, JSON or XML.
+//! The edition of autumn 2021 to October 2023: iterations, getrusage(2), and output as text, JSON or XML.
 
 use clap::Arg;
 use ipcperf_model::message_options::FirstTouch;
@@ -26,7 +26,7 @@ const EDITION: Edition = Edition {
             flag("g", "Print what getrusage(2) counts").short_alias('r'),
             flag("j", "Print JSON, a line for each value"),
             count("n", "iterations", "How often it is measured, in one pair of parties [1]"),
-            // Taken out before the others are read.
+            // For the usage text only: it is removed before the arguments are parsed.
             Arg::new("libxo")
                 .long("libxo")
                 .value_name("options")
@@ -35,15 +35,15 @@ const EDITION: Edition = Edition {
     },
 };
 
-/// The mode that measures nothing.
+/// The mode that measures nothing and prints the configuration.
 const DESCRIBE: &str = "describe";
 
-/// How program `name` is used.
+/// Returns the usage text of the program `name`.
 pub(super) fn usage(name: &str) -> String {
     usage_of(EDITION.command(name))
 }
 
-/// Measures as often as was asked, or describes the machine.
+/// Measures the requested number of times, or describes the machine.
 pub(super) fn run(call: &Call<'_>) -> Result<(), Ended> {
     let (style, arguments) = Style::taken_out(call)?;
     let asked = EDITION.asked(&Call { name: call.name, arguments: &arguments })?;
@@ -69,7 +69,7 @@ fn say_unless_quiet(asked: &Asked, piece: &str) -> Result<(), Ended> {
     if has(&asked.typed, "q") { Ok(()) } else { say_piece(piece) }
 }
 
-/// Calls `each` with what iterations came to, as those of a pair of peers end.
+/// Calls `each` with the results of each pair of peers as it ends.
 fn samples(
     name: &str,
     asked: &Asked,
@@ -92,7 +92,7 @@ fn samples(
     })
 }
 
-/// How many of `iterations` each pair of peers makes: as many as are kept of one run.
+/// Returns how many of the `iterations` each pair of peers executes: as many as one run can store.
 fn batches(iterations: u64) -> impl Iterator<Item = u32> {
     let most = u64::from(MOST_PHASES);
     let left = move |done: u64| iterations - done * most;
@@ -116,12 +116,12 @@ fn datum(asked: &Asked, repeat: &Repeat, counts: Option<(&str, &Counts)>) -> Fie
     Fields(fields)
 }
 
-/// What both parties used.
+/// Returns the resource usage of both peers.
 fn usage_fields(repeat: &Repeat) -> Vec<Field> {
     let sum = |figure: fn(&RoleUsage) -> u64| repeat.roles.iter().map(figure).sum::<u64>();
     let calls = |role: Role| {
         let of_role = repeat.roles.iter().find(|usage| usage.role == role);
-        // One thread that plays both does not tell its writes from its reads.
+        // In one-thread mode there is a single count for reads and writes.
         of_role.and_then(|usage| usage.calls).unwrap_or(repeat.messages)
     };
     vec![
@@ -138,7 +138,7 @@ fn usage_fields(repeat: &Repeat) -> Vec<Field> {
     ]
 }
 
-/// What was counted, and what the original made of it.
+/// Returns the counts, and the ratios that the original derived from them.
 #[allow(clippy::cast_precision_loss, reason = "ratios, six digits of which are printed")]
 fn counters(set: &str, counts: &Counts) -> Vec<Field> {
     let of = |event: &str| {

@@ -1,17 +1,17 @@
-//! Fields as text, JSON or XML, as libxo lays them out. What is printed is made piece by piece, so that the iterations
-//! of hours are printed as they end.
+//! Output of fields as text, JSON or XML, in the layout of libxo. It is produced piece by piece, so that a benchmark of
+//! hours prints each iteration as it ends.
 
 use serde_json::Value;
 
 use super::datum::{Field, Fields, Shown};
 use super::style::{Format, Layout, Style};
 
-/// Makes the pieces, from the first to the one that [`Emitter::finish`] makes.
+/// Producer of the output; [`Emitter::finish`] produces the last piece.
 #[derive(Debug)]
 pub(super) struct Emitter {
     style: Style,
     out: String,
-    /// Whether anything was put into each of what is open, the outermost first.
+    /// Whether each open object or list has content, the outermost first.
     has_content: Vec<Content>,
 }
 
@@ -22,7 +22,7 @@ enum Content {
 }
 
 impl Emitter {
-    /// Nothing was printed so far.
+    /// Creates an emitter at the start of the output.
     pub(super) fn new(style: Style) -> Self {
         let mut new = Self { style, out: String::new(), has_content: Vec::new() };
         if style.format == Format::Json {
@@ -31,7 +31,7 @@ impl Emitter {
         new
     }
 
-    /// `fields`, called `name`, below `heading` in text.
+    /// Adds `fields` with the name `name`; in text, below `heading`.
     pub(super) fn container(&mut self, name: &str, heading: &str, fields: &Fields) {
         match self.style.format {
             Format::Text => self.out += &fields.text(heading),
@@ -45,7 +45,7 @@ impl Emitter {
         }
     }
 
-    /// From now on each [`Emitter::instance`] is one of the list `name`.
+    /// Opens the list `name`, to which each following [`Emitter::instance`] belongs.
     pub(super) fn open_list(&mut self, name: &str) {
         if self.style.format == Format::Json {
             self.next();
@@ -53,7 +53,7 @@ impl Emitter {
         }
     }
 
-    /// `fields`, one of a list: called `name` in XML, and below `name:` in text.
+    /// Adds `fields` as an item of a list: named `name` in XML, below `name:` in text.
     pub(super) fn instance(&mut self, name: &str, fields: &Fields) {
         match self.style.format {
             Format::Text => self.out += &fields.text(&format!("{name}:")),
@@ -62,19 +62,19 @@ impl Emitter {
         }
     }
 
-    /// The list is over.
+    /// Closes the list.
     pub(super) fn close_list(&mut self) {
         if self.style.format == Format::Json {
             self.close("]");
         }
     }
 
-    /// What was made since this was last asked.
+    /// Returns the output since the last call.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.out)
     }
 
-    /// The last piece.
+    /// Returns the last piece of the output.
     pub(super) fn finish(mut self) -> String {
         match (self.style.format, self.style.layout) {
             (Format::Json, _) => {
@@ -116,7 +116,7 @@ impl Emitter {
         self.has_content.push(Content::Nothing);
     }
 
-    /// What comes is the next of what is open.
+    /// Starts the next item of the innermost open object or list.
     fn next(&mut self) {
         let before = self.has_content.last_mut();
         let before = before.map(|content| std::mem::replace(content, Content::Something));
@@ -124,7 +124,7 @@ impl Emitter {
         match (self.style.layout, comma) {
             (Layout::Pretty, _) => self.out += &format!("{comma}\n{}", self.indent()),
             (Layout::Compact, "") => {}
-            // Objects and lists are set off, values are not.
+            // A space follows objects and lists, but not values.
             (Layout::Compact, _) if self.out.ends_with(['}', ']']) || self.out.is_empty() => {
                 self.out += ", ";
             }
@@ -180,7 +180,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A configuration and two iterations, printed as `style` says.
+    /// Returns the output of a configuration and two iterations.
     fn printed(format: Format, layout: Layout) -> String {
         let list =
             Field { name: "sizes".to_owned(), value: Shown::List("size", vec![4, 8]), unit: "" };

@@ -1,13 +1,13 @@
-//! How an edition that prints with libxo is asked to print: `-j`, and `--libxo` in its three forms
-//! ([xo_options(7)](https://man.freebsd.org/xo_options/7)), which may stand anywhere and are taken out of the
-//! arguments before any others are read.
+//! Output options of the edition that prints with libxo: `-j`, and `--libxo` in its three forms
+//! ([xo_options(7)](https://man.freebsd.org/xo_options/7)). `--libxo` may appear anywhere and is removed before the
+//! other arguments are parsed.
 
 use std::ffi::OsString;
 
 use crate::dropin::Call;
 use crate::dropin::ended::{EX_USAGE, Ended};
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Format {
     #[default]
@@ -16,17 +16,17 @@ pub(super) enum Format {
     Xml,
 }
 
-/// How JSON and XML are laid out.
+/// Layout of JSON and XML.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// All in one line.
+    /// All on one line.
     #[default]
     Compact,
-    /// A line for each value, indented by two.
+    /// One line per value, indented by two spaces.
     Pretty,
 }
 
-/// What is printed, and how it is laid out.
+/// Output format and layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) format: Format,
@@ -34,17 +34,17 @@ pub(super) struct Style {
 }
 
 const FLAG: &str = "--libxo";
-/// The words that are known, and the letters of the brief form.
+/// Known options, with their letters in the brief form.
 const WORDS: [(&str, char); 4] = [("json", 'J'), ("pretty", 'P'), ("text", 'T'), ("xml", 'X')];
 
 impl Style {
-    /// What `-j` asks for.
+    /// Style of `-j`.
     pub(super) const JSON: Self = Self { format: Format::Json, layout: Layout::Pretty };
 
-    /// What the arguments of `call` ask for, and the others of them.
+    /// Splits the arguments of `call` into the style and the other arguments.
     ///
     /// # Errors
-    /// Wrong usage: an option that libxo has and this has not, or none has.
+    /// Returns a usage error for unknown options, including options of libxo that are not supported here.
     pub(super) fn taken_out(call: &Call<'_>) -> Result<(Self, Vec<OsString>), Ended> {
         let (mut style, mut others) = (Self::default(), Vec::new());
         let mut words = call.arguments.iter();

@@ -1,4 +1,4 @@
-//! What the processor and the kernel counted.
+//! Events counted by the processor and the kernel.
 
 mod pictures;
 mod row;
@@ -6,6 +6,6 @@ pub use row::{Count, Known, Pmu, Ratio, Space};
 
 use super::{Disturbs, InstrumentFacts};
 
-/// What readers know of `counters`.
+/// Description of `counters`.
 pub const FACTS: InstrumentFacts =
     InstrumentFacts { name: "counters", disturbs: Disturbs::Yes, pictures: pictures::pictures };

@@ -1,10 +1,10 @@
-//! What was counted, as people look at it.
+//! Presentation of counted events.
 
 use super::row::{Count, Ratio, Space};
 use crate::instrument_view::{Picture, Table, Value};
 use crate::observation::Observation;
 
-/// For each role a table of its events, and one of the ratios of all roles.
+/// Builds a table of events for each role, and one table with the ratios of all roles.
 pub(super) fn pictures(told: &[Observation]) -> Vec<Picture> {
     let counts: Vec<(&str, Count)> = rows(told);
     let mut roles: Vec<&str> = counts.iter().map(|row| row.0).collect();
@@ -14,7 +14,7 @@ pub(super) fn pictures(told: &[Observation]) -> Vec<Picture> {
     events.chain(ratios).map(Picture::Table).collect()
 }
 
-/// The rows of one kind, and whose they are.
+/// Returns the rows of one type, with their roles.
 fn rows<R: serde::de::DeserializeOwned>(told: &[Observation]) -> Vec<(&str, R)> {
     told.iter().filter_map(|one| Some((one.role.as_deref()?, one.row()?))).collect()
 }
@@ -37,10 +37,9 @@ fn events(role: &str, counts: &[(&str, Count)]) -> Table {
     table(format!("Events of {role}"), "event", Some("of the time"), rows.collect())
 }
 
-/// What a row counted, in the event's unit.
+/// Returns the count of a row in the unit of its event.
 fn shown(row: &Count) -> Value {
-    let is_time = ["task-clock", "cpu-clock"].contains(&&*row.event);
-    let value = if is_time { Value::Ns } else { Value::Count };
+    let value = if row.is_time() { Value::Ns } else { Value::Count };
     row.count.map_or(Value::Absent, value)
 }
 
@@ -72,7 +71,7 @@ fn ratios(ratios: &[(&str, Ratio)]) -> Option<Table> {
     (!rows.is_empty()).then(|| table("Ratios of events".to_owned(), "ratio", None, rows))
 }
 
-/// Three figures that count: ratios are large and small.
+/// Formats a ratio with three significant digits, since ratios range from small to large.
 fn rounded(value: f64) -> String {
     match value {
         100.0.. => format!("{value:.0}"),
@@ -85,8 +84,8 @@ fn rounded(value: f64) -> String {
 
 fn table(title: String, first: &str, last: Option<&str>, rows: Vec<Vec<Value>>) -> Table {
     let spaces = ["program", "kernel", "both"];
-    let headings = std::iter::once(first).chain(spaces).chain(last);
-    Table { title, headings: headings.map(str::to_owned).collect(), rows }
+    let headings: Vec<&str> = std::iter::once(first).chain(spaces).chain(last).collect();
+    Table::new(title, &headings, rows)
 }
 
 #[cfg(test)]

@@ -1,68 +1,79 @@
-//! What is told of one role, and of the counters that there are.
+//! Rows that describe the counts of one role, and the available counters.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Unavailable;
 
-/// Where something was counted.
+/// Privilege level at which an event was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Space {
-    /// In the program and its libraries.
+    /// In user mode: the program and its libraries.
     User,
-    /// In the kernel, on the program's behalf.
+    /// In the kernel, on behalf of the program.
     Kernel,
-    /// In both.
+    /// At both levels.
     Both,
 }
 
-/// How often one event was counted of one role in the phase that counted.
+/// Count of one event for one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Count {
-    /// The event, as it was asked for.
+    /// Name of the event as requested.
     pub event: String,
-    /// Where.
+    /// Privilege level at which it was counted.
     pub space: Space,
-    /// How often it came to pass, over all threads of the role; extrapolated where it was not counted all
-    /// the time. ns for `task-clock` and `cpu-clock`. Null where it was never counted.
+    /// Number of events over all threads of the role, extrapolated if the counter ran for part of the time
+    /// (multiplexing). ns for `task-clock` and `cpu-clock`. Null if the counter never ran.
     pub count: Option<u64>,
-    /// The share of the role's time on a CPU in which it was counted; null where the role had none.
+    /// Running share: the share of the role's CPU time in which the counter ran; null if the role had no CPU time.
     pub counted_share: Option<f64>,
-    /// How often it was counted; null where it could not be read.
+    /// Number of events counted, without extrapolation; null if the counter could not be read.
     pub raw_count: Option<u64>,
 }
 
-/// Counts of one run by one another.
+/// Events whose counts are times, ns.
+const CLOCKS: [&str; 2] = ["task-clock", "cpu-clock"];
+
+impl Count {
+    /// Whether the count is a time, ns.
+    #[must_use]
+    pub fn is_time(&self) -> bool {
+        CLOCKS.contains(&&*self.event)
+    }
+}
+
+/// Ratio of two counts of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// What it is called: `cycles-per-instruction` ...
+    /// Name of the ratio: `cycles-per-instruction` ...
     pub ratio: String,
-    /// Where.
+    /// Privilege level at which the events were counted.
     pub space: Space,
-    /// Null where either was not counted, or the divisor never came to pass.
+    /// Value of the ratio; null if either event was not counted, or if the divisor is zero.
     pub value: Option<f64>,
 }
 
-/// What there is to count with here.
+/// Counters that are available on this machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pmu {
-    /// The counters of the processor as the kernel names them; none in most virtual machines.
+    /// Names that the kernel gives the counters of the processor; empty in most virtual machines.
     pub names: Vec<String>,
-    /// The kind of core for which names of vendors are known.
+    /// Kind of core, for which vendor-specific event names are known.
     pub core: String,
-    /// How many events it counts at once, found out by trying; `None` where it counts nothing.
+    /// Number of events that can be counted at once, determined by trial; `None` if nothing can be counted.
     pub counters: Option<u64>,
-    /// `/proc/sys/kernel/perf_event_paranoid`: from 2 on, a user who is not root cannot count in the kernel.
+    /// Value of `/proc/sys/kernel/perf_event_paranoid`: from 2 on, only root can count in the kernel.
     pub paranoid: Option<i64>,
-    /// What is counted where nothing is asked for, and why not.
+    /// Events counted by default, with the reason for each that is unavailable.
     pub events: Vec<(String, Result<(), Unavailable>)>,
 }
 
-/// A word for an event, or for a set of them.
+/// Word for an event or for a set of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The word.
+    /// The word itself.
     pub name: String,
-    /// What it is here.
+    /// Meaning on this machine.
     pub about: String,
 }

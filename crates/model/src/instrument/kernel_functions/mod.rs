@@ -1,4 +1,4 @@
-//! Functions of the kernel that carry the data.
+//! Kernel functions that carry the data.
 
 mod pictures;
 mod row;
@@ -6,6 +6,9 @@ pub use row::Row;
 
 use super::{Disturbs, InstrumentFacts};
 
-/// What readers know of `kernel-functions`.
-pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "kernel-functions", disturbs: Disturbs::Yes, pictures: pictures::of };
+/// Description of `kernel-functions`.
+pub const FACTS: InstrumentFacts = InstrumentFacts {
+    name: "kernel-functions",
+    disturbs: Disturbs::Yes,
+    pictures: pictures::pictures,
+};

@@ -1,34 +1,32 @@
-//! The functions of a run as people look at them.
+//! Presentation of the kernel functions of a run.
 
 use super::Row;
 use crate::instrument::syscalls::Percentiles;
-use crate::instrument_view::{Picture, Quantised, Table, Value};
-use crate::observation::{Observation, roles, rows_of};
+use crate::instrument::timed_calls::{CallView, TimedCall};
+use crate::instrument_view::{Picture, Value};
+use crate::observation::Observation;
 
 const HEADINGS: [&str; 6] = ["function", "count", "median", "p99", "longest", "total"];
 
-/// A table for each role, and how the times of its costliest function are distributed.
-pub(super) fn of(observations: &[Observation]) -> Vec<Picture> {
-    let mut pictures = Vec::new();
-    for role in roles(observations) {
-        let mut rows: Vec<Row> = rows_of(observations, role);
-        rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
-        pictures.push(Picture::Table(table(role, &rows)));
-        let costliest = rows.first().filter(|row| row.count > 0);
-        pictures.extend(costliest.map(|row| Picture::Quantised(distribution(role, row))));
-    }
-    pictures
+const VIEW: CallView<Row> =
+    CallView { kind: "kernel functions", headings: &HEADINGS, most_drawn: 1, call };
+
+/// Builds a table for each role, and the time distribution of its costliest function.
+pub(super) fn pictures(observations: &[Observation]) -> Vec<Picture> {
+    VIEW.pictures(observations)
 }
 
-fn table(role: &str, rows: &[Row]) -> Table {
-    Table {
-        title: format!("kernel functions of the {role}"),
-        headings: HEADINGS.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(|row| line(row).to_vec()).collect(),
+fn call(row: Row) -> TimedCall {
+    TimedCall {
+        cells: Vec::from(cells(&row)),
+        name: row.function,
+        count: row.count,
+        total_ns: row.total_ns,
+        times_ns: row.quantised_ns,
     }
 }
 
-fn line(row: &Row) -> [Value; HEADINGS.len()] {
+fn cells(row: &Row) -> [Value; HEADINGS.len()] {
     let time = |of: fn(&Percentiles) -> u64| {
         row.percentiles_ns.as_ref().map_or(Value::Absent, |times| Value::Ns(of(times)))
     };
@@ -40,14 +38,6 @@ fn line(row: &Row) -> [Value; HEADINGS.len()] {
         time(|times| times.max),
         Value::Ns(row.total_ns),
     ]
-}
-
-fn distribution(role: &str, row: &Row) -> Quantised {
-    Quantised {
-        title: format!("{} of the {role}: how long it took", row.function),
-        kind: Value::Ns(0),
-        rows: row.quantised_ns.clone(),
-    }
 }
 
 #[cfg(test)]
@@ -76,7 +66,7 @@ mod tests {
             ("sender", "pipe_write", 9),
         ];
         let seen = rows.map(|(role, name, ns)| Observation::of(Some(role), &row(name, 2, ns)));
-        let pictures = of(&seen);
+        let pictures = pictures(&seen);
         let [Picture::Table(table), Picture::Quantised(drawn), Picture::Table(_), _] =
             &pictures[..]
         else {
@@ -92,7 +82,7 @@ mod tests {
     #[test]
     fn what_was_missed_altogether_has_no_times() {
         let seen = [Observation::of(Some("sender"), &row("pipe_write", 0, 0))];
-        let [Picture::Table(table)] = &of(&seen)[..] else { panic!("a table alone") };
+        let [Picture::Table(table)] = &pictures(&seen)[..] else { panic!("a table alone") };
         assert_eq!(table.rows[0][2..5], [const { Value::Absent }; 3]);
     }
 }

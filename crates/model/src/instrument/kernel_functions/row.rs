@@ -1,26 +1,26 @@
-//! What is told of one function and one role.
+//! Row that describes one kernel function of one role.
 
 use serde::{Deserialize, Serialize};
 
 use crate::instrument::syscalls::Percentiles;
 
-/// One function of the kernel as it was called for one role, over the phase that counted.
+/// Calls of one kernel function by one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its name in this kernel.
+    /// Name of the function in this kernel.
     pub function: String,
-    /// How often it was called, and returned.
+    /// Number of calls that returned.
     pub count: u64,
-    /// Calls of the thread that makes the marks of which the kernel told the entry or the return alone: they
-    /// are in no other figure. Zero as a rule.
+    /// Number of calls for which the kernel reported only the entry or only the return, on the thread that sets the
+    /// marks. They are in no other figure. Usually zero.
     pub missed_calls: u64,
-    /// All of its time together, ns: what it called, and what it waited for, is in it. A call inside another
-    /// of the same function is in the time of both.
+    /// Total time of the calls, ns, including the functions that they call and the time that they wait. A recursive
+    /// call counts towards both calls.
     pub total_ns: u64,
-    /// The shortest call, ns; null where none was told.
+    /// Time of the shortest call, ns; null if no call was reported.
     pub least_ns: Option<u64>,
-    /// How often it took between [from] and twice as long, ns.
+    /// Histogram of the times over powers of two: lower bound of each row, ns, and its count.
     pub quantised_ns: Vec<(u64, u64)>,
-    /// How long it took, ns; null where no call was told.
+    /// Percentiles of the time, ns; null if no call was reported.
     pub percentiles_ns: Option<Percentiles>,
 }

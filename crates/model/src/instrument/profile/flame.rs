@@ -1,6 +1,6 @@
-//! Folded stacks as a flame graph: every function a box above the one that called it, as wide as it has
-//! samples, those of one caller in the order of their names. A picture without scripts: what a box stands for
-//! is its title, which programs show where one points.
+//! Draws folded stacks as a flame graph in SVG. Each function is a box above its caller, as wide as its number of
+//! samples; boxes above one caller are sorted by name. The picture needs no scripts: the description of each box is
+//! its title, which viewers show as a tooltip.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,22 +11,22 @@ use super::row::Space;
 
 const WIDTH: f64 = 1200.0;
 const ROW_HEIGHT: f64 = 18.0;
-/// Of a letter, on average.
+/// Average width of a letter.
 const LETTER_WIDTH: f64 = 6.6;
-/// More callers are not drawn: a file of somebody else's may have any number.
+/// Maximum depth of a stack that is drawn: an untrusted file may have any depth.
 const MOST_CALLERS: usize = 200;
-/// Narrower boxes cannot be seen.
+/// Minimum width of a box that is drawn: narrower ones are invisible.
 const LEAST_WIDTH: f64 = 0.3;
 
-/// A function as it was called.
+/// Function in the context of its callers.
 #[derive(Debug, Default)]
 struct Frame {
     samples: u64,
     above: BTreeMap<String, Frame>,
 }
 
-/// The SVG picture of `folded`, lines of `outermost;...;innermost COUNT`; other lines are left out. `None`
-/// where there are no samples.
+/// Draws the SVG picture of `folded`, lines of `outermost;...;innermost COUNT`; other lines are ignored. Returns
+/// `None` if there are no samples.
 #[must_use]
 pub fn flame(folded: &str) -> Option<String> {
     let mut all = Frame::default();
@@ -62,23 +62,23 @@ impl Frame {
         }
     }
 
-    /// Of how many boxes the highest pile is.
+    /// Number of boxes in the highest stack.
     fn rows(&self) -> u64 {
         self.above.values().map(|above| 1 + above.rows()).max().unwrap_or(0)
     }
 }
 
-/// What all boxes have in common.
+/// Parameters common to all boxes.
 #[derive(Debug)]
 struct Drawing {
-    /// Width of a sample.
+    /// Width of one sample.
     scale: f64,
     height: f64,
     all: u64,
 }
 
 impl Drawing {
-    /// Draws what is above `below`, which begins at `left`, in the given row from the bottom.
+    /// Draws the boxes above `below`, which begins at `left`, in the given row from the bottom.
     fn boxes(&self, svg: &mut String, below: &Frame, mut left: f64, row: u64) {
         for (name, above) in &below.above {
             let width = number(above.samples) * self.scale;
@@ -115,7 +115,7 @@ impl Drawing {
     }
 }
 
-/// As much of `name` as `width` has room for, if that is enough to be read.
+/// Returns as much of `name` as fits into `width`, or nothing if that is too short to read.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "widths are small")]
 fn fitting(name: &str, width: f64) -> String {
     let room = ((width - 6.0).max(0.0) / LETTER_WIDTH) as usize;
@@ -130,7 +130,8 @@ fn escaped(name: &str) -> String {
     name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Of the group to which the function belongs. Half transparent, it is told apart on light and on dark.
+/// Returns the colour of the group of a function. Boxes are half transparent, so that the colours work on light and
+/// dark backgrounds.
 fn colour(name: &str) -> &'static str {
     let (space, symbol) =
         name.strip_suffix(IN_KERNEL).map_or((Space::User, name), |name| (Space::Kernel, name));

@@ -1,12 +1,12 @@
-//! Stacks as lines of text: `role;outermost;...;innermost COUNT`, what programs that draw flame graphs read.
+//! Formats stacks as lines of text, `role;outermost;...;innermost COUNT`, the input of flame graph tools.
 
 use super::row::Row;
 use crate::observation::Observation;
 
-/// What marks a function of the kernel, as other tools do.
+/// Suffix of a kernel function, as in other tools.
 pub const IN_KERNEL: &str = "_[k]";
 
-/// One line for each stack in `observations`, the most frequent of each role first.
+/// Returns one line for each stack in `observations`, the most frequent of each role first.
 #[must_use]
 pub fn folded(observations: &[Observation]) -> String {
     let stacks = observations.iter().filter_map(|observation| match observation.row()? {

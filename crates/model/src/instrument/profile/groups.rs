@@ -1,15 +1,15 @@
-//! Which function does what: the one table of it.
+//! Table that assigns functions to groups.
 //!
-//! The names are those of Linux 5.x to 6.18 on x86-64 and arm64, of glibc, musl and Rust's allocator. A
-//! function belongs to a group for what it does itself; what it calls is sampled where it is. A star stands
-//! for any letters. The first line that fits decides.
+//! The names are those of Linux 5.x to 6.18 on x86-64 and arm64, of glibc, of musl and of Rust's allocator. A
+//! function belongs to a group for its own work; the functions that it calls have their own samples. A `*` matches
+//! any letters. The first matching line decides.
 
 use super::row::{Group, Space};
 
-/// What stands for a function that was seen to copy, and has no name.
+/// Symbol of a nameless function that was detected as copying.
 pub const LEARNED_COPIES: &str = "[kernel: copying]";
 
-/// One group's names, in one space.
+/// Name patterns of one group in one space.
 struct Line {
     space: Space,
     group: Group,
@@ -18,7 +18,8 @@ struct Line {
 
 const LINES: [Line; 12] = [
     // arch/x86/lib/copy_user_64.S and memcpy_64.S, arch/arm64/lib, lib/iov_iter.c, lib/usercopy.c,
-    // net/core/datagram.c. Named one by one, for copy_process and copy_page_range are fork's.
+    // net/core/datagram.c. The names are listed individually because copy_process and copy_page_range belong to
+    // fork.
     Line {
         space: Space::Kernel,
         group: Group::Copying,
@@ -61,7 +62,7 @@ const LINES: [Line; 12] = [
         group: Group::Copying,
         names: &["memcpy*", "__memcpy*", "memmove*", "__memmove*", "mempcpy*", "__mempcpy*"],
     },
-    // kernel/locking, kernel/futex, net/core/sock.c. Before scheduling, for rq locks are locks.
+    // kernel/locking, kernel/futex, net/core/sock.c. Before scheduling, because the locks of run queues are locks.
     Line {
         space: Space::Kernel,
         group: Group::Locking,
@@ -115,7 +116,7 @@ const LINES: [Line; 12] = [
             "*futex::Condvar*",
         ],
     },
-    // kernel/sched, kernel/entry; switch_to of arch.
+    // kernel/sched, kernel/entry, and switch_to of each architecture.
     Line {
         space: Space::Kernel,
         group: Group::Scheduling,
@@ -199,8 +200,8 @@ const LINES: [Line; 12] = [
             "__smp_call_single_queue",
         ],
     },
-    // mm/page_alloc.c, mm/slub.c, mm/memcontrol.c, net/core/skbuff.c, pages of pipes. Pages are cleared for
-    // whoever gets them.
+    // mm/page_alloc.c, mm/slub.c, mm/memcontrol.c, net/core/skbuff.c, and the pages of pipes. Clearing a page is
+    // part of its allocation.
     Line {
         space: Space::Kernel,
         group: Group::Allocation,
@@ -308,8 +309,8 @@ const LINES: [Line; 12] = [
             "operator delete*",
         ],
     },
-    // arch/x86/entry, arch/arm64/kernel/entry.S and syscall.c, include/linux/entry-common.h, fs/file.c: what
-    // every call goes through, with what keeps speculation out of it.
+    // arch/x86/entry, arch/arm64/kernel/entry.S and syscall.c, include/linux/entry-common.h, fs/file.c: the path of
+    // every system call, including its speculation mitigations.
     Line {
         space: Space::Kernel,
         group: Group::EntryExit,
@@ -356,7 +357,7 @@ const LINES: [Line; 12] = [
             "__bhb_*",
         ],
     },
-    // What a library does around the instruction that leads into the kernel.
+    // Wrappers of a library around the instruction that enters the kernel.
     Line {
         space: Space::User,
         group: Group::EntryExit,
@@ -407,13 +408,13 @@ const LINES: [Line; 12] = [
             "process_vm_*",
         ],
     },
-    // Names that the kernel keeps to itself, and those that it does not have, come as brackets.
+    // Bracketed names stand for functions whose names the kernel hides or does not have.
     Line { space: Space::Kernel, group: Group::Unresolved, names: &["[*]"] },
     Line { space: Space::Kernel, group: Group::TheRest, names: &["*"] },
 ];
 
-/// Functions in which the kernel lets interrupts in again, or is let out of an idle CPU: where a timer's
-/// interrupt that was held off is taken.
+/// Functions in which the kernel enables interrupts again, or leaves an idle CPU. A timer interrupt that was held
+/// off is taken there.
 const LETS_IN: [&str; 16] = [
     "finish_task_switch*",
     "_raw_spin_unlock_irqrestore",
@@ -433,7 +434,7 @@ const LETS_IN: [&str; 16] = [
     "__local_bh_enable_ip",
 ];
 
-/// The group of the function called `symbol`.
+/// Returns the group of the function called `symbol`.
 pub fn group_of(space: Space, symbol: &str) -> Group {
     let name = plain(symbol);
     let line = LINES
@@ -442,18 +443,18 @@ pub fn group_of(space: Space, symbol: &str) -> Group {
     line.map_or(Group::TheRest, |line| line.group)
 }
 
-/// Whether a sample at `symbol`, of the kernel, may have been due earlier.
+/// Whether a sample at the kernel function `symbol` may have been due earlier.
 pub fn lets_interrupts_in(symbol: &str) -> bool {
     LETS_IN.iter().any(|pattern| fits(pattern, plain(symbol)))
 }
 
-/// A name without what compilers and linkers append to it: `.isra.0`, `.constprop.0`, `@plt`.
+/// Strips the suffixes that compilers and linkers append to a name: `.isra.0`, `.constprop.0`, `@plt`.
 fn plain(symbol: &str) -> &str {
     let end = symbol.find(['.', '@']).filter(|&at| at > 0).unwrap_or(symbol.len());
     &symbol[..end]
 }
 
-/// Whether `name` is what `pattern` stands for.
+/// Whether `name` matches `pattern`.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(start) else { return false };

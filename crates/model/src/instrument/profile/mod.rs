@@ -1,4 +1,4 @@
-//! Where each role spends its time: by function, and by groups of functions.
+//! Time of each role by function and by group of functions.
 
 mod flame;
 mod folded;
@@ -12,6 +12,6 @@ pub use row::{Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summar
 
 use super::{Disturbs, InstrumentFacts};
 
-/// What readers know of `profile`.
+/// Description of `profile`.
 pub const FACTS: InstrumentFacts =
     InstrumentFacts { name: "profile", disturbs: Disturbs::Yes, pictures: pictures::pictures };

@@ -1,13 +1,13 @@
-//! What was sampled, as people look at it.
+//! Presentation of a profile.
 
 use super::row::{Group, GroupShare, Row, Space, Summary, SymbolShare};
 use crate::instrument_view::{Picture, Table, Value};
 use crate::observation::Observation;
 
-/// So many symbols of each role are shown.
+/// Maximum number of symbols shown for each role.
 const SYMBOLS: usize = 15;
 
-/// What is told of one role.
+/// Rows that describe one role.
 #[derive(Debug, Default)]
 struct Role {
     name: String,
@@ -16,7 +16,7 @@ struct Role {
     symbols: Vec<SymbolShare>,
 }
 
-/// Tables: how each role was sampled, what it was at by groups, and each role's functions.
+/// Builds tables of the sampling of each role, of its time by group, and of its functions.
 pub(super) fn pictures(observations: &[Observation]) -> Vec<Picture> {
     let roles = roles(observations);
     if roles.is_empty() {
@@ -46,10 +46,6 @@ fn roles(observations: &[Observation]) -> Vec<Role> {
     roles
 }
 
-fn table(title: String, headings: &[&str], rows: Vec<Vec<Value>>) -> Table {
-    Table { title, headings: headings.iter().map(|&heading| heading.to_owned()).collect(), rows }
-}
-
 fn summaries(roles: &[Role]) -> Table {
     let headings = [
         "role",
@@ -74,10 +70,10 @@ fn summaries(roles: &[Role]) -> Table {
             summary.skid_share.map_or(Value::Absent, Value::Share),
         ])
     });
-    table("Samples".to_owned(), &headings, rows.collect())
+    Table::new("Samples", &headings, rows.collect())
 }
 
-/// A line for each role and group, with the ends of the interval.
+/// Builds a line for each role and group, with the bounds of the interval.
 fn groups(roles: &[Role]) -> Table {
     let headings = ["role", "group", "share", "at least", "at most", "samples"];
     let rows = roles.iter().flat_map(|role| {
@@ -92,7 +88,7 @@ fn groups(roles: &[Role]) -> Table {
             ]
         })
     });
-    table("What each role was at".to_owned(), &headings, rows.collect())
+    Table::new("What each role was at", &headings, rows.collect())
 }
 
 fn words(group: &GroupShare) -> String {
@@ -120,7 +116,7 @@ fn symbols(role: &Role) -> Table {
             Value::Text(symbol.group.word().to_owned()),
         ]
     });
-    table(format!("Functions of {}", role.name), &headings, rows.collect())
+    Table::new(format!("Functions of {}", role.name), &headings, rows.collect())
 }
 
 #[cfg(test)]

@@ -1,120 +1,121 @@
-//! What is told of one role.
+//! Rows that describe the profile of one role.
 
 use serde::{Deserialize, Serialize};
 
-/// One row. Each role has one `summary`, and as many of the others as there is to tell.
+/// One row. Each role has one `summary`, and any number of the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "row", rename_all = "kebab-case")]
 pub enum Row {
-    /// How it was sampled.
+    /// Description of the sampling.
     Summary(Summary),
-    /// What it was at, by groups of symbols.
+    /// Time by group of symbols.
     Group(GroupShare),
-    /// Where it was.
+    /// Time by symbol.
     Symbol(SymbolShare),
-    /// Where it was, and who had called.
+    /// Samples by call stack.
     Stack(Stack),
 }
 
-/// How one role was sampled in the phase that counted.
+/// Description of the sampling of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// By which event.
+    /// Event that triggers samples.
     pub event: String,
-    /// Samples asked for in each second of a thread on a CPU.
+    /// Requested sampling frequency: samples per second of CPU time of a thread.
     pub frequency_hz: u64,
-    /// Whom it interrupted.
+    /// Threads that were sampled.
     pub reach: Reach,
-    /// Samples taken.
+    /// Number of samples.
     pub samples: u64,
-    /// Of how many events they are samples; for a clock, ns.
+    /// Number of events that the samples stand for; for a clock, ns.
     pub events: u64,
-    /// How many were taken in the kernel; null where the kernel's side is not told.
+    /// Number of samples taken in the kernel; null if the kernel was not sampled.
     pub kernel_samples: Option<u64>,
-    /// The part of the phase, from its beginning, of which samples were overwritten by later ones, ns. Zero
-    /// as a rule.
+    /// Length of the part at the start of the phase whose samples were overwritten by later ones, ns. Usually zero.
     pub overwritten_ns: u64,
-    /// How the kernel's symbols were had; null where its side is not told.
+    /// Source of the kernel symbols; null if the kernel was not sampled.
     pub kernel_symbols: Option<KernelSymbols>,
-    /// The share of samples at functions in which the kernel lets interrupts in again. Where the event is a
-    /// timer's interrupt, such a sample was due earlier, while they were off, in this function or before it.
-    /// Null where there are no symbols to tell by, or no samples.
+    /// Share of samples at functions in which the kernel enables interrupts again. If the event is a timer
+    /// interrupt, such a sample was due earlier, while interrupts were off, in this function or before it. Null if
+    /// there are no symbols or no samples.
     pub skid_share: Option<f64>,
-    /// For how much of the role's CPU time the samples stand, where the event is a clock: less than all where
-    /// interrupts came late or not at all. Null where the CPU time is not known.
+    /// Share of the role's CPU time that the samples stand for, if the event is a clock. It is below 1 where
+    /// interrupts came late or not at all. Null if the CPU time is unknown.
     #[serde(default)]
     pub covered_share: Option<f64>,
 }
 
-/// Whom the event interrupted.
+/// Threads that the event samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// Whoever was on one of the CPUs that the parties may use; what others did was left out.
+    /// Any thread on the CPUs that the peers may use; samples of other processes are discarded.
     Cpus,
-    /// The threads of the parties. The timer of a clock is then set at every switch, and many of its
-    /// interrupts are due before the switch ends: switching is told too large.
+    /// Only the threads of the peers. The timer of a clock event is then set at every context switch, and many of
+    /// its interrupts are due before the switch ends, so the share of scheduling is too large.
     Threads,
 }
 
-/// How the kernel's symbols were had.
+/// Source of the kernel symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KernelSymbols {
-    /// The kernel tells them.
+    /// Read from the kernel.
     Read,
-    /// It tells zeroes to whoever may not know; where it copies was learned beforehand.
+    /// Hidden: the kernel reports zeroes to unprivileged readers. The places where it copies were detected
+    /// beforehand.
     Hidden,
 }
 
-/// What a role was at.
+/// Share of one group of functions in the samples of a role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupShare {
-    /// Of symbols.
+    /// Group of the functions.
     pub group: Group,
-    /// Samples at functions of this group.
+    /// Number of samples at functions of this group.
     pub samples: u64,
-    /// How many of them were taken in the kernel; null where the kernel's side is not told.
+    /// Number of these samples taken in the kernel; null if the kernel was not sampled.
     pub kernel_samples: Option<u64>,
-    /// Their share of all samples of the role, each weighed by the events that it stands for.
+    /// Share of all samples of the role, each weighted by the number of events that it stands for.
     pub share: f64,
-    /// A 95 % interval of the share (Wilson's), as if samples were independent: where an interrupt is held
-    /// off, they are not, and what a share is off by for that reason is not in the interval.
+    /// Lower bound of the 95 % interval of the share (Wilson score interval). The interval assumes independent
+    /// samples. Samples that are delayed while interrupts are off are not independent, and the resulting bias is
+    /// not covered by the interval.
     pub share_low: f64,
-    /// Its upper end.
+    /// Upper bound of the interval.
     pub share_high: f64,
-    /// Whether the kernel's part is known from where it was seen to copy, not from names.
+    /// Whether the kernel's part was inferred from places where copying was detected, not from symbol names.
     pub learned: bool,
 }
 
-/// Where a role was.
+/// Share of one function in the samples of a role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SymbolShare {
-    /// The function; in brackets what is known of the place where it has no name.
+    /// Name of the function; if it has none, a description of the location in brackets.
     pub symbol: String,
-    /// The kernel or outside.
+    /// Kernel or user space.
     pub space: Space,
-    /// `vmlinux`, a module of the kernel, or the name of a file.
+    /// Object file: `vmlinux`, a kernel module, or the name of a file.
     pub object: String,
-    /// To which it belongs.
+    /// Group of the function.
     pub group: Group,
-    /// Samples there.
+    /// Number of samples at the function.
     pub samples: u64,
-    /// Their share of all samples of the role, each weighed by the events that it stands for.
+    /// Share of all samples of the role, each weighted by the number of events that it stands for.
     pub share: f64,
 }
 
-/// Where a role was, and who had called.
+/// Samples with one call stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stack {
-    /// `role;outermost;...;innermost`, a function of the kernel marked by `_[k]`: what programs that draw
-    /// flame graphs read.
+    /// Call stack in the format of flame graph tools: `role;outermost;...;innermost`, with kernel functions marked
+    /// by `_[k]`.
     pub stack: String,
-    /// Samples there.
+    /// Number of samples with this stack.
     pub samples: u64,
 }
 
-/// On which side of a system call.
+/// Kernel or user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Space {
@@ -124,28 +125,28 @@ pub enum Space {
     User,
 }
 
-/// What functions do. The word used in results.
+/// Group of functions by what they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
-    /// They move bytes from one place to another.
+    /// Copies bytes from one place to another.
     Copying,
-    /// They decide who runs, and switch.
+    /// Decides which thread runs, and switches to it.
     Scheduling,
-    /// They wait for, take and give back locks.
+    /// Waits for, takes and releases locks.
     Locking,
-    /// They get and give back memory.
+    /// Allocates and frees memory.
     Allocation,
-    /// They lead into the kernel and out of it.
+    /// Enters and leaves the kernel.
     EntryExit,
-    /// Anything else.
+    /// Does anything else.
     TheRest,
-    /// What they do is not known: the kernel keeps its symbols to itself.
+    /// Unknown, because the kernel hides its symbols.
     Unresolved,
 }
 
 impl Group {
-    /// All, in the order in which they are shown.
+    /// All groups, in display order.
     pub const ALL: [Self; 7] = [
         Self::Copying,
         Self::Scheduling,
@@ -156,7 +157,8 @@ impl Group {
         Self::Unresolved,
     ];
 
-    /// In which it is drawn, as SVG has colours: told apart on light and on dark.
+    /// Returns the colour of the group as an SVG colour. The colours can be distinguished on light and dark
+    /// backgrounds.
     #[must_use]
     pub const fn colour(self) -> &'static str {
         match self {
@@ -170,7 +172,7 @@ impl Group {
         }
     }
 
-    /// Its word.
+    /// Returns the word used in results.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

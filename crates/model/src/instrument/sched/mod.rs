@@ -1,4 +1,4 @@
-//! What the scheduler did with each role.
+//! Scheduling of each role.
 
 mod pictures;
 mod row;
@@ -6,6 +6,6 @@ pub use row::{Percentiles, Row, Sleep};
 
 use super::{Disturbs, InstrumentFacts};
 
-/// What readers know of `sched`.
+/// Description of `sched`.
 pub const FACTS: InstrumentFacts =
     InstrumentFacts { name: "sched", disturbs: Disturbs::Yes, pictures: pictures::pictures };

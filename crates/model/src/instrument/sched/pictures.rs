@@ -1,10 +1,11 @@
-//! What the scheduler did, as people look at it.
+//! Presentation of scheduling data.
 
 use super::row::Row;
 use crate::instrument_view::{Lane, Picture, Quantised, Span, Table, Timeline, Value};
 use crate::observation::Observation;
 
-/// Tables of the times, the sleeps and who woke whom, the wake-up latency of each role, and the time line.
+/// Builds tables of the times, the sleeps and the wake-ups by waker, the wake-up latency of each role, and the time
+/// line.
 pub(super) fn pictures(observations: &[Observation]) -> Vec<Picture> {
     let roles: Vec<(String, Row)> = observations
         .iter()
@@ -16,11 +17,6 @@ pub(super) fn pictures(observations: &[Observation]) -> Vec<Picture> {
     let tables = [times(&roles), sleeps(&roles), wakings(&roles)].map(Picture::Table);
     let latencies = roles.iter().filter_map(latency).map(Picture::Quantised);
     tables.into_iter().chain(latencies).chain([Picture::Timeline(timeline(&roles))]).collect()
-}
-
-fn table(title: &str, headings: &[&str], rows: Vec<Vec<Value>>) -> Table {
-    let headings = headings.iter().map(|&heading| heading.to_owned()).collect();
-    Table { title: title.to_owned(), headings, rows }
 }
 
 fn times(roles: &[(String, Row)]) -> Table {
@@ -44,7 +40,7 @@ fn times(roles: &[(String, Row)]) -> Table {
         let [first, last] = ends;
         [first].into_iter().chain(times).chain(counts).chain([last]).collect()
     });
-    table("Time and switches", &headings, rows.collect())
+    Table::new("Time and switches", &headings, rows.collect())
 }
 
 fn sleeps(roles: &[(String, Row)]) -> Table {
@@ -56,7 +52,7 @@ fn sleeps(roles: &[(String, Row)]) -> Table {
             texts.into_iter().chain(figures).collect()
         })
     });
-    table("Sleeps", &["role", "state", "in", "count", "asleep"], rows.collect())
+    Table::new("Sleeps", &["role", "state", "in", "count", "asleep"], rows.collect())
 }
 
 fn wakings(roles: &[(String, Row)]) -> Table {
@@ -69,7 +65,7 @@ fn wakings(roles: &[(String, Row)]) -> Table {
     });
     let woken = roles.iter().map(|(role, _)| &**role);
     let headings: Vec<&str> = std::iter::once("by").chain(woken).collect();
-    table("Who woke whom", &headings, rows.collect())
+    Table::new("Who woke whom", &headings, rows.collect())
 }
 
 fn words(waker: &str) -> String {
@@ -103,8 +99,8 @@ fn spans(row: &Row) -> Vec<Span> {
     row.timeline.iter().map(|&(from_ns, to_ns, state)| Span { from_ns, to_ns, state }).collect()
 }
 
-/// What of `lines` can be shown side by side: up to the first end of one that ends before its role did, for
-/// which `whole_ns` has the length of each role's interval.
+/// Returns the end of the part of `lines` that can be shown side by side: the first end of a line that ends before
+/// its role does, where `whole_ns` is the length of the role's interval.
 fn common_end_ns(lines: &[(&[Span], u64)]) -> u64 {
     let ends = lines.iter().filter_map(|(line, whole_ns)| {
         let (first, last) = (line.first()?, line.last()?);

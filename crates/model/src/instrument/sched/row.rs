@@ -1,4 +1,4 @@
-//! What is told of one role.
+//! Row that describes the scheduling of one role.
 
 use std::collections::BTreeMap;
 
@@ -6,66 +6,69 @@ use serde::{Deserialize, Serialize};
 
 use crate::instrument_view::State;
 
-/// What the scheduler did with one role in the phase that counted. Times and counts are sums over its
-/// threads, each from the time it was first seen; where there is one, the times add up to the interval.
+/// Scheduling of one role in the measured phase. Times and counts are sums over its threads, each from the time it
+/// was first seen. If there is only one thread, the times add up to the interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// From the role's first mark to its second, ns.
+    /// Time from the first mark of the role to its second, ns.
     pub interval_ns: u64,
-    /// Threads that were seen.
+    /// Number of threads seen.
     pub threads: u64,
-    /// Switches and wake-ups of further threads, which are in no other figure: there is room for 32.
+    /// Number of switches and wake-ups of untracked threads, which are in no other figure: there is room for 32
+    /// threads.
     pub untold_events: u64,
-    /// Switches and wake-ups that the kernel did not tell of, though there must have been one: after each,
-    /// time up to the next event is put down to what went before it. Zero as a rule.
+    /// Number of lost events: switches and wake-ups that must have occurred but that the kernel did not report.
+    /// After each, the time up to the next event is attributed to the previous state. Usually zero.
     pub missed_events: u64,
-    /// Time with a CPU, ns.
+    /// Time on a CPU, ns.
     pub on_cpu_ns: u64,
-    /// Time spent waiting for a CPU, ns.
+    /// Time waiting for a CPU, ns.
     pub runnable_ns: u64,
-    /// Time spent waiting for something else, ns.
+    /// Time waiting for anything else, ns.
     pub asleep_ns: u64,
-    /// Its sleeps by reason, the longest first.
+    /// Sleeps by reason, the longest first.
     pub sleeps: Vec<Sleep>,
-    /// Times it gave its CPU away to sleep.
+    /// Number of times the role gave up its CPU to sleep.
     pub voluntary_switches: u64,
-    /// Times its CPU was taken away, or offered by `sched_yield`.
+    /// Number of times the role was preempted, or offered its CPU with `sched_yield`.
     pub involuntary_switches: u64,
-    /// Times it ran on another CPU than just before.
+    /// Number of times the role ran on a different CPU than just before.
     pub migrations: u64,
-    /// CPUs it ran on, of the first 1,024.
+    /// CPUs that the role ran on, of the first 1,024.
     pub cpus: Vec<u32>,
-    /// How often it was woken, by whom: a role, `other` for another process, `idle` for an interrupt on an
-    /// idle CPU. An interrupt elsewhere counts for whom it interrupts.
+    /// Number of wake-ups by waker: a role, `other` for another process, or `idle` for an interrupt on an idle CPU.
+    /// An interrupt on a busy CPU is attributed to the process that it interrupts.
     pub woken_by: BTreeMap<String, u64>,
-    /// Time from being woken to having a CPU: the least value of each row, and how often one fell into it.
+    /// Histogram of the time from wake-up to running, over powers of two: lower bound of each row, ns, and its
+    /// count.
     pub wakeup_latency_quantised_ns: Vec<(u64, u64)>,
-    /// The same as percentiles; null where it was never woken.
+    /// Percentiles of the same time; null if the role was never woken.
     pub wakeup_latency_percentiles_ns: Option<Percentiles>,
-    /// What it was at, from when to when after the first mark of any role, ns; only the beginning is kept.
+    /// States of the role with their start and end, ns after the first mark of any role; only the beginning is
+    /// stored.
     pub timeline: Vec<(u64, u64, State)>,
 }
 
-/// Sleeps of one kind.
+/// Sleeps with one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sleep {
-    /// The kernel's state: `interruptible`, `uninterruptible`, `stopped`, `traced`, `other`.
+    /// State in the kernel: `interruptible`, `uninterruptible`, `stopped`, `traced`, `other`.
     pub state: String,
-    /// The system call it slept in; null where it was none, as in a page fault.
+    /// System call in which the role slept; null if none, as in a page fault.
     pub syscall: Option<String>,
-    /// How many began.
+    /// Number of sleeps that began.
     pub count: u64,
-    /// How long those took that ended, ns.
+    /// Total time of the sleeps that ended, ns.
     pub asleep_ns: u64,
 }
 
-/// Below which value so many of a hundred lie, ns, as exact as the rows of a distribution are narrow.
+/// Percentiles, ns, accurate to the width of the histogram rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Percentiles {
-    /// The median.
+    /// 50th percentile (median).
     pub p50: u64,
-    /// 90 of a hundred.
+    /// 90th percentile.
     pub p90: u64,
-    /// 99 of a hundred.
+    /// 99th percentile.
     pub p99: u64,
 }

@@ -6,6 +6,6 @@ pub use row::{Percentiles, Row};
 
 use super::{Disturbs, InstrumentFacts};
 
-/// What readers know of `syscalls`.
+/// Description of `syscalls`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "syscalls", disturbs: Disturbs::Yes, pictures: pictures::of };
+    InstrumentFacts { name: "syscalls", disturbs: Disturbs::Yes, pictures: pictures::pictures };

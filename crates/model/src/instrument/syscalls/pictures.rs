@@ -1,11 +1,9 @@
-//! The calls of a run as people look at them.
+//! Presentation of the system calls of a run.
 
 use super::Row;
-use crate::instrument_view::{Picture, Quantised, Table, Value};
-use crate::observation::{Observation, roles, rows_of};
-
-/// How many calls of each role have their distribution drawn: those that took most of its time.
-const DRAWN: usize = 2;
+use crate::instrument::timed_calls::{CallView, TimedCall};
+use crate::instrument_view::{Picture, Value};
+use crate::observation::Observation;
 
 const HEADINGS: [&str; 9] = [
     "call",
@@ -19,28 +17,25 @@ const HEADINGS: [&str; 9] = [
     "total",
 ];
 
-/// A table for each role, and how the times of its costliest calls are distributed.
-pub(super) fn of(observations: &[Observation]) -> Vec<Picture> {
-    let mut pictures = Vec::new();
-    for role in roles(observations) {
-        let mut rows: Vec<Row> = rows_of(observations, role);
-        rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
-        pictures.push(Picture::Table(table(role, &rows)));
-        let drawn = rows.iter().take(DRAWN);
-        pictures.extend(drawn.map(|row| Picture::Quantised(distribution(role, row))));
-    }
-    pictures
+const VIEW: CallView<Row> =
+    CallView { kind: "system calls", headings: &HEADINGS, most_drawn: 2, call };
+
+/// Builds a table for each role, and the time distributions of its two costliest calls.
+pub(super) fn pictures(observations: &[Observation]) -> Vec<Picture> {
+    VIEW.pictures(observations)
 }
 
-fn table(role: &str, rows: &[Row]) -> Table {
-    Table {
-        title: format!("system calls of the {role}"),
-        headings: HEADINGS.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(|row| line(row).to_vec()).collect(),
+fn call(row: Row) -> TimedCall {
+    TimedCall {
+        cells: Vec::from(cells(&row)),
+        name: row.syscall,
+        count: row.count,
+        total_ns: row.total_ns,
+        times_ns: row.quantised_ns,
     }
 }
 
-fn line(row: &Row) -> [Value; HEADINGS.len()] {
+fn cells(row: &Row) -> [Value; HEADINGS.len()] {
     let bytes = |bytes: Option<u64>| bytes.map_or(Value::Absent, Value::Bytes);
     [
         Value::Text(row.syscall.clone()),
@@ -53,14 +48,6 @@ fn line(row: &Row) -> [Value; HEADINGS.len()] {
         Value::Ns(row.percentiles_ns.max),
         Value::Ns(row.total_ns),
     ]
-}
-
-fn distribution(role: &str, row: &Row) -> Quantised {
-    Quantised {
-        title: format!("{} of the {role}: how long it took", row.syscall),
-        kind: Value::Ns(0),
-        rows: row.quantised_ns.clone(),
-    }
 }
 
 #[cfg(test)]
@@ -88,7 +75,7 @@ mod tests {
     fn each_role_has_its_table_and_its_costliest_calls() {
         let rows = [("sender", "poll", 1), ("receiver", "read", 5), ("sender", "write", 9)];
         let seen = rows.map(|(role, call, ns)| Observation::of(Some(role), &row(call, ns)));
-        let pictures = of(&seen);
+        let pictures = pictures(&seen);
         let [Picture::Table(table), Picture::Quantised(write), Picture::Quantised(_), ..] =
             &pictures[..]
         else {

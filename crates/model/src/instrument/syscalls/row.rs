@@ -1,53 +1,55 @@
-//! What is told of one system call of one role.
+//! Row that describes one system call of one role.
 
 use serde::{Deserialize, Serialize};
 
 use crate::log2_histogram::percentile;
 
-/// One system call of one role, over the phase that counted.
+/// One system call of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its name; its number where it has none here.
+    /// Name of the call, or its number if the name is unknown.
     pub syscall: String,
-    /// Its number; `None` for the row of all those beyond the table.
+    /// Number of the call; `None` for the row that collects all calls beyond the table.
     pub number: Option<u32>,
-    /// How often it was called, and returned.
+    /// Number of calls that returned.
     pub count: u64,
-    /// Bytes it was asked to move: the sum of its length arguments. `None` where it asks for none, and where
-    /// one of its calls did not let it be found out.
+    /// Bytes requested: the sum of the length arguments. `None` if the call has no length argument, or if it could
+    /// not be read for one of the calls.
     pub requested_bytes: Option<u64>,
-    /// Bytes it has moved: the sum of what it returned above zero. `None` where what it returns is no
-    /// number of bytes.
+    /// Bytes moved: the sum of the positive return values. `None` if the return value is not a number of bytes.
     pub returned_bytes: Option<u64>,
-    /// How often it failed.
+    /// Number of calls that failed.
     pub errors: u64,
-    /// How often it took between [from] and twice as long, ns.
+    /// Histogram of the times over powers of two: lower bound of each row, ns, and its count.
     pub quantised_ns: Vec<(u64, u64)>,
-    /// How long it took, ns.
+    /// Percentiles of the time, ns.
     pub percentiles_ns: Percentiles,
-    /// All of its time together, ns.
+    /// Total time of the calls, ns.
     pub total_ns: u64,
-    /// The shortest call, ns.
+    /// Time of the shortest call, ns.
     pub least_ns: u64,
-    /// How often what it returned, where it did not fail, lay between [from] and twice that.
+    /// Histogram of the return values of successful calls over powers of two: lower bound of each row, and its
+    /// count.
     pub quantised_returned: Vec<(u64, u64)>,
 }
 
-/// How long a call took: percentiles from the distribution, and so good to its powers of two; `max` exact.
+/// Percentiles of the time of a call. They come from the histogram, so they are accurate to its powers of two;
+/// `max` is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Percentiles {
-    /// Half of the calls took no longer, ns.
+    /// Median, ns.
     pub p50: u64,
-    /// 90 % took no longer, ns.
+    /// 90th percentile, ns.
     pub p90: u64,
-    /// 99 % took no longer, ns.
+    /// 99th percentile, ns.
     pub p99: u64,
-    /// The longest call, ns.
+    /// Longest call, ns.
     pub max: u64,
 }
 
 impl Percentiles {
-    /// Those of calls distributed as `pairs`, the shortest of which took `least` and the longest `max` ns.
+    /// Computes the percentiles of calls with the histogram `pairs`, the shortest of which took `least` ns and the
+    /// longest `max` ns.
     #[must_use]
     pub fn of(pairs: &[(u64, u64)], least: u64, max: u64) -> Self {
         let at = |percent| percentile(pairs, percent).unwrap_or(max).min(max).max(least);

@@ -1,10 +1,10 @@
-//! AMD's cores from Zen on: the numbers of the *Processor Programming References* for family 17h (54945 and
-//! 55803), 19h (55898 and 55901) and 1Ah (58550), section "Core performance monitor counters", where
-//! PMCx029 with mask 1 is r0129. What misses the L2 is counted by the core; the L3 counts for all.
+//! AMD's cores since Zen: event numbers of the *Processor Programming References* for family 17h (54945 and 55803), 19h
+//! (55898 and 55901) and 1Ah (58550), section "Core performance monitor counters". PMCx029 with mask 1 is written
+//! r0129. L2 misses are counted by each core; the L3 counts for all cores together.
 
 use super::{Core, Line, line, none};
 
-/// The core of `family` and `model`.
+/// Returns the core with this `family` and `model`.
 pub(super) const fn core(family: u32, model: u32) -> Core {
     match family {
         0x17 | 0x18 if model < 0x30 => Core::AmdZen1,
@@ -14,7 +14,7 @@ pub(super) const fn core(family: u32, model: u32) -> Core {
     }
 }
 
-/// The same on all of them.
+/// Events that are the same on all cores.
 pub(super) const COMMON: &[Line] = &[
     line("INSTR_EXECUTED", "instructions", "PMCx0C0 retired instructions"),
     line("INST_RETIRED", "instructions", "PMCx0C0 retired instructions"),

@@ -1,11 +1,11 @@
-//! Armv8-A and later: the numbers of the *Arm Architecture Reference Manual* (DDI 0487), chapter "PMU events
-//! and event numbers". Where that recommends a number but leaves it to the implementation whether to count
-//! (0x40 to 0xbf), it is as in the *Cortex-A72 Technical Reference Manual* (100095), section "Events".
-//! The names of the Cortex-A8, an Armv7, stand for their successors.
+//! Armv8-A and later: event numbers of the *Arm Architecture Reference Manual* (DDI 0487), chapter "PMU events and
+//! event numbers". Numbers that the manual recommends but leaves to the implementation (0x40 to 0xbf) follow the
+//! *Cortex-A72 Technical Reference Manual* (100095), section "Events". Event names of the Cortex-A8, an Armv7, map to
+//! their successors.
 
 use super::{Line, line};
 
-/// Of which the processor says whether it counts them.
+/// Common events: the processor reports whether it implements them.
 pub(super) const COMMON: &[Line] = &[
     line("INSTR_EXECUTED", "r08", "INST_RETIRED"),
     line("INST_RETIRED", "r08", "INST_RETIRED"),
@@ -55,7 +55,7 @@ pub(super) const COMMON: &[Line] = &[
     line("REMOTE_ACCESS", "r31", "REMOTE_ACCESS"),
 ];
 
-/// Of which only a try tells.
+/// Recommended events: only a trial shows whether the processor counts them.
 pub(super) const RECOMMENDED: &[Line] = &[
     line("L1D_CACHE_RD", "r40", "L1D_CACHE_RD"),
     line("L1D_CACHE_WR", "r41", "L1D_CACHE_WR"),

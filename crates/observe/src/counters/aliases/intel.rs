@@ -1,10 +1,10 @@
-//! Intel's cores from Skylake on: the numbers of the *Software Developer's Manual*, volume 3B, chapter
-//! "Performance monitoring", as Intel keeps them by core at perfmon-events.intel.com. Numbers are unit mask
-//! and event select. On a hybrid processor they are those of the performance cores.
+//! Intel's cores since Skylake: event numbers of the *Software Developer's Manual*, volume 3B, chapter "Performance
+//! monitoring", which Intel also publishes per core at perfmon-events.intel.com. A number is the unit mask followed by
+//! the event select. On a hybrid processor the numbers are those of the performance cores.
 
 use super::{Core, Line, line, none};
 
-/// The core of `model`, of family 6.
+/// Returns the core with this `model` of family 6.
 pub(super) const fn core(model: u32) -> Core {
     match model {
         0x4e | 0x5e | 0x8e | 0x9e | 0xa5 | 0xa6 | 0x55 => Core::IntelSkylake,
@@ -16,7 +16,7 @@ pub(super) const fn core(model: u32) -> Core {
     }
 }
 
-/// The same on all of them.
+/// Events that are the same on all cores.
 pub(super) const COMMON: &[Line] = &[
     line("INSTR_EXECUTED", "instructions", "INST_RETIRED.ANY"),
     line("INST_RETIRED", "instructions", "INST_RETIRED.ANY"),

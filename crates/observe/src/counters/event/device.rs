@@ -1,5 +1,5 @@
-//! Sources of events that the kernel describes in `/sys/bus/event_source/devices`: which events they have, and
-//! which bits of the configuration each of their terms is.
+//! Event sources that the kernel describes in `/sys/bus/event_source/devices`: their events, and the bits of the
+//! configuration that each term sets.
 
 use std::fs;
 use std::path::Path;
@@ -8,35 +8,35 @@ use ipcperf_model::Unavailable;
 
 use super::Code;
 
-/// One of them.
+/// An event source (PMU).
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     pub(super) name: String,
     kind: u32,
-    /// Whether it is in the core, and so counts for one thread and not for another.
+    /// Whether it is part of the core, and so can count a single thread.
     pub(super) is_core: bool,
-    /// Whether it counts for all who use what it is in.
+    /// Whether it counts for everything that shares it, such as all cores of a package.
     is_shared: bool,
     formats: Vec<(String, Format)>,
     events: Vec<(String, String)>,
 }
 
-/// Where the bits of a term go: into which field, and there where, the low ones first.
+/// Bits that a term sets: the field, and the ranges within it, the low bits first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Format {
     field: usize,
     ranges: Vec<(u32, u32)>,
 }
 
-/// The fields, in the order of [`Format::field`].
+/// Names of the fields, in the order of [`Format::field`].
 const FIELDS: [&str; 3] = ["config", "config1", "config2"];
-/// The kernel's own, which count in no processor.
+/// Sources of the kernel that do not belong to a processor.
 const NO_PROCESSORS: [&str; 6] =
     ["breakpoint", "kprobe", "software", "tracepoint", "uprobe", "msr"];
-/// Files beside an event that say something about it.
+/// Suffixes of files that describe an event rather than define one.
 const NO_EVENTS: [&str; 4] = [".scale", ".unit", ".snapshot", ".per-pkg"];
 
-/// Those below `root`, in order of their names.
+/// Reads the sources below `root`, ordered by name.
 pub(super) fn all(root: &Path) -> Vec<Device> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let mut devices: Vec<_> = entries.filter_map(|entry| Device::read(&entry.path())).collect();
@@ -60,24 +60,24 @@ impl Device {
         Some(Self { name, kind, is_core, is_shared, formats: formats.collect(), events })
     }
 
-    /// The terms of its event `name`.
+    /// Returns the terms of the event `name`.
     pub(super) fn event(&self, name: &str) -> Option<&str> {
         let found = self.events.iter().find(|event| event.0.eq_ignore_ascii_case(name))?;
         Some(&found.1)
     }
 
-    /// The names of its events.
+    /// Returns the names of the events.
     pub(super) fn events(&self) -> impl Iterator<Item = &str> {
         self.events.iter().map(|event| event.0.as_str())
     }
 
-    /// Whether one of its events is `number` and nothing else.
+    /// Whether the terms of one of its events are exactly `event=number`.
     pub(super) fn has_number(&self, number: u64) -> bool {
         let is = |terms: &str| terms.strip_prefix("event=").and_then(parsed) == Some(number);
         self.events.iter().any(|event| is(&event.1))
     }
 
-    /// What `terms`, with commas between them, ask for: names of events, or terms and their values.
+    /// Returns the code for comma-separated `terms`: event names, or terms with values.
     pub(super) fn code(&self, terms: &str, word: &str) -> Result<Code, Unavailable> {
         if self.is_shared {
             return Err(Unavailable {
@@ -123,7 +123,7 @@ impl Device {
 }
 
 impl Format {
-    /// Of what stands in a file of `format`, such as `config:0-7,32-35`.
+    /// Parses a file in `format`, such as `config:0-7,32-35`.
     fn of(text: &str) -> Option<Self> {
         let (field, ranges) = text.trim().split_once(':')?;
         let field = FIELDS.iter().position(|known| *known == field)?;
@@ -136,7 +136,7 @@ impl Format {
         Some(Self { field, ranges })
     }
 
-    /// The bits of `value`, where they belong; `None` where there are too many.
+    /// Moves the bits of `value` to their positions; `None` if there are too many.
     fn placed(&self, mut value: u64) -> Option<u64> {
         let mut placed = 0;
         for &(first, last) in &self.ranges {
@@ -149,7 +149,7 @@ impl Format {
     }
 }
 
-/// The files of a folder, name and text, in order.
+/// Reads the files of a folder: name and content, ordered by name.
 fn files(folder: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
@@ -162,7 +162,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
-/// A number as the kernel and people write it.
+/// Parses a decimal number, or a hexadecimal number with the prefix `0x`.
 fn parsed(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),

@@ -1,4 +1,4 @@
-//! Events that the kernel has names for on every machine, whether or not there is one behind the name.
+//! Events that the kernel names on every machine, whether or not the machine supports them.
 
 use perf_event_open_sys::bindings::{
     PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_MISSES, PERF_COUNT_HW_BUS_CYCLES,
@@ -13,7 +13,7 @@ use perf_event_open_sys::bindings::{
 
 use super::Code;
 
-/// Those of the processor.
+/// Events of the processor.
 const HARDWARE: &[(&str, u32)] = &[
     ("cycles", PERF_COUNT_HW_CPU_CYCLES),
     ("cpu-cycles", PERF_COUNT_HW_CPU_CYCLES),
@@ -29,7 +29,7 @@ const HARDWARE: &[(&str, u32)] = &[
     ("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES),
 ];
 
-/// Those of the kernel.
+/// Events of the kernel.
 const SOFTWARE: &[(&str, u32)] = &[
     ("task-clock", PERF_COUNT_SW_TASK_CLOCK),
     ("cpu-clock", PERF_COUNT_SW_CPU_CLOCK),
@@ -46,12 +46,12 @@ const SOFTWARE: &[(&str, u32)] = &[
     ("emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS),
 ];
 
-/// Caches and what is done with them, in the order of their numbers.
+/// Cache names, in the order of their IDs in `PERF_TYPE_HW_CACHE`.
 const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"];
 const OPERATIONS: [[&str; 2]; 3] =
     [["loads", "load-misses"], ["stores", "store-misses"], ["prefetches", "prefetch-misses"]];
 
-/// That of `name`.
+/// Returns the code of the event called `name`.
 pub(super) fn code(name: &str) -> Option<Code> {
     let of = |list: &[(&str, u32)], kind| {
         let found = list.iter().find(|known| known.0.eq_ignore_ascii_case(name))?;
@@ -62,14 +62,14 @@ pub(super) fn code(name: &str) -> Option<Code> {
         .or_else(|| caches().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1))
 }
 
-/// All names, and who counts what they name.
+/// Returns all names, each with whether the processor or the kernel counts it.
 pub(super) fn names() -> impl Iterator<Item = (String, &'static str)> {
     let hardware = HARDWARE.iter().map(|known| (known.0.to_owned(), "the processor's"));
     let software = SOFTWARE.iter().map(|known| (known.0.to_owned(), "the kernel's"));
     hardware.chain(software).chain(caches().map(|known| (known.0, "the processor's")))
 }
 
-/// What is done with each cache: the number of the cache, the operation and the result, a byte each.
+/// Returns the cache events. The config holds the IDs of the cache, the operation and the result, one byte each.
 fn caches() -> impl Iterator<Item = (String, Code)> {
     let results = (0..2_u8).flat_map(|result| (0..3_u8).map(move |operation| (operation, result)));
     results.flat_map(|(operation, result)| {

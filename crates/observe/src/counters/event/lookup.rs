@@ -1,4 +1,4 @@
-//! Every word that there is, and for one that is none what was perhaps meant.
+//! Lists all known events, and suggests similar ones for an unknown name.
 
 use ipcperf_model::Unavailable;
 use ipcperf_model::instrument::counters::Known;
@@ -6,12 +6,12 @@ use ipcperf_model::instrument::counters::Known;
 use super::{Machine, generic};
 use crate::counters::SETS;
 
-/// How much a word is like one that is near, from 0 to 1.
+/// Minimum similarity of a suggestion, from 0 to 1.
 const SIMILAR: f64 = 0.85;
-/// How many are shown.
+/// Maximum number of suggestions.
 const SHOWN: usize = 3;
 
-/// That `word` is none.
+/// Unknown event `word`, with suggestions.
 pub(super) fn no_word(word: &str, machine: &Machine) -> Unavailable {
     let near = near(word, known(machine).map(|known| known.name));
     let listed = "a number as rHEX, SOURCE/TERMS/, or a name below /sys/bus/event_source/devices";
@@ -30,7 +30,7 @@ pub(super) fn no_word(word: &str, machine: &Machine) -> Unavailable {
     }
 }
 
-/// Every word that there is here, and what it is.
+/// Returns every event name known on this machine, with its description.
 pub(super) fn known(machine: &Machine) -> impl Iterator<Item = Known> {
     let own = |name: &str, about: &str| Known { name: name.to_owned(), about: about.to_owned() };
     let sets = SETS
@@ -47,7 +47,7 @@ pub(super) fn known(machine: &Machine) -> impl Iterator<Item = Known> {
         .chain(events)
 }
 
-/// Those of `known` that are like `word`, the nearest first.
+/// Returns the names in `known` that are similar to `word`, the most similar first.
 fn near(word: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let word = word.to_lowercase();
     let like = |known: &str| match strsim::osa_distance(&word, known) {

@@ -1,4 +1,4 @@
-//! Events tried on the calling thread: what the kernel takes and the processor counts.
+//! Tries events on the calling thread: whether the kernel accepts them and the processor counts them.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,20 +11,20 @@ use super::group::{Group, HEAD, MOST, Whose};
 use super::refusal;
 use crate::counters::event::{Event, Failed, Machine};
 
-/// An event that can be had.
+/// An available event.
 #[derive(Debug)]
 pub(super) struct Trial {
-    /// Its spaces are those that can be had.
+    /// The event, with the available spaces only.
     pub(super) event: Event,
-    /// What of it cannot be had.
+    /// Reason why part of the event is unavailable.
     pub(super) without: Option<Unavailable>,
 }
 
-/// How long a group is given to be counted once: others may be in its way until the next tick.
+/// Time within which a group must be counted once: other users may hold the counters until the next tick.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Of which there is some in any program: a processor that counts none counts something else by the number,
-/// or nothing, as those of virtual machines do of what their hosts keep for themselves.
+/// Events that occur in any program. If their count is zero, the processor uses the number for something else or for
+/// nothing, as virtual machines do for events that the host does not expose.
 const SURE: [&str; 11] = [
     "L1D_CACHE",
     "L1D_CACHE_REFILL",
@@ -39,7 +39,7 @@ const SURE: [&str; 11] = [
     "ST_SPEC",
 ];
 
-/// Tries the event that `word` asks for: whether the kernel takes it, and the processor counts it.
+/// Tries the event called `word`: whether the kernel accepts it and the processor counts it.
 pub(super) fn try_event(word: &str, machine: &Machine) -> Result<Trial, Failed> {
     let trial = try_kernel(word, machine)?;
     let event = &trial.event;
@@ -53,7 +53,7 @@ pub(super) fn try_event(word: &str, machine: &Machine) -> Result<Trial, Failed> 
     Ok(trial)
 }
 
-/// Tries whether the kernel takes the event that `word` asks for.
+/// Tries whether the kernel accepts the event called `word`.
 pub(super) fn try_kernel(word: &str, machine: &Machine) -> Result<Trial, Failed> {
     let mut event = machine.event(word)?;
     let refused = |errno| Failed::Absent(refusal::of(word, errno));
@@ -64,7 +64,7 @@ pub(super) fn try_kernel(word: &str, machine: &Machine) -> Result<Trial, Failed>
     Ok(Trial { event, without })
 }
 
-/// Opens `event` alone, and leaves of its spaces those that can be had; tells what the others lack.
+/// Opens `event` alone and reduces its spaces to the available ones. Returns why the others are unavailable.
 fn open_alone(event: &mut Event) -> Result<Option<Unavailable>, Errno> {
     let Err(errno) = opens(event) else { return Ok(None) };
     let is_apart = event.spaces == [Space::User, Space::Kernel];
@@ -72,7 +72,7 @@ fn open_alone(event: &mut Event) -> Result<Option<Unavailable>, Errno> {
     let program = Event { spaces: vec![Space::User], ..event.clone() };
     let together = Event { spaces: vec![Space::Both], ..event.clone() };
     if is_refused {
-        // Permission is looked at first: without the kernel's side it is seen whether there is such an event.
+        // The kernel checks permission first: opening the program's side alone shows whether the event exists.
         opens(&program)?;
     } else if is_apart && opens(&together).is_ok() {
         *event = together;
@@ -90,14 +90,14 @@ fn opens(event: &Event) -> Result<(), Errno> {
     group.map(drop).map_err(|(_, errno)| errno)
 }
 
-/// Whether the kernel takes `events` as one group, and the processor counts it.
+/// Whether the kernel accepts `events` as one group, and the processor counts it.
 pub(super) fn fits(events: &[Event]) -> bool {
     events.iter().map(|event| event.spaces.len()).sum::<usize>() <= MOST
         && counted(events).is_some()
 }
 
-/// What `events` came to while something of everything was done, each in its spaces; `None` where they are
-/// no group, or were never counted.
+/// Returns the counts of `events`, in each of their spaces, during a bit of mixed work; `None` if they do not form a
+/// group, or were never counted.
 fn counted(events: &[Event]) -> Option<Vec<u64>> {
     let group = Group::open(events, Whose::Thread(0)).ok()?;
     let before = group.read();
@@ -116,7 +116,7 @@ fn counted(events: &[Event]) -> Option<Vec<u64>> {
     }
 }
 
-/// Something of everything: loads, stores, branches, calls of the kernel, pages that were never touched.
+/// Does a bit of everything: loads, stores, branches, system calls, first touches of pages.
 fn exert() {
     let mut pages = vec![0_u8; 256 << 10];
     for byte in pages.iter_mut().step_by(64) {

@@ -1,10 +1,10 @@
-//! Dividing events into groups that the processor holds at once.
+//! Divides events into groups that fit into the processor's counters.
 
 use ipcperf_model::instrument::counters::Space;
 
 use crate::counters::event::Event;
 
-/// Names of cycles and instructions, which are in every part: others are told by them.
+/// Names of cycles and instructions, which are in every group so that other counts can be related to them.
 const COMPANIONS: [&str; 7] = [
     "cycles",
     "cpu-cycles",
@@ -15,9 +15,9 @@ const COMPANIONS: [&str; 7] = [
     "CPU_CYCLES",
 ];
 
-/// The words of `events` in as few parts as `fits` lets there be. One, if all fit; else the program and the
-/// kernel are counted in parts of their own, so that twice as many events are counted in one run and can be
-/// told by one another.
+/// Divides `events` into as few groups as `fits` allows: one if all fit. Otherwise the program and the kernel are
+/// counted in separate groups, so that each run counts twice as many events, whose counts can be related to each
+/// other.
 pub(super) fn parts(events: &[Event], fits: impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
     if events.is_empty() {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn parts(events: &[Event], fits: impl Fn(&[Event]) -> bool) -> Vec<Ve
     sides.iter().flat_map(|side| packed(&of(events, side), &fits)).collect()
 }
 
-/// The word of `event` in all its spaces.
+/// Returns the event name that requests `event` in all its spaces.
 fn whole(event: &Event) -> String {
     match event.spaces[..] {
         [space] => event.word(space),
@@ -37,7 +37,7 @@ fn whole(event: &Event) -> String {
     }
 }
 
-/// What of `events` is counted in one of `side`.
+/// Returns the part of `events` that is counted in one of the spaces in `side`.
 fn of(events: &[Event], side: &[Space]) -> Vec<Event> {
     let events = events.iter().filter_map(|event| {
         let space = *event.spaces.iter().find(|space| side.contains(space))?;
@@ -46,7 +46,7 @@ fn of(events: &[Event], side: &[Space]) -> Vec<Event> {
     events.collect()
 }
 
-/// `events` in parts; cycles and instructions are in each that has room for them.
+/// Divides `events` into groups; cycles and instructions are in each group that has room for them.
 fn packed(events: &[Event], fits: &impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
     let is_companion = |event: &Event| COMPANIONS.contains(&event.name.as_str());
     let (companions, rest): (Vec<_>, Vec<_>) = events.iter().cloned().partition(is_companion);
@@ -56,7 +56,7 @@ fn packed(events: &[Event], fits: &impl Fn(&[Event]) -> bool) -> Vec<Vec<String>
     parts.iter().map(|part| part.iter().map(whole).collect()).collect()
 }
 
-/// Parts of `rest`, `first` in each of them, and those that fit into none.
+/// Divides `rest` into groups that all contain `first`. Returns the groups, and the events that fit into none.
 fn piled(
     first: &[Event],
     mut rest: Vec<Event>,
@@ -73,7 +73,7 @@ fn piled(
     }
 }
 
-/// As many of `rest` as fit beside `first`, in order, and those that do not.
+/// Adds as many of `rest` to `first` as fit, in order. Returns the group, and the events that do not fit.
 fn filled(
     first: &[Event],
     rest: &[Event],
@@ -101,7 +101,7 @@ mod tests {
         words.iter().map(|word| Machine::here().event(word).unwrap()).collect()
     }
 
-    /// A processor with room for so many, which counts software events besides.
+    /// A processor with this number of counters, which also counts any number of software events.
     fn room_for(counters: usize) -> impl Fn(&[Event]) -> bool {
         move |events| {
             let hard = events.iter().filter(|event| event.code.kind != PERF_TYPE_SOFTWARE);

@@ -1,4 +1,4 @@
-//! Counters that count at once or not at all: opened, and read.
+//! Groups of counters that count all at the same time or not at all.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -8,31 +8,31 @@ use rustix::io::Errno;
 
 use crate::counters::event::{Code, Event};
 
-/// Words of a reading before the counts: how many they are, and the two times.
+/// Number of words in a reading before the counts: the number of counters, and the times enabled and running.
 pub(super) const HEAD: usize = 3;
-/// The most counters of a group: a reading of a [`Dial`](crate::Dial) has 64 words.
+/// Maximum number of counters in a group: a reading of a [`Dial`](crate::Dial) has 64 words.
 pub(super) const MOST: usize = 64 - HEAD;
 
-/// Whose a group counts.
+/// Threads that a group counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// Of the one thread; 0 is the calling one.
+    /// One thread; 0 is the calling thread.
     Thread(u32),
-    /// Of the thread, and of those that it has yet to start in its process.
+    /// The thread and all threads that it starts later in its process.
     Descendants(u32),
 }
 
-/// The counters of one thread, the leader first.
+/// Counters of one thread, the group leader first.
 #[derive(Debug)]
 pub(super) struct Group {
     counters: Vec<OwnedFd>,
 }
 
 impl Group {
-    /// Opens what `events` ask for, in their order, each in the order of its spaces. They count at once.
+    /// Opens the counters of `events`, in order, and for each event in the order of its spaces. They count immediately.
     ///
     /// # Errors
-    /// Which of the events the kernel refused, and how.
+    /// Index of the event that the kernel refused, and the error.
     pub(super) fn open(events: &[Event], whose: Whose) -> Result<Self, (usize, Errno)> {
         let mut counters: Vec<OwnedFd> = Vec::new();
         for (index, event) in events.iter().enumerate() {
@@ -45,12 +45,12 @@ impl Group {
         Ok(Self { counters })
     }
 
-    /// Of which all the others are read; `None` where there are none.
+    /// Returns the leader, through which the whole group is read; `None` if the group is empty.
     pub(super) fn leader(&self) -> Option<BorrowedFd<'_>> {
         self.counters.first().map(AsFd::as_fd)
     }
 
-    /// Reads it as a party would; empty where it cannot be read.
+    /// Reads the group as a peer does; empty if it cannot be read.
     pub(super) fn read(&self) -> Vec<u64> {
         let mut bytes = [0; 8 * (HEAD + MOST)];
         let Some(leader) = self.leader() else { return Vec::new() };
@@ -60,7 +60,7 @@ impl Group {
     }
 }
 
-/// Opens one counter, of the group of `leader` where there is one.
+/// Opens one counter, in the group of `leader` if there is one.
 fn open(
     code: Code,
     space: Space,
@@ -69,11 +69,11 @@ fn open(
 ) -> Result<OwnedFd, Errno> {
     let mut attributes = attributes(code, space, whose);
     let (Whose::Thread(tid) | Whose::Descendants(tid)) = whose;
-    // A number that no thread has is refused by the kernel.
+    // The kernel refuses a thread ID that does not exist.
     let tid = i32::try_from(tid).unwrap_or(i32::MAX);
     let leader = leader.map_or(-1, |leader| leader.as_raw_fd());
-    // SAFETY: the pointer is to a whole attribute structure that says its size; nothing is sampled, and no
-    // memory of ours is shared with the kernel.
+    // SAFETY: the pointer is to a complete attribute structure that contains its own size. Nothing is sampled, and none
+    // of our memory is shared with the kernel.
     let descriptor = unsafe {
         perf_event_open(&raw mut attributes, tid, -1, leader, bindings::PERF_FLAG_FD_CLOEXEC.into())
     };
@@ -81,7 +81,7 @@ fn open(
         let errno = std::io::Error::last_os_error();
         return Err(Errno::from_io_error(&errno).unwrap_or(Errno::INVAL));
     }
-    // SAFETY: the kernel has just made it, and nobody else knows of it.
+    // SAFETY: the kernel has just created this descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
@@ -97,9 +97,10 @@ fn attributes(code: Code, space: Space, whose: Whose) -> bindings::perf_event_at
     attributes.size = u32::try_from(size_of_val(&attributes)).unwrap_or(0);
     attributes.config1 = code.config1;
     attributes.config2 = code.config2;
-    // There are sources that let nothing be excluded.
+    // Some event sources do not support any exclusion.
     attributes.set_exclude_hv((space != Space::Both).into());
-    // Time goes by in the kernel as well, whether or not it is excluded; excluded, anyone may ask for it.
+    // A clock runs in the kernel too, whether or not the kernel is excluded; with the exclusion, no privilege is
+    // needed.
     attributes.set_exclude_kernel((space == Space::User || code.is_clock()).into());
     attributes.set_exclude_user((space == Space::Kernel).into());
     if matches!(whose, Whose::Descendants(_)) {

@@ -1,19 +1,18 @@
-//! What there is to count with here, for whoever wants to know before a run.
+//! Describes the machine's counters, for commands that report them without a run.
 
 use ipcperf_model::instrument::counters::{Known, Pmu, Space};
 use perf_event_open_sys::bindings;
 
-use super::{DEFAULT, paranoid};
+use super::{DEFAULT, availability, paranoid};
 use crate::counters::event::{Code, Event, Failed, Machine};
-use crate::counters::perf::availability;
 
-/// Every word for an event that is known here, and the sets, whether or not they can be had.
+/// Returns every event name known on this machine, and the sets, including events that are unavailable.
 #[must_use]
 pub fn known() -> Vec<Known> {
     Machine::here().known().collect()
 }
 
-/// What there is to count with here, found out by trying: it takes some milliseconds, and changes nothing.
+/// Describes the available counters by trying them, which takes a few milliseconds and changes nothing.
 #[must_use]
 pub fn pmu() -> Pmu {
     let machine = Machine::here();
@@ -27,8 +26,8 @@ pub fn pmu() -> Pmu {
     }
 }
 
-/// How many events are counted at once: cycles and instructions, which may have counters of their own, and
-/// instructions again and again.
+/// Returns how many events can be counted at the same time: cycles and instructions, which may have dedicated counters,
+/// and then more counters for instructions until no more fit.
 fn counters() -> Option<u64> {
     let event = |config: u32| Event {
         name: String::new(),

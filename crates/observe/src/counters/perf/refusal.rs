@@ -1,5 +1,5 @@
-//! Why the kernel does not count an event, in a line, and what would help. The numbers of its errors say more
-//! than their names.
+//! Reasons why the kernel does not count an event, in one line, with a remedy. They depend on the error number, because
+//! the kernel's messages say less.
 
 use ipcperf_model::Unavailable;
 use rustix::io::Errno;
@@ -12,7 +12,7 @@ fn unavailable(reason: String, remedy: impl Into<String>) -> Unavailable {
     Unavailable { reason, remedy: remedy.into() }
 }
 
-/// `event` could not be opened on ourselves.
+/// Explains why `event` could not be opened on this process.
 pub(super) fn of(event: &str, errno: Errno) -> Unavailable {
     match errno {
         Errno::NOENT | Errno::NODEV | Errno::NXIO => nobody_counts(event),
@@ -51,7 +51,7 @@ pub(super) fn of(event: &str, errno: Errno) -> Unavailable {
     }
 }
 
-/// `event` takes counters that somebody else never lets go.
+/// Explains that `event` needs counters that another user never releases.
 pub(super) fn never_counted(event: &str) -> Unavailable {
     unavailable(
         format!(
@@ -61,7 +61,7 @@ pub(super) fn never_counted(event: &str) -> Unavailable {
     )
 }
 
-/// The processor takes `event`, and counts nothing where there must be something.
+/// Explains that the processor accepts `event` but counts nothing where the count cannot be zero.
 pub(super) fn counts_nothing(event: &str) -> Unavailable {
     unavailable(
         format!("{event}: the processor takes the number and counts nothing by it"),
@@ -69,7 +69,7 @@ pub(super) fn counts_nothing(event: &str) -> Unavailable {
     )
 }
 
-/// `event` is counted in the program, and not in the kernel.
+/// Explains that events can be counted in the program, but not in the kernel.
 pub(super) fn not_the_kernels() -> Unavailable {
     let level = paranoid().map_or_else(String::new, |level| format!(" ({PARANOID} is {level})"));
     unavailable(
@@ -78,7 +78,7 @@ pub(super) fn not_the_kernels() -> Unavailable {
     )
 }
 
-/// `event` is counted wherever its thread is, or not at all.
+/// Explains that `event` can only be counted in program and kernel together.
 pub(super) fn not_apart(event: &str) -> Unavailable {
     unavailable(
         format!("{event} is not counted in program and kernel apart, but in both together"),
@@ -88,7 +88,7 @@ pub(super) fn not_apart(event: &str) -> Unavailable {
 
 const PARANOID: &str = "perf_event_paranoid";
 
-/// Nothing of what is counted by default can be had, for the reasons in `lacking`.
+/// Explains that none of the default events is available, given the reasons in `lacking`.
 pub(super) fn nothing(lacking: &[Unavailable]) -> Unavailable {
     match lacking.first() {
         Some(first) if !Machine::here().pmus().is_empty() => first.clone(),

@@ -1,25 +1,25 @@
-//! From what was read before and after a phase to what was counted in it. A group counts while the kernel lets
-//! it: of the time that its thread had a CPU (enabled) a part (running). What came to pass in the rest is
-//! taken to be like what was counted.
+//! Computes the count of a phase from the readings before and after it. While a thread runs, its group is enabled, but
+//! the kernel may let it count only part of that time (running). The count is scaled by time enabled / time running,
+//! which assumes that the uncounted part is like the counted one.
 
 use super::group::HEAD;
 use crate::Reading;
 
-/// What one group, or all groups of a role, counted.
+/// Counts of one group, or of all groups of a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Time that the threads had a CPU, ns.
+    /// Time enabled: the time for which the threads had a CPU, ns.
     pub(super) enabled_ns: u64,
-    /// Time of it that was counted, ns.
+    /// Time running: the part of it in which the group was counted, ns.
     pub(super) running_ns: u64,
-    /// For each counter, what it counted.
+    /// Raw count of each counter.
     pub(super) raw: Vec<u64>,
-    /// For each counter, what there was to count; `None` where none of it was.
+    /// Scaled count of each counter; `None` if the group was never counted.
     pub(super) scaled: Option<Vec<u64>>,
 }
 
 impl Told {
-    /// Of a group of `counters`; `None` where it was not read twice.
+    /// Computes the counts of a group of `counters`; `None` unless it was read twice.
     pub(super) fn of(reading: &Reading, counters: usize) -> Option<Self> {
         let Reading { before, after } = reading;
         if [before.len(), after.len()] != [HEAD + counters; 2] {
@@ -33,7 +33,7 @@ impl Told {
         Some(Self { enabled_ns, running_ns, raw, scaled })
     }
 
-    /// Both together, which have the same counters.
+    /// Adds the counts of another group with the same counters.
     pub(super) fn and(self, other: Self) -> Self {
         let sums = |one: &[u64], other: &[u64]| -> Vec<u64> {
             one.iter().zip(other).map(|(one, other)| one.saturating_add(*other)).collect()
@@ -46,14 +46,14 @@ impl Told {
         }
     }
 
-    /// The share of the time that was counted; `None` where there was none.
+    /// Returns the running share (time running / time enabled); `None` if the group was never enabled.
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn share(&self) -> Option<f64> {
         (self.enabled_ns > 0).then(|| self.running_ns as f64 / self.enabled_ns as f64)
     }
 }
 
-/// What `raw` would have been, had all of the time been counted. A thread that had no CPU did nothing.
+/// Scales `raw` to the whole time enabled. A thread that was never enabled did nothing, so its count is exact.
 fn scaled(raw: u64, enabled_ns: u64, running_ns: u64) -> Option<u64> {
     match (enabled_ns, running_ns) {
         (0, _) => Some(raw),

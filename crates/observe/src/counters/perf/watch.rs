@@ -1,4 +1,4 @@
-//! The watch: a group for each thread, which the parties read.
+//! Opens a group of counters for each thread; the peers read them.
 
 use std::fs;
 
@@ -9,13 +9,12 @@ use rustix::io::Errno;
 
 use super::group::{Group, Whose};
 use super::scale::Told;
-use super::{refusal, words};
+use super::{availability, divide, refusal, words};
 use crate::counters::event::{Event, Machine};
-use crate::counters::perf::{availability, divide};
 use crate::counters::ratios;
 use crate::{Armed, Dial, Member, Parties, Played, Reading, Scope, Watch};
 
-/// Begins to count `asked` of `parties`, all at once.
+/// Starts counting the events in `asked` for `parties`, as one group.
 pub(in crate::counters) fn arm(parties: &Parties, asked: &[String]) -> Armed {
     let events = permitted(asked)?;
     let mut groups = Vec::new();
@@ -25,7 +24,7 @@ pub(in crate::counters) fn arm(parties: &Parties, asked: &[String]) -> Armed {
     Ok(Box::new(Counters { events, groups, readings: Vec::new() }))
 }
 
-/// The events, in the spaces in which this user may count; of the instrument's own choice the first part.
+/// Returns the events, in the spaces in which this user may count; for the default selection, its first group.
 fn permitted(asked: &[String]) -> Result<Vec<Event>, Unavailable> {
     let own = if asked.is_empty() { divide(asked)?.into_iter().next() } else { None };
     let tried = |word: &String| match availability::try_kernel(word, Machine::here()) {
@@ -35,8 +34,8 @@ fn permitted(asked: &[String]) -> Result<Vec<Event>, Unavailable> {
     own.unwrap_or_else(|| words(asked)).iter().map(tried).collect()
 }
 
-/// Opens a group for each thread of `member`. Of a process or a daemon, threads that come and go while it is
-/// watched are counted with those that start them.
+/// Opens a group for each thread of `member`. In a process or a daemon, threads that are started during the run are
+/// counted with the thread that starts them.
 fn groups_of(member: &Member, events: &[Event]) -> Result<Vec<Counted>, Unavailable> {
     let mut groups = Vec::new();
     for tid in threads(member) {
@@ -46,7 +45,7 @@ fn groups_of(member: &Member, events: &[Event]) -> Result<Vec<Counted>, Unavaila
         };
         match Group::open(events, whose) {
             Ok(group) => groups.push(Counted { role: member.role.clone(), group }),
-            // A thread of a library's that was there a moment ago.
+            // A library's thread that has just exited.
             Err((_, Errno::SRCH)) if tid != member.tid && tid != member.pid => {}
             Err((index, errno)) => return Err(refused(member, &events[index].name, errno)),
         }
@@ -54,7 +53,7 @@ fn groups_of(member: &Member, events: &[Event]) -> Result<Vec<Counted>, Unavaila
     Ok(groups)
 }
 
-/// The threads that are there.
+/// Returns the current threads of `member`.
 fn threads(member: &Member) -> Vec<u32> {
     if member.scope == Scope::Thread {
         return vec![member.tid];
@@ -69,7 +68,7 @@ fn threads(member: &Member) -> Vec<u32> {
     threads
 }
 
-/// What can be counted of ourselves was refused of `member`.
+/// Explains why an event that works on this process was refused for `member`.
 fn refused(member: &Member, event: &str, errno: Errno) -> Unavailable {
     match errno {
         Errno::ACCESS | Errno::PERM => Unavailable {
@@ -80,7 +79,7 @@ fn refused(member: &Member, event: &str, errno: Errno) -> Unavailable {
     }
 }
 
-/// A group, and whose role it tells of.
+/// A group and the role that it counts.
 #[derive(Debug)]
 struct Counted {
     role: String,
@@ -127,7 +126,7 @@ impl Counters {
         counts.chain(ratios.iter().map(|row| Observation::of(Some(role), row))).collect()
     }
 
-    /// What all groups of `role` counted; `None` where one of them was not read.
+    /// Returns the total of all groups of `role`; `None` if one of them was not read.
     fn told_of(&self, role: &str) -> Option<Told> {
         let counters = self.events.iter().map(|event| event.spaces.len()).sum();
         let unread = Reading::default();
@@ -139,7 +138,7 @@ impl Counters {
     }
 }
 
-/// A row for each event and space, in the order of the counters.
+/// Returns a row for each event and space, in the order of the counters.
 fn rows(events: &[Event], told: Option<&Told>) -> Vec<Count> {
     let counters =
         events.iter().flat_map(|event| event.spaces.iter().map(move |space| (event, space)));

@@ -1,5 +1,5 @@
-//! Counters of the processor, where there are any: those of `scripts/emulated-pmu` count to the last
-//! instruction.
+//! Tests on counters of the processor, if there are any. Those emulated by `scripts/emulated-pmu` count every
+//! instruction exactly.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn has_counters() -> bool {
     false
 }
 
-/// Whether they are those of the script.
+/// Whether the counters are those emulated by the script.
 fn is_emulated() -> bool {
     std::env::var("IPCPERF_EMULATED_PMU").is_ok_and(|value| value == "1")
 }
@@ -38,7 +38,7 @@ fn instructions_are_counted_to_the_last_one() {
         return;
     }
     let [one, two, four] = [1, 2, 4].map(|times| instructions(times * ROUNDS));
-    // A processor counts a few more at each interrupt.
+    // A processor counts a few more instructions at each interrupt.
     let slack = if is_emulated() { 0 } else { ROUNDS / 100 };
     assert!((two - one).abs_diff(2 * ROUNDS) <= slack, "{one} {two}");
     assert!((four - two).abs_diff(4 * ROUNDS) <= slack, "{two} {four}");
@@ -55,7 +55,7 @@ fn the_kernels_instructions_are_counted_apart() {
         count(&told, "instructions", Space::Kernel).unwrap()
     };
     let (few, many) = (kernel(1_000), kernel(11_000));
-    // A system call takes some tens of instructions in the kernel at the least.
+    // A system call executes at least some tens of instructions in the kernel.
     assert!(many - few > 10_000 * 20, "{few} {many}");
 }
 
@@ -80,7 +80,7 @@ fn a_part_holds_no_more_than_the_processor() {
     if is_emulated() {
         assert_eq!(room, 7);
     }
-    // Two events by many words: more than there is room for.
+    // Two events under many names: more than the processor has counters for.
     let many = ["cycles", "instructions", "r08", "r11", "r008", "r011", "r0008", "r0011"];
     let parts = divide(&words(&many)).unwrap();
     if is_emulated() {
@@ -108,10 +108,10 @@ fn counters_that_take_turns_are_extrapolated() {
     let mut solo = Solo::of(Act { loops: rounds, ..Act::default() });
     let room = pmu().counters.unwrap();
     let group = words(&["instructions:u", "cycles:u", "instructions:k", "cycles:k"]);
-    // So many that not all of them have room.
+    // More groups than the processor has counters for.
     let groups = usize::try_from(room).unwrap() / group.len() + 2;
     let mut watches: Vec<_> = (0..groups).map(|_| arm(&solo.parties, &group).unwrap()).collect();
-    // It reads its own; the others are read for it while it is at its gate, and once it is gone.
+    // The child reads its own counters. The others are read for it while it waits at its gate, and after it has exited.
     let before: Vec<_> = watches.iter().map(|watch| threads::readings(&**watch)).collect();
     let own = solo.play(watches[0].dials()[0].descriptor);
     let after: Vec<_> = watches.iter().map(|watch| threads::readings(&**watch)).collect();
@@ -134,11 +134,11 @@ fn what_the_emulated_processor_lacks_is_said() {
         return;
     }
     let reason = |event: &str| available(&words(&[event])).unwrap_err().reason;
-    // It says itself that it does not count this ...
+    // The processor reports that it does not count this event ...
     assert_eq!(reason("L1D_CACHE_REFILL"), "L1D_CACHE_REFILL: nothing here counts it");
-    // ... of this only a try tells ...
+    // ... only a trial shows it for this one ...
     assert!(reason("MEM_READ").contains("counts nothing by it"), "{}", reason("MEM_READ"));
-    // ... and this the kernel knows.
+    // ... and the kernel knows it for this one.
     assert_eq!(reason("LLC-loads"), "LLC-loads: nothing here counts it");
     let lacking = available(&[]).unwrap();
     assert!(!lacking.is_empty());

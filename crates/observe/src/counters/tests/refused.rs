@@ -1,4 +1,4 @@
-//! What cannot be counted, and why.
+//! Tests of events that cannot be counted, and the reasons.
 
 use super::*;
 use crate::{Member, Scope};
@@ -79,8 +79,8 @@ fn who_is_gone_cannot_be_counted() {
     }
 }
 
-/// What `asked` says to a user who is not root, and the level at which he is kept out; `None` where that
-/// cannot be tried.
+/// Returns what `asked` returns for a user who is not root, and the current level of `perf_event_paranoid`; `None` if
+/// it cannot be tried.
 fn unprivileged<T: Send + 'static>(asked: impl FnOnce() -> T + Send + 'static) -> Option<(T, i64)> {
     let is_root = rustix::process::geteuid().is_root();
     let Some(level) = pmu().paranoid.filter(|&level| is_root && level >= 2) else {
@@ -88,7 +88,8 @@ fn unprivileged<T: Send + 'static>(asked: impl FnOnce() -> T + Send + 'static) -
         return None;
     };
     let thread = std::thread::spawn(move || {
-        // SAFETY: plain calls on numbers; past the C library, they are of this thread alone.
+        // SAFETY: a plain system call on numbers. Called directly rather than through the C library, it affects only
+        // this thread.
         let left = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
         assert_eq!(left, 0);
         asked()
@@ -101,7 +102,7 @@ fn a_user_counts_his_program_and_is_told_what_he_does_not_see() {
     let events = words(&["page-faults", "task-clock", "context-switches"]);
     let Some((lacking, level)) = unprivileged(move || available(&events)) else { return };
     if level > 2 {
-        // Debian's own level, at which nothing is shown to a user.
+        // Debian's own level, at which unprivileged users may not count anything.
         let why = lacking.unwrap_err().to_string();
         assert!(
             why.contains("page-faults: counting is not permitted (perf_event_paranoid is"),

@@ -1,4 +1,4 @@
-//! Threads of one process apart and together, and a daemon.
+//! Tests of threads of one process, counted separately and together, and of a daemon.
 
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::mpsc::channel;
@@ -8,13 +8,14 @@ use super::*;
 use crate::testing::process_and_daemon::{Household, MESSAGES};
 use crate::{Dial, Member, Scope};
 
-/// Touches so many pages for the first time.
+/// Touches this many pages for the first time.
 fn touch(pages: usize) {
     const PAGE: usize = 4096;
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     let bytes = pages * PAGE;
-    // SAFETY: a new mapping of the kernel's choice aliases nothing, and is the thread's until it is gone.
+    // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing, and this thread owns it until
+    // unmapped.
     unsafe {
         let start = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
         assert_ne!(start, libc::MAP_FAILED);
@@ -26,7 +27,7 @@ fn touch(pages: usize) {
     }
 }
 
-/// The words of a dial, as a party reads them.
+/// Reads the words of a counter's descriptor, as a peer does.
 fn read(dial: &Dial<'_>) -> Vec<u64> {
     let mut bytes = [0; 512];
     let length = rustix::io::read(dial.descriptor, &mut bytes).unwrap();
@@ -53,7 +54,7 @@ fn of_role(told: &[Observation], role: &str) -> Vec<Observation> {
     told.iter().filter(|one| one.role.as_deref() == Some(role)).cloned().collect()
 }
 
-/// A thread that touches pages once it gets its dial, and says what it read.
+/// A thread that touches pages once it receives its counter's descriptor, and returns its readings.
 struct Thread {
     member: Member,
     gate: std::sync::mpsc::Sender<std::os::fd::OwnedFd>,
@@ -78,7 +79,7 @@ impl Thread {
     }
 
     fn play(self, dial: &Dial<'_>) -> Reading {
-        // SAFETY: the call takes a number and makes another, of which nobody else knows.
+        // SAFETY: `dup` takes a number and returns a new descriptor that nothing else owns.
         let copy =
             unsafe { std::os::fd::OwnedFd::from_raw_fd(libc::dup(dial.descriptor.as_raw_fd())) };
         self.gate.send(copy).unwrap();
@@ -102,7 +103,7 @@ fn two_threads_of_one_process_are_counted_apart() {
     };
     watch.told(&Played { readings, ..Played::default() });
     let told = watch.finish().unwrap();
-    // A thread that has just begun touches a page of its stack as well.
+    // A new thread also touches a page of its stack.
     for (role, pages) in [("sender", 1_000), ("receiver", 3_000)] {
         let faults = count(&of_role(&told, role), "page-faults", Space::User).unwrap();
         assert!((pages..pages + 20).contains(&faults), "{role} {faults}");
@@ -135,7 +136,7 @@ fn a_process_with_a_helper_and_a_daemon_are_counted_whole() {
     let mut household = Household::start();
     let watch = arm(&household.parties, &words(&["context-switches", "task-clock"])).unwrap();
     let senders = watch.dials().iter().filter(|dial| dial.role == "sender").count();
-    // The harness's thread, the one that plays, and its helper.
+    // The test harness's thread, the peer's thread and its helper.
     assert!(senders >= 2, "{senders}");
     let before = readings(&*watch);
     household.play();

@@ -1,24 +1,24 @@
-//! What the kernel's side keeps, as it lies in its memory: `sched.h` says what each word is.
+//! Memory layout of the BPF program's results; `sched.h` explains each field.
 
 use ipcperf_model::instrument_view::State;
 use ipcperf_model::log2_histogram::ROWS;
 
-/// Roles there is room for.
+/// Maximum number of roles.
 pub(super) const ROLES: usize = 4;
-/// Threads of each role there is room for, the one that plays first.
+/// Maximum number of threads per role; the first is the one that makes the marks.
 pub(super) const THREADS: usize = 32;
-/// Changes that are kept of each thread.
+/// Maximum number of state changes stored per thread.
 pub(super) const CHANGES: usize = 256;
-/// Who wakes, after the roles: another process.
+/// Index of a waker, after the roles: another process.
 pub(super) const OTHER: usize = ROLES;
-/// And an interrupt on an idle CPU.
+/// Index of a waker: an interrupt on an idle CPU.
 pub(super) const IDLE: usize = ROLES + 1;
 const WAKERS: usize = 8;
 const STATES: usize = 4;
 const SLEEPS: usize = 16;
 const CPU_WORDS: usize = 16;
 
-/// All that lies in `.bss`.
+/// The whole `.bss` section of the BPF object.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Kept {
@@ -26,7 +26,7 @@ pub(super) struct Kept {
     threads: [[KeptThread; THREADS]; ROLES],
 }
 
-/// The interval of a role.
+/// Interval of a role.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct KeptWindow {
@@ -72,25 +72,25 @@ struct KeptSleeps {
     asleep_ns: u64,
 }
 
-// SAFETY: laid out as C does, without padding, of integers alone: any bytes are a value.
+// SAFETY: `#[repr(C)]` like the C struct, without padding, and all fields are integers: any bytes are a valid value.
 unsafe impl aya::Pod for Kept {}
 
-/// Everything.
+/// All results.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) windows: Vec<Window>,
-    /// Of each role, its threads.
+    /// Threads of each role.
     pub(super) threads: Vec<Vec<Thread>>,
 }
 
-/// The last interval of a role, on the kernel's monotonic clock.
+/// Last interval of a role, on the kernel's monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) phase: u64,
     pub(super) begin_ns: u64,
-    /// Zero while it is open.
+    /// Zero while the interval is open.
     pub(super) end_ns: u64,
-    /// Events of threads that there was no room for, since the watch began.
+    /// Untracked-thread events: events of threads for which there was no room, since the instrument was attached.
     pub(super) untold: u64,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Window {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Thread {
     pub(super) waking_ns: u64,
-    /// What it is at; `None` before its first switch and after its end.
+    /// Current state; `None` before the first context switch and after the thread has exited.
     pub(super) state: Option<State>,
     pub(super) phase: u64,
     pub(super) since_ns: u64,
@@ -114,7 +114,7 @@ pub(super) struct Thread {
     pub(super) changes: Vec<(u64, State)>,
 }
 
-/// How long a thread, or all of a role, was at what.
+/// Time that a thread, or all threads of a role, spent in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spent {
     pub(super) on_cpu_ns: u64,
@@ -125,16 +125,16 @@ pub(super) struct Spent {
 /// Sleeps of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sleeps {
-    /// The kernel's task state.
+    /// Task state of the kernel.
     pub(super) state: u64,
-    /// The number of the system call; `None` where it slept in none.
+    /// System call number; `None` if the thread did not sleep in a system call.
     pub(super) call: Option<u32>,
     pub(super) count: u64,
     pub(super) asleep_ns: u64,
 }
 
 impl Told {
-    /// Reads it from the kernel's memory.
+    /// Converts the BPF program's memory.
     pub(super) fn of(kept: &Kept) -> Self {
         let threads = |role: &[KeptThread; THREADS]| role.iter().map(Thread::of).collect();
         Self {
@@ -150,12 +150,12 @@ impl Window {
         Self { phase, begin_ns, end_ns, untold }
     }
 
-    /// How long it was.
+    /// Returns the length of the interval, ns.
     pub(super) const fn interval_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.begin_ns)
     }
 
-    /// Whether it was marked at both its ends.
+    /// Whether both ends are marked.
     pub(super) const fn is_closed(&self) -> bool {
         self.begin_ns > 0 && self.end_ns > self.begin_ns
     }
@@ -187,7 +187,7 @@ impl Thread {
 
 impl Sleeps {
     fn of(kept: &KeptSleeps) -> Self {
-        // One more than the number, which is minus one outside of system calls.
+        // The stored value is one more than the call number, which is -1 outside system calls.
         let call = u32::try_from(kept.why >> 8).ok().and_then(|more| more.checked_sub(1));
         Self { state: kept.why & 0xff, call, count: kept.count, asleep_ns: kept.asleep_ns }
     }
@@ -210,6 +210,8 @@ fn cpus(words: &[u64]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::offset_of;
+
     use super::*;
 
     const NO_SLEEPS: KeptSleeps = KeptSleeps { why: 0, count: 0, asleep_ns: 0 };
@@ -254,13 +256,18 @@ mod tests {
         assert_eq!(seen.changes, [(9, State::Running), (10, State::Runnable)], "two were kept");
     }
 
-    /// As `sched.h` declares it, without padding: whole words, and four halves of a word in each thread.
+    /// As declared in `sched.h`, without padding: 64-bit words, and four 32-bit fields in each thread.
     #[test]
     fn the_layout_is_that_of_the_program() {
         let thread = 6 + STATES + 4 + WAKERS + ROWS + 3 * SLEEPS + CPU_WORDS + 1 + CHANGES;
         assert_eq!(size_of::<KeptThread>(), 8 * thread);
         assert_eq!(size_of::<Kept>(), 8 * ROLES * (6 + THREADS * thread));
-        assert_eq!(std::mem::offset_of!(KeptThread, state), 20);
+        let window = [offset_of!(KeptWindow, begin_ns), offset_of!(KeptWindow, end_ns)];
+        assert_eq!((window, offset_of!(KeptWindow, untold)), ([8, 16], 40));
+        let thread = [offset_of!(KeptThread, state), offset_of!(KeptThread, phase)];
+        assert_eq!((thread, offset_of!(KeptThread, spent_ns)), ([20, 32], 48));
+        let counts = [offset_of!(KeptThread, voluntary), offset_of!(KeptThread, missed)];
+        assert_eq!(counts, [48 + 8 * STATES, 48 + 8 * STATES + 24]);
     }
 
     #[test]

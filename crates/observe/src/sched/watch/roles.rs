@@ -1,4 +1,4 @@
-//! From what was kept of threads to what is told of roles.
+//! Aggregates the results of threads into rows of roles.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use ipcperf_model::instrument_view::{Span, State};
 use ipcperf_model::log2_histogram;
 use ipcperf_model::observation::Observation;
 
+use super::bpf_layout::{IDLE, OTHER, Sleeps, Spent, Thread, Told, Window};
 use super::timeline;
 use crate::Parties;
-use crate::sched::watch::bpf_layout::{IDLE, OTHER, Sleeps, Spent, Thread, Told, Window};
 use crate::syscall_table::name;
 
-/// What is told of all roles of `parties` that marked a phase.
+/// Returns the observations of all roles of `parties` that marked a phase.
 pub(super) fn observations(parties: &Parties, told: &Told) -> Vec<Observation> {
     let closed = || told.windows.iter().filter(|window| window.is_closed());
     let origin_ns = closed().map(|window| window.begin_ns).min().unwrap_or(0);
@@ -53,8 +53,8 @@ fn row(names: &[&str], window: &Window, threads: &[Thread], origin_ns: u64) -> R
     }
 }
 
-/// `thread` as it was at the end of `window`, with what it was at since its last switch added; `None` where
-/// it was not there.
+/// Returns `thread` as it was at the end of `window`, including its state since its last switch; `None` if it did not
+/// exist then.
 fn until_end(thread: &Thread, window: &Window) -> Option<Thread> {
     let is_current = thread.phase == window.phase;
     let mut ended = if is_current {
@@ -64,7 +64,7 @@ fn until_end(thread: &Thread, window: &Window) -> Option<Thread> {
     };
     if let Some(state) = thread.state {
         let from_ns = thread.since_ns.clamp(window.begin_ns, window.end_ns);
-        // Woken, it waits for a CPU, though it has not run again.
+        // A woken thread waits for a CPU, even though it has not run again yet.
         let woken_ns = if state == State::Asleep && thread.waking_ns > thread.since_ns {
             thread.waking_ns.clamp(from_ns, window.end_ns)
         } else {
@@ -76,7 +76,7 @@ fn until_end(thread: &Thread, window: &Window) -> Option<Thread> {
     (ended.spent != Spent::default()).then_some(ended)
 }
 
-/// A thread that did nothing since an earlier phase.
+/// Returns a thread that has done nothing since an earlier phase: only its state is kept.
 fn forgotten(thread: &Thread) -> Thread {
     let (state, phase) = (thread.state, thread.phase);
     Thread { state, phase, ..Thread::default() }
@@ -118,7 +118,7 @@ fn sleeps(seen: &[Thread]) -> Vec<Sleep> {
     sleeps
 }
 
-/// The kernel's task states, which no header tells but every kernel shows in `/proc`.
+/// Names the kernel's task states. No user-space header defines them, but `/proc` shows them.
 fn word(state: u64) -> String {
     let word = match state {
         1 => "interruptible",
@@ -160,7 +160,7 @@ mod tests {
 
     const WINDOW: Window = Window { phase: 2, begin_ns: 1_000, end_ns: 2_000, untold: 0 };
 
-    /// A thread that was last seen at `since_ns`, with `state` from then on.
+    /// Returns a thread whose last switch was at `since_ns`, and which is in `state` from then on.
     fn thread(since_ns: u64, state: State) -> Thread {
         let spent = Spent { on_cpu_ns: since_ns - 1_000, ..Spent::default() };
         let changes = vec![(1_000, State::Running), (since_ns, state)];

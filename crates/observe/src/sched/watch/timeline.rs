@@ -1,10 +1,10 @@
-//! Who ran when: the changes of each thread made spans, and the spans of a role's threads one line.
+//! Timeline of a role: converts the state changes of each thread to spans, and merges the threads' spans into one line.
 
 use ipcperf_model::instrument_view::{Span, State};
 
-use crate::sched::watch::bpf_layout::{CHANGES, Thread, Window};
+use super::bpf_layout::{CHANGES, Thread, Window};
 
-/// What `thread` did in `window`, as far as its changes were kept; times are the kernel's.
+/// Returns the spans of `thread` in `window`, as far as its changes were stored. Times are on the kernel's clock.
 pub(super) fn spans(thread: &Thread, window: &Window) -> Vec<Span> {
     if thread.phase != window.phase {
         return thread
@@ -14,7 +14,7 @@ pub(super) fn spans(thread: &Thread, window: &Window) -> Vec<Span> {
             .collect();
     }
     let changes = &thread.changes;
-    // Where there was no room for more, the end of what it did last is not known.
+    // If the buffer was full, the end of the last state is unknown.
     let end_ns = if changes.len() < CHANGES { Some(window.end_ns) } else { None };
     let ends = changes.iter().skip(1).map(|change| change.0).chain(end_ns);
     changes
@@ -25,7 +25,7 @@ pub(super) fn spans(thread: &Thread, window: &Window) -> Vec<Span> {
         .collect()
 }
 
-/// One line of what several did: it runs where any of them does, and sleeps where all do. It ends where the
+/// Merges several lines into one: running where any of them runs, asleep where all sleep. The result ends where the
 /// first of them ends.
 pub(super) fn merged(lines: &[Vec<Span>]) -> Vec<Span> {
     let lines: Vec<_> = lines.iter().filter(|line| !line.is_empty()).collect();
@@ -53,7 +53,7 @@ pub(super) fn merged(lines: &[Vec<Span>]) -> Vec<Span> {
     whole
 }
 
-/// The same with times counted from `origin_ns`.
+/// Converts times to offsets from `origin_ns`.
 pub(super) fn since(origin_ns: u64, line: Vec<Span>) -> Vec<Span> {
     let moved = |at_ns: u64| at_ns.saturating_sub(origin_ns);
     line.into_iter().map(|was| span(moved(was.from_ns), moved(was.to_ns), was.state)).collect()

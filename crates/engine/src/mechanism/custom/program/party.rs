@@ -1,4 +1,4 @@
-//! One party: a process of the program, its control socket, and what it met.
+//! One peer: a process of the program, its control socket, and its failures.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -20,40 +20,40 @@ use crate::signals::restore_file_size;
 use crate::worker::proc_pid::Books;
 use crate::{exhausted, harness_failure};
 
-/// Where a program finds what is said to it, and the other party.
+/// Descriptor numbers under which a program finds its control socket and its socket to the other peer.
 const CONTROL: i32 = 3;
 const OTHER: i32 = 4;
-/// Longest line that a program may say.
+/// Maximum length of a line from a program, bytes.
 const LONGEST_LINE: usize = 4_096;
-/// How long a program that says no more gets to be gone.
+/// Time that a program which has stopped talking has to exit.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Where to read what a program must say.
+/// Remedy that points to the description of the protocol.
 pub(super) const PAGE: &str = "docs/your-own-mechanism.md has the protocol";
 
-/// What a program is that can be started.
+/// Remedy for a program that cannot be started.
 const STARTABLE: &str = "it must be there, be executable, and begin with #! where it is a script";
 
-/// Which of two failures explains the other: the first of these.
+/// Cause of a failure. When both peers fail, the smaller cause explains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
-    /// Somebody killed it.
+    /// The peer was killed by a signal.
     Killed,
-    /// It says what it met.
+    /// The peer reported the failure.
     Told,
-    /// It left without a word.
+    /// The peer exited without a report.
     Left,
-    /// It wrote to one that was gone.
+    /// The peer wrote to one that was gone.
     Effect,
 }
 
-/// What a party met, and how much that explains.
+/// A failure of a peer, and its cause.
 #[derive(Debug)]
 pub(super) struct Met {
     pub(super) cause: Cause,
     pub(super) failure: Failure,
 }
 
-/// A process of the program; killed and reaped when this is dropped.
+/// A process of the program, killed and reaped on drop.
 #[derive(Debug)]
 pub(super) struct Party {
     pub(super) role: Role,
@@ -65,14 +65,14 @@ pub(super) struct Party {
 
 impl Drop for Party {
     fn drop(&mut self) {
-        // One that is gone needs no signal; it is reaped all the same.
+        // A process that has exited needs no signal, but must still be reaped.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Sees to it that no descriptor made from now on has a number that the programs will use for another:
-/// what these numbers stand for is replaced in the new process.
+/// Occupies the descriptor numbers up to [`OTHER`], so that no descriptor made later has a number that
+/// [`become_party`] overwrites in the new process.
 pub(super) fn keep_low_numbers() -> Result<Vec<File>, Failure> {
     let mut kept = Vec::new();
     loop {
@@ -97,7 +97,7 @@ fn failed(what: &str, error: &io::Error) -> Failure {
 }
 
 impl Party {
-    /// Starts `program` as `role` on its CPU of `cpus`, with `other` as its way to the other party.
+    /// Starts `program` as `role` on its CPU of `cpus`, with `other` as its socket to the other peer.
     pub(super) fn start(
         program: &Path,
         role: Role,
@@ -115,7 +115,7 @@ impl Party {
         command.arg(role.name()).env("IPCPERF_PROTOCOL", PROTOCOL.to_string());
         command.stdin(Stdio::null()).stdout(log).stderr(also);
         let worker = getpid();
-        // SAFETY: between fork and exec the closure makes system calls alone and allocates nothing.
+        // SAFETY: between fork and exec the closure only makes system calls and does not allocate.
         unsafe { command.pre_exec(move || become_party(worker, cpu, &ends)) };
         let child = command.spawn().map_err(|error| {
             let failure = failed(&format!("starting {}", program.display()), &error).by(role);
@@ -124,15 +124,15 @@ impl Party {
         Ok(Self { role, control, folder: folder.to_owned(), child, heard: Vec::new() })
     }
 
-    /// Says `text`. Should nobody hear it, that is met where an answer is awaited.
+    /// Sends `text`. A failure to send is ignored: it is noticed when the answer is awaited.
     pub(super) fn tell(&mut self, text: &str) {
         let _ = self.control.write_all(text.as_bytes());
     }
 
-    /// Reads what has come, and returns the answer that it completes.
+    /// Reads the available bytes and returns the answer if they complete one.
     pub(super) fn hear(&mut self) -> Result<Option<Answer>, Met> {
         let mut piece = [0; 512];
-        // One that resets the socket is as gone as one that closes it.
+        // A connection reset counts as end of file.
         let count = self.control.read(&mut piece).unwrap_or(0);
         if count == 0 {
             return Err(self.gone());
@@ -150,7 +150,7 @@ impl Party {
             .map_err(|complaint| self.told(complaint))
     }
 
-    /// That it gave an answer out of its turn.
+    /// Returns the failure of a peer that sent an answer out of turn.
     pub(super) fn misplaced(&self) -> Met {
         self.told(no_answer("gave an answer to what it was not asked"))
     }
@@ -167,7 +167,7 @@ impl Party {
         Met { cause: Cause::Told, failure }
     }
 
-    /// That it says no more, and how it ended, where it did.
+    /// Returns the failure of a peer that has closed its control socket, with its exit status if it has one.
     fn gone(&mut self) -> Met {
         let role = self.role.name();
         let status = self.await_end();
@@ -190,12 +190,13 @@ impl Party {
             Some(words) => format!("{place}: {words}"),
             None => place,
         };
-        // As where a party of ours is killed: from elsewhere.
+        // Nothing in ipcperf sends this SIGKILL, so it came from outside, as when a peer of a built-in
+        // mechanism is killed.
         let transient = signal == Some(libc::SIGKILL);
         Met { cause, failure: Failure { transient, ..Failure::new(what, place) }.by(self.role) }
     }
 
-    /// Waits a while for its end.
+    /// Waits up to [`PATIENCE`] for the process to exit.
     pub(super) fn await_end(&mut self) -> Option<std::process::ExitStatus> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -207,17 +208,17 @@ impl Party {
         }
     }
 
-    /// Its process, whose first thread has the same number.
+    /// Returns the process ID, which is also the thread ID of its main thread.
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has used so far.
+    /// Returns the resource usage so far.
     pub(super) fn books(&self) -> Option<Books> {
         Books::of(self.child.id())
     }
 
-    /// What it used since `before`, and the calls that it counted.
+    /// Returns the resource usage since `before`, with the system calls that the program counted.
     pub(super) fn usage(&self, before: Option<Books>, done: &Done) -> Result<RoleUsage, Failure> {
         let used = before.zip(self.books()).map(|(before, now)| before.until(&now));
         let role = self.role;
@@ -232,7 +233,7 @@ fn log(folder: &Path, role: Role) -> PathBuf {
     folder.join(format!("{}.log", role.name()))
 }
 
-/// The last line of what a program printed, which tells why it ended.
+/// Returns the last line that a program printed, which usually explains why it ended.
 fn last_words(log: &Path) -> Option<String> {
     let mut log = File::open(log).ok()?;
     let tail = log.metadata().ok()?.len().saturating_sub(LONGEST_LINE as u64);
@@ -243,7 +244,7 @@ fn last_words(log: &Path) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
-/// In the new process: it dies with the worker, whatever happens, and stays on its CPU.
+/// Prepares the new process: it dies with the worker in any case and stays on its CPU.
 fn become_party(worker: Pid, cpu: Option<u32>, ends: &[OwnedFd; 2]) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() != Some(worker) {
@@ -254,7 +255,7 @@ fn become_party(worker: Pid, cpu: Option<u32>, ends: &[OwnedFd; 2]) -> io::Resul
         confine(&[cpu])?;
     }
     for (end, number) in ends.iter().zip([CONTROL, OTHER]) {
-        // SAFETY: it takes two numbers; nothing of this process is at the second.
+        // SAFETY: `dup2` takes two numbers, and no descriptor of this process has the second one.
         if unsafe { libc::dup2(end.as_raw_fd(), number) } == -1 {
             return Err(io::Error::last_os_error());
         }

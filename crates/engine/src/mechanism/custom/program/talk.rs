@@ -1,4 +1,4 @@
-//! What is said on descriptor 3: lines of words, in either direction.
+//! Text protocol on descriptor 3: lines of words in both directions.
 
 use std::fmt::Write as _;
 
@@ -7,38 +7,39 @@ use ipcperf_model::{Answer as Reply, FailureKind, Role, RunSpec, TouchCheck};
 use crate::mechanism::plain;
 use crate::workload::Extent;
 
-/// The number of these words.
+/// Version of the protocol.
 pub(super) const PROTOCOL: u32 = 1;
 
-/// Whether a program checks messages where it is told to.
+/// Whether a program checks messages when asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verifies {
     Yes,
     No,
 }
 
-/// Whether a program marks its loop for instruments, by a call of getrusage(2) just before and just after it.
+/// Whether a program marks its loop for instruments with a call of getrusage(2) just before and just after
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marks {
     Yes,
     No,
 }
 
-/// What a program can do.
+/// Capabilities of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ready {
     pub(super) verifies: Verifies,
     pub(super) marks: Marks,
 }
 
-/// What a program says when all is well.
+/// A successful answer of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Ready(Ready),
     Done(Done),
 }
 
-/// What it says of a phase. Which of it there must be depends on role and workload.
+/// Results of a phase. Role and workload decide which of them are required.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) began_ns: Option<u64>,
@@ -47,14 +48,14 @@ pub(super) struct Done {
     pub(super) calls: Option<u64>,
 }
 
-/// What it says when something is not, or what is no answer.
+/// An answer that reports a failure, or a line that is not a valid answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
     pub(super) what: FailureKind,
     pub(super) words: String,
 }
 
-/// The case, for the party `role`.
+/// Formats the case for the peer `role`.
 pub(super) fn case(spec: &RunSpec, role: Role, folder: &str) -> String {
     let (reply, reply_bytes) = match (spec.reply_bytes(), spec.answer()) {
         (None, _) => ("none", 0),
@@ -73,7 +74,7 @@ pub(super) fn case(spec: &RunSpec, role: Role, folder: &str) -> String {
         ("folder", folder.to_owned()),
     ];
     let mut text: String = lines.iter().map(|(key, value)| format!("{key} {value}\n")).collect();
-    // Writing to a string cannot fail.
+    // Writing to a `String` cannot fail.
     if let Some(bytes) = spec.kernel_buffer.asked_bytes(spec.buffer_bytes) {
         let _ = writeln!(text, "kernel_buffer_bytes {bytes}");
     }
@@ -83,12 +84,12 @@ pub(super) fn case(spec: &RunSpec, role: Role, folder: &str) -> String {
     text + "prepare\n"
 }
 
-/// The word to begin a phase.
+/// Formats the command to begin a phase.
 pub(super) fn go(extent: Extent) -> String {
     format!("go {} {}\n", extent.messages, extent.last_bytes)
 }
 
-/// What a line of a program says.
+/// Parses a line from a program.
 pub(super) fn understand(line: &str) -> Result<Answer, Complaint> {
     let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
     let complaint = |what| Err(Complaint { what, words: plain(rest) });
@@ -142,7 +143,7 @@ fn said_no_answer(line: &str) -> Complaint {
     no_answer(&format!("said `{}`, which is no answer", plain(line)))
 }
 
-/// That what was said is no answer.
+/// Returns the complaint about an invalid answer.
 pub(super) fn no_answer(words: &str) -> Complaint {
     Complaint { what: FailureKind::Answer, words: words.to_owned() }
 }
@@ -152,7 +153,7 @@ mod tests {
     use ipcperf_model::workload::Kind;
 
     use super::*;
-    use crate::spec::spec;
+    use crate::testing::spec;
 
     #[test]
     fn a_case_is_told_line_by_line() {

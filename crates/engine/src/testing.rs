@@ -1,8 +1,8 @@
-//! Specifications for tests.
+//! Run specifications for tests.
 
 use ipcperf_model::RunSpec;
 
-/// A calibrated stream of `mechanism` between two processes on `cpus`, all else by default.
+/// A calibrated stream of `mechanism` between two processes on `cpus`, with defaults for the rest.
 pub(crate) fn spec(mechanism: &str, cpus: [u32; 2]) -> RunSpec {
     RunSpec { cpus: Some(cpus), ..RunSpec::usual(mechanism, 64) }
 }
