@@ -1,5 +1,8 @@
 //! Keys shared by several tests.
 
+use super::compare::Statistic;
+use super::interval::Bounds;
+use super::key_values::{KeyError, KeyValues, KeyWord};
 use crate::{Key, Need, STATISTICS, Takes};
 
 /// The first of two lines.
@@ -83,13 +86,52 @@ pub(super) const MARGIN: Key = Key {
     example: "0.1",
 };
 
+/// Comparisons made of two lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ComparedAt {
+    /// One, of the means over levels in each block.
+    Blocks,
+    /// One at each level.
+    Levels,
+}
+
+impl KeyWord for ComparedAt {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "blocks" => Some(Self::Blocks),
+            "levels" => Some(Self::Levels),
+            _ => None,
+        }
+    }
+}
+
+/// Statistic of a comparison, and the share below which a difference does not matter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comparison {
+    pub(super) statistic: Statistic,
+    pub(super) negligible: f64,
+}
+
+impl Comparison {
+    pub(super) fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self { statistic: keys.value(&STATISTIC)?, negligible: keys.value(&NEGLIGIBLE)? })
+    }
+}
+
+impl Bounds {
+    /// Parses the bounds of an estimate.
+    pub(super) fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self { above: keys.optional(&ABOVE)?, below: keys.optional(&BELOW)? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hypothesis::TESTS;
     use crate::sections::HYPOTHESIS;
 
-    /// Words that describe the absence of a default. A key with one of these is not read with `Claim::number`.
+    /// Words that describe the absence of a default. A key with one of these is read with `KeyValues::optional`.
     const NO_DEFAULT: [&str; 3] = ["none", "any", "its own"];
 
     /// Defaults are parsed from the keys. One that is not a number or word of its key would silently be ignored.

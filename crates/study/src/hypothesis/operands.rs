@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_stats::{Curve, CurveError};
 
+use super::case_data::EVENTS;
 use super::compare::{Sides, Statistic};
 use super::complete::{LevelRatio, OverLevels, complete};
+use super::key_values::{KeyError, KeyValues, KeyWord};
+use super::keys::{FIRST, SECOND};
 use super::line::{lines, lost_lines, name};
 use super::{Cells, Claim, Found, Line, Point};
-use crate::{Better, Levels, Metric};
+use crate::{Better, Levels, Metric, Selection};
 
 /// A line of the first kind and the line of the second kind that it is compared with.
 pub(super) struct Pair<'a> {
@@ -27,18 +30,70 @@ pub(super) struct Compares<'a> {
     pub(super) unit: String,
 }
 
-/// Returns the pairs of lines for `claim`: each line of `first` with each line of `second` that shares all other
-/// factors.
+/// The cases of the two sides of a claim.
+#[derive(Debug)]
+pub(super) struct Operands {
+    first: Selection,
+    second: Selection,
+    second_lines: SecondLines,
+}
+
+/// Lines of the second side that each line of the first is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SecondLines {
+    /// Each of them in turn.
+    Each,
+    /// The best of them at each level and in each block.
+    Best,
+}
+
+impl KeyWord for SecondLines {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "each" => Some(Self::Each),
+            "best" => Some(Self::Best),
+            _ => None,
+        }
+    }
+}
+
+impl Operands {
+    /// Parses the cases of both sides, for tests that compare with `second_lines`.
+    pub(super) fn parse(keys: &KeyValues<'_>, second_lines: SecondLines) -> Result<Self, KeyError> {
+        let (first, second) = (keys.required(&FIRST)?, keys.required(&SECOND)?);
+        Ok(Self { first, second, second_lines })
+    }
+
+    /// Returns the cases of the first side and those of the second.
+    pub(super) const fn sides(&self) -> [&Selection; 2] {
+        [&self.first, &self.second]
+    }
+
+    /// Returns the factors whose levels differ between the two sides. Two compared lines may differ only in these.
+    fn compared(&self) -> BTreeSet<String> {
+        let named = self.first.factors().chain(self.second.factors()).map(|(factor, _)| factor);
+        let compared = named.filter(|factor| self.first.of(factor) != self.second.of(factor));
+        // The events that are counted depend on the matrix, so lines may differ in them.
+        compared.chain([EVENTS]).map(str::to_owned).collect()
+    }
+}
+
+/// Returns the pairs of lines for `claim`: each line of the first of `operands` with each line of the second that
+/// shares all other factors.
 ///
 /// # Errors
 /// Fails with the reason if there are no pairs.
-pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<'a>, Box<Found>> {
+pub(super) fn compares<'a>(
+    claim: &Claim,
+    operands: &Operands,
+    cells: &Cells<'a>,
+) -> Result<Compares<'a>, Box<Found>> {
     let metric = claim.metric();
-    let [first, second] = ["first", "second"].map(|key| {
-        let selection = claim.cases(key);
-        let lines = lines(cells, &selection, claim.over(), &metric);
+    let [first, second] = operands.sides().map(|side| {
+        let selection = claim.cases().and(side);
+        let lines = lines(cells, &selection, claim.over(), metric);
         if lines.is_empty() {
-            Err(Box::new(Found::untestable(cells.absence(&selection, &metric))))
+            Err(Box::new(Found::untestable(cells.absence(&selection, metric))))
         } else {
             Ok(lines)
         }
@@ -50,19 +105,19 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
     }
     let example = first.iter().chain(&second).find_map(|line| line.example);
     let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
-    let second = match claim.values.word("of_second") {
-        Some("best") => {
-            let selection = claim.cases("second");
+    let second = match operands.second_lines {
+        SecondLines::Best => {
+            let selection = claim.cases().and(&operands.second);
             let lost = lost_lines(cells, &selection, claim.over());
             let known = without_lost(best(second, better), &lost);
             if known.is_empty() {
-                return Err(Box::new(Found::untestable(cells.absence(&selection, &metric))));
+                return Err(Box::new(Found::untestable(cells.absence(&selection, metric))));
             }
             known
         }
-        _ => second,
+        SecondLines::Each => second,
     };
-    let mut compared = claim.compared();
+    let mut compared = operands.compared();
     compared.extend(apart(&first, &second));
     let mut pairs = Vec::new();
     for one in &first {
@@ -232,10 +287,9 @@ pub(super) fn alone<'a>(
     cells: &Cells<'a>,
     metric: &Metric,
 ) -> Result<Vec<Line<'a>>, Box<Found>> {
-    let selection = claim.cases("where");
-    let lines = lines(cells, &selection, claim.over(), metric);
+    let lines = lines(cells, claim.cases(), claim.over(), metric);
     if lines.is_empty() {
-        return Err(Found::untestable(cells.absence(&selection, metric)).into());
+        return Err(Found::untestable(cells.absence(claim.cases(), metric)).into());
     }
     Ok(lines)
 }
