@@ -52,7 +52,7 @@ fn question(via: &str, buffer_bytes: u64) -> Question {
 /// Returns the CPUs, or the reason if there are none or the daemon is missing.
 fn here(via: &str) -> Result<[u32; 2], String> {
     let options = [("via".to_owned(), via.to_owned())].into();
-    let lack = mechanism::find("dbus-copy").and_then(|known| known.lack(&options));
+    let lack = mechanism::find(&"dbus-copy".into()).and_then(|known| known.lack(&options));
     match lack {
         Some(lack) => Err(format!("{}: {}", lack.missing.reason, lack.missing.remedy)),
         None => cpus(Placement::Same),

@@ -129,7 +129,7 @@ fn ratio_in_c(
     cap: CapArguments,
 ) -> Result<Estimate, Trouble> {
     let pipe = ipcperf.sized(spec("pipe", Kind::Stream, cpus, buffer_bytes), AIM)?;
-    let borrow = RunSpec { mechanism: "pipe-borrow".to_owned(), ..pipe.clone() };
+    let borrow = RunSpec { mechanism: "pipe-borrow".into(), ..pipe.clone() };
     until_decided(Bar::None, cap.into(), |number| {
         let run = |spec: &RunSpec| c.elapsed_ns(spec);
         let (over_ns, under_ns) = in_turn(number, || run(&pipe), || run(&borrow))?;

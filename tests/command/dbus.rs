@@ -16,7 +16,7 @@ const WAYS: [(&str, &str); 2] = [("daemon", "dbus-daemon"), ("broker", "dbus-bro
 fn ways() -> impl Iterator<Item = (&'static str, &'static str)> {
     WAYS.into_iter().filter(|(via, program)| {
         let options = [("via".to_owned(), (*via).to_owned())].into();
-        let lack = mechanism::find("dbus-copy").expect("it is listed").lack(&options);
+        let lack = mechanism::find(&"dbus-copy".into()).expect("it is listed").lack(&options);
         if lack.is_some() {
             skip(program, "not installed");
         }

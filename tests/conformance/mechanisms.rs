@@ -8,13 +8,11 @@ use std::sync::{LazyLock, Mutex};
 use std::thread;
 
 use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
-use ipcperf_engine::mechanism::{
-    CustomMechanism, LibraryFacts, MECHANISMS, OwnKind, RequestedMechanism, own_mechanism,
-};
+use ipcperf_engine::mechanism::{CustomMechanism, LibraryFacts, MECHANISMS, RequestedMechanism};
 use ipcperf_engine::placement::Topology;
-use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{Delivery, Helper};
 use ipcperf_model::placement::Placement;
+use ipcperf_model::{CustomKind, CustomName, Mode};
 
 use crate::own;
 use crate::skip::skip;
@@ -51,12 +49,12 @@ fn example() -> Option<CustomMechanism> {
 
 /// Returns the library `name` with the facts that it reports to the command.
 fn library(name: &str) -> CustomMechanism {
-    let (kind, path) = own_mechanism(name).unwrap_or_else(|| panic!("no mechanism {name}"));
-    assert_eq!(kind, OwnKind::Library, "{name}");
+    let name = CustomName::parse(name).unwrap_or_else(|| panic!("no mechanism {name}"));
+    assert_eq!(name.kind(), CustomKind::Library, "{name}");
     let mut asked = Command::new(env!("CARGO_BIN_EXE_ipcperf"));
-    let told = asked.arg("library").arg(path).output().expect("the command starts").stdout;
+    let told = asked.arg("library").arg(name.path()).output().expect("the command starts").stdout;
     let facts: Result<LibraryFacts, String> = serde_json::from_slice(&told).expect("its answer");
-    CustomMechanism::library(name, Ok(facts.expect("a library")))
+    CustomMechanism::library(&name, Ok(facts.expect("a library")))
 }
 
 /// Returns the mechanisms under test that are available here; [`for_each`] reports the others.

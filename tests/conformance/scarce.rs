@@ -62,7 +62,7 @@ fn a_full_folder_for_temporary_files_is_told_with_a_way_out() {
         ("iceoryx2-pubsub", "4k"),
         ("iceoryx2-reqres", "4k"),
     ] {
-        let known = mechanism::find(name).expect("a mechanism");
+        let known = mechanism::find(&name.into()).expect("a mechanism");
         if let Err(missing) = known.available() {
             skip(name, &missing.reason);
             continue;

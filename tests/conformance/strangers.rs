@@ -100,7 +100,7 @@ fn with_stranger(disturb: impl Fn() + Sync, work: impl FnOnce()) {
 }
 
 fn assert_measured(name: &str, options: &str) {
-    let mechanism = mechanism::find(name).expect("a mechanism");
+    let mechanism = mechanism::find(&name.into()).expect("a mechanism");
     if let Err(missing) = mechanism.available() {
         return skip(name, &missing.reason);
     }

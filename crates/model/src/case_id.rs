@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::placement::Placement;
-use crate::{KernelBuffer, RunSpec, TouchCheck};
+use crate::{Condition, KernelBuffer, RunSpec, TouchCheck};
 
 /// Prefix of the number of bytes that a case moves, in a case name.
 const TOTAL: &str = "/total=";
@@ -139,7 +139,7 @@ fn cell_id(spec: &RunSpec, placement: Placement) -> String {
     if spec.kernel_buffer != KernelBuffer::Default {
         id += &format!("/kernel-buffer={}", spec.kernel_buffer);
     }
-    for (flag, value) in spec.handling.conditions() {
+    for Condition { flag, value } in spec.handling.conditions() {
         id += &format!("/{flag}={value}");
     }
     if spec.check == TouchCheck::Verify {
@@ -151,7 +151,7 @@ fn cell_id(spec: &RunSpec, placement: Placement) -> String {
 /// Returns the mechanism with the options that were set: `pipe[capacity=4096]`.
 pub fn variant(spec: &RunSpec) -> String {
     if spec.options.is_empty() {
-        return spec.mechanism.clone();
+        return spec.mechanism.to_string();
     }
     let options = spec.options.iter().map(|(name, value)| format!("{name}={value}"));
     format!("{}[{}]", spec.mechanism, options.collect::<Vec<_>>().join(","))

@@ -5,6 +5,7 @@
 //! This crate makes no system calls, except that [`parallel`] starts threads.
 
 pub mod case_id;
+mod condition;
 pub mod environment;
 mod failure;
 pub mod hardware_limits;
@@ -15,6 +16,7 @@ pub mod log2_histogram;
 mod looks;
 mod measurement;
 pub mod mechanism;
+mod mechanism_name;
 pub mod message_options;
 pub mod observation;
 pub mod parallel;
@@ -26,14 +28,17 @@ pub mod round_trip_histogram;
 mod run_spec;
 pub mod size;
 pub mod suggestion;
+mod unavailable;
 pub mod units;
 pub mod workload;
 
+pub use condition::{Condition, ConditionValue};
 pub use failure::{Failure, FailureKind};
 pub use looks::Looks;
 pub use measurement::{
     DialReading, KernelObject, Measurement, Repeat, Report, RoleUsage, RoundTrips, UserSystemSplit,
 };
+pub use mechanism_name::{CustomKind, CustomName, MechanismName};
 pub use observation::Observation;
 pub use precision::Precision;
 pub use role::Role;
@@ -42,4 +47,3 @@ pub use run_spec::{
     WarmUp,
 };
 pub use unavailable::Unavailable;
-mod unavailable;

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{Condition, ConditionValue};
+
 /// Message options of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -24,18 +26,24 @@ pub struct Handling {
 }
 
 impl Handling {
-    /// Returns the options that differ from their defaults: the flag without its dashes, and its value.
+    /// Returns the options that differ from their defaults.
     #[must_use]
-    pub fn conditions(&self) -> Vec<(&'static str, String)> {
+    pub fn conditions(&self) -> Vec<Condition> {
         let usual = Self::default();
+        let word = |word: &str| ConditionValue::Word(word.to_owned());
+        let reply = match self.reply {
+            Reply::Echo => word(&self.reply.to_string()),
+            Reply::Bytes(bytes) => ConditionValue::Bytes(bytes),
+        };
         let all = [
-            (self.touch != usual.touch, "touch", self.touch.name().to_owned()),
-            (self.content != usual.content, "payload", self.content.to_string()),
-            (self.buffers != usual.buffers, "buffers", self.buffers.name().to_owned()),
-            (self.first_touch != usual.first_touch, "first-touch", self.first_touch.name().into()),
-            (self.reply != usual.reply, "reply", self.reply.to_string()),
+            (self.touch != usual.touch, "touch", word(self.touch.name())),
+            (self.content != usual.content, "payload", word(&self.content.to_string())),
+            (self.buffers != usual.buffers, "buffers", word(self.buffers.name())),
+            (self.first_touch != usual.first_touch, "first-touch", word(self.first_touch.name())),
+            (self.reply != usual.reply, "reply", reply),
         ];
-        all.into_iter().filter(|(told, ..)| *told).map(|(_, flag, value)| (flag, value)).collect()
+        let differing = all.into_iter().filter(|(differs, ..)| *differs);
+        differing.map(|(_, flag, value)| Condition { flag, value }).collect()
     }
 }
 

@@ -18,6 +18,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every role, in the order of result keys.
+    pub const ALL: [Self; 4] = [Self::Sender, Self::Receiver, Self::Both, Self::Broker];
+
     /// Returns the word used as a prefix of result keys.
     #[must_use]
     pub const fn name(self) -> &'static str {

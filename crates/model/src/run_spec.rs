@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::MechanismName;
 use crate::message_options::{Handling, Reply};
 use crate::workload::Kind;
 
@@ -177,7 +178,7 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
     /// Name from the list of mechanisms, or a custom mechanism: `lib:FILE`, `exec:PROGRAM`.
-    pub mechanism: String,
+    pub mechanism: MechanismName,
     /// Options of the mechanism by name; an omitted option has its default.
     pub options: BTreeMap<String, String>,
     /// Traffic pattern.
@@ -217,7 +218,7 @@ impl RunSpec {
     #[must_use]
     pub fn usual(mechanism: &str, buffer_bytes: u64) -> Self {
         Self {
-            mechanism: mechanism.to_owned(),
+            mechanism: mechanism.into(),
             options: BTreeMap::new(),
             workload: Kind::Stream,
             mode: Mode::TwoProcesses,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ipcperf_engine::channel::{Lack, Mechanism, Setup};
-use ipcperf_engine::mechanism::{self, OwnKind, own_mechanism};
+use ipcperf_engine::mechanism;
 use ipcperf_engine::placement::{PlacementError, Topology};
 use ipcperf_engine::workload::places_bytes;
 use ipcperf_model::case_id::{NameParts, NamedAmount, Side, case_id, variant};
@@ -11,7 +11,7 @@ use ipcperf_model::mechanism::{Delivery, PayloadFate};
 use ipcperf_model::message_options::{Content, FirstTouch, Handling, Reuse};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::size::Bytes;
-use ipcperf_model::{Mode, RunSpec, TouchCheck, Unavailable};
+use ipcperf_model::{CustomKind, Mode, RunSpec, TouchCheck, Unavailable};
 
 use super::Watched;
 use crate::error::Error;
@@ -184,7 +184,8 @@ fn missing(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
 /// Payload that is handed over in place lies in memory of the mechanism, which some message options cannot affect.
 fn refused_by_place(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let Handling { content, buffers, first_touch, reply, .. } = spec.handling;
-    let is_program = matches!(own_mechanism(mechanism.name), Some((OwnKind::Program, _)));
+    let custom = spec.mechanism.custom();
+    let is_program = custom.is_some_and(|name| name.kind() == CustomKind::Program);
     if is_program && spec.handling != (Handling { reply, ..Handling::default() }) {
         let name = mechanism.name;
         return Some(format!(

@@ -96,11 +96,10 @@ impl Children {
     }
 }
 
-/// Whether the child `pid`, which was not there before this thread's run, belongs to that run. Tests start unmarked
-/// children on many threads.
+/// Whether the child `pid`, which was not there before this thread's run, belongs to that run.
 fn is_of_this_run(pid: i32) -> bool {
     let is_shared = HAD_CHILDREN.get() == Some(&true) || HAS_SEVERAL.load(Ordering::SeqCst);
-    !(is_shared || cfg!(test)) || has_mark(pid)
+    !is_shared || has_mark(pid)
 }
 
 fn has_mark(pid: i32) -> bool {

@@ -10,10 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Child, ExitCode, Stdio};
 use std::time::Duration;
 
-use ipcperf_engine::mechanism::{
-    CustomMechanism, LibraryFacts, OwnKind, library_facts, own_mechanism,
-};
-use ipcperf_model::Unavailable;
+use ipcperf_engine::mechanism::{CustomMechanism, LibraryFacts, library_facts};
+use ipcperf_model::{CustomKind, CustomName, Unavailable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitStatus, set_parent_process_death_signal};
@@ -53,39 +51,46 @@ pub(super) fn planned(
     word: &str,
     files: CustomFiles,
 ) -> Result<Option<CustomMechanism>, FactorError> {
-    let Some((kind, path)) = own_mechanism(word) else { return Ok(None) };
-    let path = whole(word, path)?;
-    let name = format!("{}:{}", kind.word(), path.display());
-    Ok(Some(match (files, kind) {
-        (CustomFiles::Leave, _) => CustomMechanism::unasked(kind, &name),
-        (CustomFiles::Ask, OwnKind::Program) => CustomMechanism::program(&name, program(&path)),
-        (CustomFiles::Ask, OwnKind::Library) => CustomMechanism::library(&name, library(&path)),
+    let Some(typed) = CustomName::parse(word) else { return Ok(None) };
+    let name = CustomName::new(typed.kind(), whole(word, typed.path())?);
+    Ok(Some(match (files, name.kind()) {
+        (CustomFiles::Leave, _) => CustomMechanism::unasked(&name),
+        (CustomFiles::Ask, CustomKind::Program) => {
+            CustomMechanism::program(&name, program(name.path()))
+        }
+        (CustomFiles::Ask, CustomKind::Library) => {
+            CustomMechanism::library(&name, library(name.path()))
+        }
     }))
 }
 
 /// Returns the name of the custom mechanism that `word` names, with its absolute path; `None` if it names none.
 pub fn custom_name(word: &str) -> Option<String> {
-    let (kind, path) = own_mechanism(word)?;
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Some(format!("{}:{}", kind.word(), path.display()))
+    CustomName::parse(word).map(|name| whole_name(&name))
+}
+
+/// Returns `name` with its absolute path.
+pub(super) fn whole_name(name: &CustomName) -> String {
+    let path = std::path::absolute(name.path()).unwrap_or_else(|_| name.path().to_owned());
+    CustomName::new(name.kind(), path).to_string()
 }
 
 /// Returns `word` with the path in its shortest form, if it names a custom mechanism: `lib:./a/../x.so` becomes
 /// `lib:x.so`. Symbolic links are not followed.
 pub fn shortest_custom(word: &str) -> Option<String> {
-    let (kind, path) = own_mechanism(word)?;
-    Some(format!("{}:{}", kind.word(), shortest(path).display()))
+    let name = CustomName::parse(word)?;
+    Some(CustomName::new(name.kind(), shortest(name.path())).to_string())
 }
 
 /// Returns `word` with the shortest path relative to `folder`, if it names a custom mechanism.
 pub fn custom_in(word: &str, folder: &Path) -> Option<String> {
-    let (kind, path) = own_mechanism(word)?;
-    Some(format!("{}:{}", kind.word(), shortest(&folder.join(path)).display()))
+    let name = CustomName::parse(word)?;
+    Some(CustomName::new(name.kind(), shortest(&folder.join(name.path()))).to_string())
 }
 
 /// Returns the prefix of the options of `mechanism` in a study: its name, or the kind of a custom one.
 pub fn options_prefix(mechanism: &str) -> &str {
-    own_mechanism(mechanism).map_or(mechanism, |(kind, _)| kind.word())
+    CustomName::parse(mechanism).map_or(mechanism, |name| name.kind().word())
 }
 
 /// Removes the components of `path` that have no effect, such as `.` and `a/..`.
@@ -101,17 +106,12 @@ fn shortest(path: &Path) -> PathBuf {
     parts.iter().collect()
 }
 
-/// Returns the SHA-256 of the file of the custom mechanism `name`, as `sha256sum` prints it; `None` if it names
-/// none.
+/// Returns the SHA-256 of the file of the custom mechanism `name`, as `sha256sum` prints it.
 ///
 /// # Errors
 /// Returns an error if the path is not a regular file, or cannot be read.
-pub fn custom_sha256(name: &str) -> Option<std::io::Result<String>> {
-    let (_, path) = own_mechanism(name)?;
-    Some(sha256(path))
-}
-
-fn sha256(path: &Path) -> std::io::Result<String> {
+pub fn custom_sha256(name: &CustomName) -> std::io::Result<String> {
+    let path = name.path();
     // Reading a device or a pipe might never end.
     if !path.metadata()?.is_file() {
         return Err(std::io::Error::other("it is no file"));
@@ -253,7 +253,6 @@ mod tests {
 
     #[test]
     fn what_is_no_file_is_not_read_for_its_hash() {
-        assert!(custom_sha256("lib:/dev/zero").unwrap().is_err());
-        assert!(custom_sha256("pipe").is_none());
+        custom_sha256(&CustomName::new(CustomKind::Library, "/dev/zero")).unwrap_err();
     }
 }

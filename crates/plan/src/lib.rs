@@ -37,12 +37,11 @@ pub use custom::{
 pub use error::Error;
 pub use factor::Factor;
 pub use factor_error::{FactorError, Reason};
-pub use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, own_mechanism};
 pub use ipcperf_engine::placement::Topology;
-pub use options::takes_sizes;
+pub use options::{option_names, takes_sizes};
 pub use parsed::ParsedRequest;
 pub use request::{LONGEST_DEADLINE_S, Request, SurveyLength};
-pub use spelling::unknown;
+pub use spelling::{mechanism_names, unknown};
 pub use stopping_rule::{Enough, LONGEST_MOST_S};
 pub use total::Total;
 pub use typed::{OptionSetting, Typed, TypedHandling, Words};

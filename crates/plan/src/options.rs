@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
-use ipcperf_engine::mechanism::{MECHANISMS, OwnKind, RequestedMechanism, own_mechanism};
+use ipcperf_engine::mechanism::{MECHANISMS, RequestedMechanism};
+use ipcperf_model::CustomKind;
 use ipcperf_model::size;
 use ipcperf_model::suggestion::suggestion;
 
@@ -49,7 +50,7 @@ fn parse_setting(
     setting: &OptionSetting<'_>,
     mechanisms: &[RequestedMechanism],
 ) -> Result<Vec<Setting>, FactorError> {
-    let kind = OwnKind::ALL.into_iter().find(|kind| kind.word() == setting.mechanism);
+    let kind = CustomKind::ALL.into_iter().find(|kind| kind.word() == setting.mechanism);
     if let Some(kind) = kind {
         return own_settings(kind, setting, mechanisms);
     }
@@ -68,7 +69,7 @@ fn parse_setting(
 /// Returns the settings of an option for all custom mechanisms of a kind. Only the mechanism itself knows whether
 /// it has the option, and what it means.
 fn own_settings(
-    kind: OwnKind,
+    kind: CustomKind,
     setting: &OptionSetting<'_>,
     mechanisms: &[RequestedMechanism],
 ) -> Result<Vec<Setting>, FactorError> {
@@ -80,8 +81,8 @@ fn own_settings(
     }
     let values =
         spelling::list(Factor::MechanismOption, setting.values, |value| Ok(value.to_owned()))?;
-    let is_one = |name: &str| own_mechanism(name).is_some_and(|(its, _)| its == kind);
-    let names = mechanisms.iter().map(RequestedMechanism::name).filter(|name| is_one(name));
+    let of_kind = mechanisms.iter().filter(|asked| asked.custom_kind() == Some(kind));
+    let names = of_kind.map(RequestedMechanism::name);
     let settings: Vec<Setting> =
         names.map(|name| (name.to_owned(), option.to_owned(), values.clone())).collect();
     if settings.is_empty() {
@@ -90,11 +91,20 @@ fn own_settings(
     Ok(settings)
 }
 
+/// Returns the options of the mechanism `name` of the list; a custom mechanism has none there.
+fn options_of(name: &str) -> &'static [OptionSpec] {
+    let mechanism = MECHANISMS.iter().find(|known| known.name == name);
+    mechanism.map_or(&[][..], |known| known.options)
+}
+
+/// Returns the names of the options of the mechanism `name` of the list.
+pub fn option_names(name: &str) -> impl Iterator<Item = &'static str> + use<> {
+    options_of(name).iter().map(|option| option.name)
+}
+
 /// Whether `option` of the mechanism `name` takes sizes. Options of custom mechanisms are passed on unparsed.
 pub fn takes_sizes(name: &str, option: &str) -> bool {
-    let mechanism = MECHANISMS.iter().find(|known| known.name == name);
-    let options = mechanism.map_or(&[][..], |known| known.options);
-    let spec = options.iter().find(|spec| spec.name == option);
+    let spec = options_of(name).iter().find(|spec| spec.name == option);
     spec.is_some_and(|spec| matches!(spec.values, OptionValues::Bytes | OptionValues::BytesOr(_)))
 }
 

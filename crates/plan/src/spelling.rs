@@ -1,6 +1,6 @@
 //! Looks up words; an unknown word is rejected with the nearest known one.
 
-use ipcperf_engine::mechanism::{self, MECHANISMS, RequestedMechanism};
+use ipcperf_engine::mechanism::{MECHANISMS, RequestedMechanism};
 use ipcperf_model::placement::{self, Placement};
 use ipcperf_model::suggestion::{nearest, unknown_word};
 use ipcperf_model::workload::{self, WORKLOADS};
@@ -85,9 +85,14 @@ pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<RequestedMecha
     if let Some(planned) = custom::planned(word, files)? {
         return Ok(planned.into());
     }
-    let names = MECHANISMS.iter().map(|known| known.name);
-    let found = mechanism::find(word).map(RequestedMechanism::from);
-    found.ok_or_else(|| FactorError::unknown(Factor::Mechanism, word, names))
+    let found = MECHANISMS.iter().copied().find(|known| known.name == word);
+    let unknown = || FactorError::unknown(Factor::Mechanism, word, mechanism_names());
+    found.map(RequestedMechanism::from).ok_or_else(unknown)
+}
+
+/// Returns the names of the mechanisms of the list.
+pub fn mechanism_names() -> impl Iterator<Item = &'static str> + Clone {
+    MECHANISMS.iter().map(|known| known.name)
 }
 
 pub(super) fn workload(word: &str) -> Result<workload::Kind, FactorError> {

@@ -11,10 +11,11 @@ use ipcperf_model::message_options::FirstTouch;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::{Mode, RunSpec, WarmUp, size};
 
+use super::custom::whole_name;
 use super::options::{find_option, is_custom_option, parse_values};
 use super::request::{attempts, deadline};
 use super::watchers::check_events;
-use super::{Case, CustomFiles, Enough, Plan, Words, cell, custom_name};
+use super::{Case, CustomFiles, Enough, Plan, Words, cell};
 use crate::error::Error;
 use crate::spelling;
 
@@ -49,7 +50,8 @@ impl Plan {
 
     /// Returns the custom mechanisms that the plan runs.
     pub fn custom_mechanisms(&self) -> BTreeSet<String> {
-        self.cases.iter().filter_map(|case| custom_name(&case.spec.mechanism)).collect()
+        let named = self.cases.iter().filter_map(|case| case.spec.mechanism.custom());
+        named.map(whole_name).collect()
     }
 
     /// Checks that each case could have been requested and can run on this machine. The files of custom mechanisms
@@ -87,8 +89,8 @@ fn mechanism<'a>(name: &str, asked: &'a mut Asked) -> Result<Mechanism<'a>, Erro
 
 fn check(case: &Case, asked: &mut Asked) -> Result<(), Error> {
     let spec = &case.spec;
-    let mechanism = &mechanism(&spec.mechanism, asked)?;
-    if mechanism.name != spec.mechanism {
+    let mechanism = &mechanism(spec.mechanism.as_str(), asked)?;
+    if mechanism.name != spec.mechanism.as_str() {
         return Err(Error::usage(format!("`{}` is no whole path", spec.mechanism)));
     }
     check_options(mechanism, spec)?;
@@ -104,7 +106,7 @@ fn check(case: &Case, asked: &mut Asked) -> Result<(), Error> {
 }
 
 fn check_options(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Result<(), Error> {
-    let is_custom = custom_name(mechanism.name).is_some();
+    let is_custom = spec.mechanism.custom().is_some();
     for (name, value) in &spec.options {
         if is_custom && is_custom_option(name, value) && !value.contains(',') {
             continue;

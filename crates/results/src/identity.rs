@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::message_options::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::workload::Kind;
-use ipcperf_model::{Mode, RunSpec, TouchCheck};
+use ipcperf_model::{Condition, ConditionValue, Mode, RunSpec, TouchCheck};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -96,11 +96,14 @@ impl CaseIdentity {
         }
     }
 
-    /// Returns the settings that differ from their defaults and have no column or heading of their own: the flag
-    /// without its dashes, and its value.
-    pub fn conditions(&self) -> Vec<(&'static str, String)> {
-        let kernel_buffer = Some(("kernel-buffer", self.kernel_buffer.clone()));
-        let kernel_buffer = kernel_buffer.filter(|(_, asked)| asked != "default");
+    /// Returns the settings that differ from their defaults and have no column or heading of their own.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let asked = &self.kernel_buffer;
+        let value = asked
+            .parse()
+            .map_or_else(|_| ConditionValue::Word(asked.clone()), ConditionValue::Bytes);
+        let kernel_buffer = Condition { flag: "kernel-buffer", value };
+        let kernel_buffer = (asked != "default").then_some(kernel_buffer);
         kernel_buffer.into_iter().chain(self.handling().conditions()).collect()
     }
 
@@ -139,7 +142,7 @@ impl CaseIdentity {
     pub fn new(id: &str, spec: &RunSpec, placement: Placement, facts: Option<CaseFacts>) -> Self {
         Self {
             case_id: id.to_owned(),
-            mechanism: spec.mechanism.clone(),
+            mechanism: spec.mechanism.to_string(),
             options: spec.options.clone(),
             workload: spec.workload,
             mode: spec.mode,

@@ -35,7 +35,7 @@ pub use planned::{
 };
 pub use read::{Condition, End, Results, Strictness, parse, read};
 pub use record::{FailedRun, Footer, Header, Line, ObservationRecord, ProbeEffect, standing};
-pub use sample::{Sample, SetAside, keys_of_roles};
+pub use sample::{Sample, SetAside, keys_of_role, keys_of_roles, role_key};
 pub use write::{Overwrite, Writer};
 pub use wrong::Wrong;
 

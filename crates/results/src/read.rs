@@ -235,7 +235,10 @@ impl Reading {
         };
         let is_closed = sorted.is_closed && ending.torn_bytes == 0;
         let mut warnings = warnings::of_bad(&bad, more_bad);
-        warnings.extend(warnings::of_lines(&sorted, is_closed && bad.is_empty()));
+        warnings.extend(warnings::of_lines(&sorted));
+        if is_closed && bad.is_empty() && sorted.tally.lost_lines == 0 {
+            warnings.extend(warnings::of_footer(&sorted));
+        }
         warnings.extend(warnings::of_strays(&strays));
         if sorted.footer.as_ref().is_some_and(|footer| footer.complete) {
             let missing = missing::runs(&header.plan, &sorted, self.first_attempts);

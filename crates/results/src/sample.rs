@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Formatter;
 
-use ipcperf_model::{Measurement, RoleUsage, UserSystemSplit, WarmUp};
+use ipcperf_model::{Measurement, Role, RoleUsage, UserSystemSplit, WarmUp};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -154,17 +154,25 @@ const KEYS_OF_ROLES: [&str; 10] = [
     "run_delay_ns",
 ];
 
-const ROLES: [&str; 4] = ["sender_", "receiver_", "both_", "broker_"];
-
 /// Returns every key that a role may add to a sample.
 pub fn keys_of_roles() -> impl Iterator<Item = String> {
-    let of = |role: &'static str| KEYS_OF_ROLES.into_iter().map(move |key| format!("{role}{key}"));
-    ROLES.into_iter().flat_map(of)
+    Role::ALL.into_iter().flat_map(keys_of_role)
+}
+
+/// Returns the keys that `role` adds to a sample.
+pub fn keys_of_role(role: Role) -> impl Iterator<Item = String> {
+    KEYS_OF_ROLES.into_iter().map(move |key| role_key(role, key))
+}
+
+/// Returns the key with which `role` stores the value called `key`.
+pub fn role_key(role: Role, key: &str) -> String {
+    format!("{}_{key}", role.name())
 }
 
 /// Whether `key` was added by a role of the run.
 pub(super) fn is_of_role(key: &str) -> bool {
-    ROLES.iter().any(|role| key.starts_with(role))
+    let is_of = |role: Role| key.strip_prefix(role.name()).is_some_and(|key| key.starts_with('_'));
+    Role::ALL.into_iter().any(is_of)
 }
 
 /// Reads the keys of roles among those that no field claimed; unknown keys, of later versions, are ignored.
@@ -271,7 +279,6 @@ fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
 }
 
 fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
-    let role = usage.role.name();
     let values = [
         Some(usage.user_ns),
         Some(usage.system_ns),
@@ -285,7 +292,7 @@ fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
         usage.run_delay_ns,
     ];
     let keys = KEYS_OF_ROLES.into_iter().zip(values);
-    keys.map(|(key, value)| (format!("{role}_{key}"), value)).collect()
+    keys.map(|(key, value)| (role_key(usage.role, key), value)).collect()
 }
 
 #[cfg(test)]

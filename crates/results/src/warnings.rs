@@ -2,7 +2,6 @@
 
 use super::missing::Missing;
 use super::order::Sorted;
-use super::record::Footer;
 
 /// Maximum number of gaps between line numbers that are named.
 const MOST_GAPS: usize = 5;
@@ -18,9 +17,8 @@ pub(super) fn of_bad(some: &[String], count: u64) -> Vec<String> {
     words
 }
 
-/// Warns of lines that are duplicated, missing, or without their run. If the file `is_whole` otherwise, also
-/// compares it with the counts in the footer.
-pub(super) fn of_lines(sorted: &Sorted, is_whole: bool) -> Vec<String> {
+/// Warns of lines that are duplicated, missing, or without their run.
+pub(super) fn of_lines(sorted: &Sorted) -> Vec<String> {
     let mut words = Vec::new();
     if sorted.duplicates > 0 {
         let what =
@@ -39,15 +37,13 @@ pub(super) fn of_lines(sorted: &Sorted, is_whole: bool) -> Vec<String> {
         let count = sorted.orphans;
         words.push(format!("{count} observations of runs without a line were left out"));
     }
-    if is_whole && lost == 0 {
-        words.extend(sorted.footer.as_ref().and_then(|footer| of_counts(footer, sorted)));
-    }
     words
 }
 
-/// Warns of counts in a footer that differ from those of the lines above it.
-fn of_counts(footer: &Footer, sorted: &Sorted) -> Option<String> {
-    let tally = sorted.tally;
+/// Warns of counts in the footer that differ from those of the lines above it. Call it for a file that is whole: where
+/// lines are missing, they differ anyway.
+pub(super) fn of_footer(sorted: &Sorted) -> Option<String> {
+    let (footer, tally) = (sorted.footer.as_ref()?, sorted.tally);
     let observations = footer.observations.unwrap_or(tally.observations);
     let counted = (footer.samples, observations, footer.failures);
     let there = (tally.samples, tally.observations, tally.failures);

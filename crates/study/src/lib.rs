@@ -55,7 +55,7 @@ pub use mistake::{Mistake, Mistakes};
 pub use new::scaffold;
 pub use schema::schema;
 pub use sections::BESIDE;
-pub use selection::{FACTORS, Levels, Selection};
+pub use selection::{FACTORS, Levels, Selection, is_size};
 pub use values::Values;
 
 pub(crate) use sections::STATISTICS;

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ipcperf_model::TouchCheck;
 use ipcperf_model::size::count_list as count_sizes;
 use ipcperf_model::suggestion::nearest;
+use ipcperf_model::{CustomKind, TouchCheck};
 use ipcperf_plan::{
-    CustomFiles, Error, Factor, FactorError, MECHANISMS, MOST_CELLS, OptionSetting, OwnKind,
-    ParsedRequest, Request, Typed, TypedHandling, Words, custom_name, options_prefix,
-    own_mechanism,
+    CustomFiles, Error, Factor, FactorError, MOST_CELLS, OptionSetting, ParsedRequest, Request,
+    Typed, TypedHandling, Words, custom_name, mechanism_names, options_prefix,
 };
 
 use super::document::Entry;
@@ -248,10 +247,7 @@ impl Matrix {
             let sets = options.entry(&option.mechanism).or_insert(1);
             *sets = sets.saturating_mul(count(&option.levels));
         }
-        let sets = |name: &str| {
-            let kind = own_mechanism(name).map(|(kind, _)| kind.word());
-            options.get(kind.unwrap_or(name)).copied().unwrap_or(1)
-        };
+        let sets = |name: &str| options.get(options_prefix(name)).copied().unwrap_or(1);
         let named = mechanisms_of(&self.values);
         let variants = named.into_iter().map(sets).fold(0, usize::saturating_add);
         variants.saturating_mul(common)
@@ -367,14 +363,13 @@ fn sampled<'v>(typed: Typed<'v>, sampling: &Values) -> Typed<'v> {
 fn mechanisms_of(values: &Values) -> Vec<&str> {
     let named = values.levels(Factor::Mechanism.key()).unwrap_or_default();
     let named: Vec<&str> = named.iter().flat_map(|level| level.split(',')).map(str::trim).collect();
-    let all = MECHANISMS.iter().map(|known| known.name);
-    if named == ["all"] { all.collect() } else { named }
+    if named == ["all"] { mechanism_names().collect() } else { named }
 }
 
 /// Whether `name` is probably a misspelled key rather than a mechanism.
 fn is_nearer_a_key(name: &str) -> bool {
-    let own = OwnKind::ALL.into_iter().map(OwnKind::word);
-    let mut mechanisms = MECHANISMS.iter().map(|known| known.name).chain(own);
+    let custom = CustomKind::ALL.into_iter().map(CustomKind::word);
+    let mut mechanisms = mechanism_names().chain(custom);
     let is_key = nearest(name, MATRIX.keys.iter().map(|key| key.name)).is_some();
     is_key
         && !mechanisms.clone().any(|known| known == name)

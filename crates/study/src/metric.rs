@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ipcperf_model::Role;
 use ipcperf_model::suggestion::nearest;
 use ipcperf_results::analysis::{main_figure, ns_per_message};
-use ipcperf_results::{ObservationRecord, Sample, keys_of_roles};
+use ipcperf_results::{ObservationRecord, Sample, keys_of_roles, role_key};
 
 use super::document::Entry;
 use super::mistake::Mistakes;
@@ -37,8 +38,8 @@ pub enum Metric {
 
 /// Returns the sum of `key` over the roles that have it, or `None` if no role has it.
 fn over_roles(sample: &Sample, key: &str) -> Option<f64> {
-    let roles = ["sender", "receiver", "both", "broker"];
-    let values = roles.iter().filter_map(|role| *sample.roles.get(&format!("{role}_{key}"))?);
+    let roles = Role::ALL.into_iter();
+    let values = roles.filter_map(|role| *sample.roles.get(&role_key(role, key))?);
     values.map(float).reduce(|sum, value| sum + value)
 }
 

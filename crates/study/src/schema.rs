@@ -4,8 +4,8 @@
 use ipcperf_model::instrument::INSTRUMENTS;
 use ipcperf_model::message_options::{FirstTouch, Reuse, Touch};
 use ipcperf_model::workload::WORKLOADS;
-use ipcperf_model::{Mode, placement};
-use ipcperf_plan::{MECHANISMS, OwnKind};
+use ipcperf_model::{CustomKind, Mode, placement};
+use ipcperf_plan::{mechanism_names, option_names};
 use ipcperf_results::keys_of_roles;
 use serde_json::{Map, Value, json};
 
@@ -91,18 +91,16 @@ fn table<'k>(keys: impl Iterator<Item = &'k Key> + Clone) -> Value {
 
 /// Adds a table of options for each mechanism that has some.
 fn with_options(mut table: Value) -> Value {
-    for mechanism in MECHANISMS.iter().filter(|known| !known.options.is_empty()) {
-        let options: Map<String, Value> = mechanism
-            .options
-            .iter()
-            .map(|option| {
-                (option.name.to_owned(), levels(&json!({ "type": ["string", "number"] })))
-            })
-            .collect();
-        table["properties"][mechanism.name] =
-            json!({ "type": "object", "properties": options, "additionalProperties": false });
+    let property =
+        |option: &str| (option.to_owned(), levels(&json!({ "type": ["string", "number"] })));
+    for mechanism in mechanism_names() {
+        let options: Map<String, Value> = option_names(mechanism).map(property).collect();
+        if !options.is_empty() {
+            table["properties"][mechanism] =
+                json!({ "type": "object", "properties": options, "additionalProperties": false });
+        }
     }
-    for kind in OwnKind::ALL {
+    for kind in CustomKind::ALL {
         table["properties"][kind.word()] = json!({ "type": "object" });
     }
     table
@@ -128,7 +126,7 @@ fn levels(level: &Value) -> Value {
 /// Returns the schema of a level of `factor`: a comma-separated list of its words, or numbers if it is a size.
 fn level(factor: &str) -> Value {
     let words: Vec<&str> = match factor {
-        "mechanism" => MECHANISMS.iter().map(|known| known.name).chain(["all"]).collect(),
+        "mechanism" => mechanism_names().chain(["all"]).collect(),
         "workload" => WORKLOADS.iter().map(|known| known.name).collect(),
         "mode" => Mode::ALL.into_iter().map(Mode::name).collect(),
         "placement" => placement::WORDS.iter().map(|(word, _)| *word).collect(),

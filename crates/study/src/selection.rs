@@ -37,7 +37,7 @@ pub const FACTORS: [&str; 13] = [
 const SIZES: [&str; 3] = [Factor::Buffer.key(), Factor::KernelBuffer.key(), Factor::Reply.key()];
 
 /// Whether the levels of `factor` are byte counts: sizes of messages and buffers, and options that set a size.
-pub(super) fn is_size(factor: &str) -> bool {
+pub fn is_size(factor: &str) -> bool {
     match factor.split_once('.') {
         None => SIZES.contains(&factor),
         Some((mechanism, option)) => takes_sizes(mechanism, option),

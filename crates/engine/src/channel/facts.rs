@@ -109,6 +109,12 @@ pub struct Lack {
 }
 
 impl OptionSpec {
+    /// Value in `options`, or the default if unset.
+    #[must_use]
+    pub fn chosen<'a>(&self, options: &'a BTreeMap<String, String>) -> &'a str {
+        options.get(self.name).map_or(self.default, String::as_str)
+    }
+
     /// Whether the option accepts `value`, given in its canonical form.
     #[must_use]
     pub fn takes(&self, value: &str) -> bool {
@@ -257,9 +263,7 @@ impl Mechanism<'_> {
     /// First of `options` that is unavailable on this machine; unset options have their defaults.
     #[must_use]
     pub fn lack(&self, options: &BTreeMap<String, String>) -> Option<Lack> {
-        let is_chosen = |option: &OptionSpec, value: &str| {
-            options.get(option.name).map_or(option.default, String::as_str) == value
-        };
+        let is_chosen = |option: &OptionSpec, value: &str| option.chosen(options) == value;
         self.options.iter().find_map(|option| {
             option.lacks().into_iter().find(|lack| is_chosen(option, lack.value))
         })

@@ -90,10 +90,10 @@ impl<'a> Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Value of option `name`, or `default` if unset.
+    /// Value of `option`, or its default if unset.
     #[must_use]
-    pub fn option<'b>(&'b self, name: &str, default: &'b str) -> &'b str {
-        self.options.get(name).map_or(default, String::as_str)
+    pub fn option(&self, option: &OptionSpec) -> &str {
+        option.chosen(self.options)
     }
 
     /// A setup for tests, with defaults for everything but `options`.
@@ -112,10 +112,10 @@ impl Setup<'_> {
         }
     }
 
-    /// Value of option `name` if it is set and is a number.
+    /// Value of `option`, or its default if unset; `None` if that is not a number.
     #[must_use]
-    pub fn number(&self, name: &str) -> Option<u64> {
-        self.options.get(name)?.parse().ok()
+    pub fn number(&self, option: &OptionSpec) -> Option<u64> {
+        self.option(option).parse().ok()
     }
 }
 

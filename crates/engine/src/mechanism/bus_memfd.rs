@@ -18,6 +18,22 @@ use crate::channel::{
 };
 use crate::worker;
 
+/// Option that selects new or reused memfds.
+const MEMFD: OptionSpec = OptionSpec {
+    name: "memfd",
+    about: "a new memfd for each message, or eight that are used again",
+    values: OptionValues::OneOf(&["fresh", "reused"]),
+    default: "reused",
+};
+
+/// Option that selects how the receiver accesses a memfd.
+const MAP: OptionSpec = OptionSpec {
+    name: "map",
+    about: "the receiver maps each message anew, or keeps its mappings of reused memfds",
+    values: OptionValues::OneOf(&["each", "cached"]),
+    default: "each",
+};
+
 /// Facts about `bus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-memfd",
@@ -30,21 +46,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[
-        OptionSpec {
-            name: "memfd",
-            about: "a new memfd for each message, or eight that are used again",
-            values: OptionValues::OneOf(&["fresh", "reused"]),
-            default: "reused",
-        },
-        OptionSpec {
-            name: "map",
-            about: "the receiver maps each message anew, or keeps its mappings of reused memfds",
-            values: OptionValues::OneOf(&["each", "cached"]),
-            default: "each",
-        },
-        METADATA,
-    ],
+    options: &[MEMFD, MAP, METADATA],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "What kdbus did with messages in memfds, without its module: the sender composes \
@@ -84,7 +86,7 @@ impl Channel for BusMemfd {
     fn open(setup: &Setup<'_>) -> Result<Opened<MemfdEnd>, Failure> {
         let [senders, receivers] = lines(setup)?;
         let (mut there, mut back) = (Vec::new(), Vec::new());
-        if setup.option("memfd", "reused") == "reused" {
+        if setup.option(&MEMFD) == "reused" {
             there = memfd::lasting(PLACES, place_bytes(setup))?;
             if setup.workload.is_answered() {
                 back = memfd::lasting(PLACES, place_bytes(setup))?;
@@ -152,7 +154,7 @@ struct MemfdEnd {
 
 impl MemfdEnd {
     fn new(line: Line, own: Vec<Filled>, setup: &Setup<'_>) -> Self {
-        let is_reused = setup.option("memfd", "reused") == "reused";
+        let is_reused = setup.option(&MEMFD) == "reused";
         Self {
             line,
             places: Places::all_free(),
@@ -160,7 +162,7 @@ impl MemfdEnd {
             fresh: None,
             loan: (0, 0),
             theirs: [const { None }; PLACES],
-            is_kept: is_reused && setup.option("map", "each") == "cached",
+            is_kept: is_reused && setup.option(&MAP) == "cached",
             is_reused,
             taken: None,
             place_bytes: place_bytes(setup),

@@ -12,56 +12,22 @@ mod library;
 mod program;
 mod silence_stdout;
 
-use std::path::Path;
-
 pub(crate) use library::plain;
 pub use library::{LibraryFacts, library_facts};
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Mode, Unavailable};
+use ipcperf_model::{CustomKind, CustomName, MechanismName, Mode, Unavailable};
 
 use crate::channel::{Documentation, Mechanism};
 
-/// Kind of a custom mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnKind {
-    /// A program that runs both peers' loops itself.
-    Program,
-    /// A library whose endpoints ipcperf's loops call.
-    Library,
-}
-
-impl OwnKind {
-    /// Both kinds.
-    pub const ALL: [Self; 2] = [Self::Program, Self::Library];
-
-    /// Returns the word before the colon, which is also the prefix of options that apply to every mechanism
-    /// of the kind.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Program => "exec",
-            Self::Library => "lib",
-        }
+/// Returns the facts that hold for every mechanism of this kind.
+const fn any(kind: CustomKind) -> &'static Mechanism<'static> {
+    match kind {
+        CustomKind::Program => &PROGRAM,
+        CustomKind::Library => &LIBRARY,
     }
-
-    /// Returns the facts that hold for every mechanism of this kind.
-    const fn any(self) -> &'static Mechanism<'static> {
-        match self {
-            Self::Program => &PROGRAM,
-            Self::Library => &LIBRARY,
-        }
-    }
-}
-
-/// Splits the name of a custom mechanism into its kind and its file; `None` if `name` is not such a name.
-#[must_use]
-pub fn own_mechanism(name: &str) -> Option<(OwnKind, &Path)> {
-    let (word, path) = name.split_once(':')?;
-    let kind = OwnKind::ALL.into_iter().find(|kind| kind.word() == word)?;
-    (!path.is_empty()).then(|| (kind, Path::new(path)))
 }
 
 /// Facts assumed of every program. Nothing is known about how it works, so these are the weakest claims: it
@@ -108,7 +74,7 @@ const AND_ONE_THREAD: [Mode; 2] = [Mode::OneThread, Mode::TwoProcesses];
 /// file at the path.
 #[derive(Clone, Debug)]
 pub struct CustomMechanism {
-    kind: OwnKind,
+    kind: CustomKind,
     name: String,
     facts: Option<LibraryFacts>,
     missing: Option<Unavailable>,
@@ -117,38 +83,44 @@ pub struct CustomMechanism {
 impl CustomMechanism {
     /// Creates the custom mechanism `name` without querying its file: it has the facts of its kind.
     #[must_use]
-    pub fn unasked(kind: OwnKind, name: &str) -> Self {
-        Self { kind, name: name.to_owned(), facts: None, missing: None }
+    pub fn unasked(name: &CustomName) -> Self {
+        Self { kind: name.kind(), name: name.to_string(), facts: None, missing: None }
     }
 
     /// Creates the program `name`, which can be started or is unavailable for the reason in `found`.
     #[must_use]
-    pub fn program(name: &str, found: Result<(), Unavailable>) -> Self {
-        Self { missing: found.err(), ..Self::unasked(OwnKind::Program, name) }
+    pub fn program(name: &CustomName, found: Result<(), Unavailable>) -> Self {
+        Self { missing: found.err(), ..Self::unasked(name) }
     }
 
     /// Creates the library `name` with the facts it reports, or with the reason why it cannot be loaded.
     #[must_use]
-    pub fn library(name: &str, found: Result<LibraryFacts, Unavailable>) -> Self {
+    pub fn library(name: &CustomName, found: Result<LibraryFacts, Unavailable>) -> Self {
         let (facts, missing) = match found {
             Ok(facts) => (Some(facts), None),
             Err(missing) => (None, Some(missing)),
         };
-        Self { facts, missing, ..Self::unasked(OwnKind::Library, name) }
+        Self { facts, missing, ..Self::unasked(name) }
+    }
+
+    /// Returns the kind.
+    #[must_use]
+    pub const fn kind(&self) -> CustomKind {
+        self.kind
     }
 
     /// Returns the mechanism's facts.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism<'_> {
         let (name, missing) = (self.name.as_str(), self.missing.as_ref());
-        let unasked = Mechanism { name, missing, ..*self.kind.any() };
+        let unasked = Mechanism { name, missing, ..*any(self.kind) };
         self.facts.as_ref().map_or(unasked, |facts| facts.added_to(unasked))
     }
 }
 
 /// Returns the facts that hold for every custom mechanism of the kind that `name` gives.
-pub(super) fn find(name: &str) -> Option<&'static Mechanism<'static>> {
-    own_mechanism(name).map(|(kind, _)| kind.any())
+pub(super) fn find(name: &MechanismName) -> Option<&'static Mechanism<'static>> {
+    name.custom().map(|custom| any(custom.kind()))
 }
 
 impl LibraryFacts {
@@ -178,39 +150,30 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_the_kind_and_the_file() {
-        let path = "/a.b/c:d";
-        assert_eq!(own_mechanism("lib:/a.b/c:d"), Some((OwnKind::Library, Path::new(path))));
-        assert_eq!(own_mechanism("exec:x"), Some((OwnKind::Program, Path::new("x"))));
-        for other in ["lib:", "exec:", "lib", "library:/x", "pipe", ""] {
-            assert_eq!(own_mechanism(other), None, "{other}");
-        }
-    }
-
-    #[test]
     fn what_nothing_was_asked_of_is_taken_to_copy_and_can_be_found() {
-        let found = mechanism::find("lib:/not/there.so").unwrap();
+        let found = mechanism::find(&"lib:/not/there.so".into()).unwrap();
         assert_eq!(found.payload, PayloadFate::Copied);
         assert_eq!(found.available(), Ok(()));
     }
 
     #[test]
     fn what_is_only_named_has_its_name_and_can_be_asked_later() {
-        let name = "lib:/only/named.so";
-        let named = CustomMechanism::unasked(OwnKind::Library, name);
-        assert_eq!((named.mechanism().name, named.mechanism().available()), (name, Ok(())));
-        let asked = CustomMechanism::library(name, Err(gone()));
-        assert_eq!((asked.mechanism().name, asked.mechanism().available()), (name, Err(gone())));
+        let name = CustomName::new(CustomKind::Library, "/only/named.so");
+        let text = "lib:/only/named.so";
+        let named = CustomMechanism::unasked(&name);
+        assert_eq!((named.mechanism().name, named.mechanism().available()), (text, Ok(())));
+        let asked = CustomMechanism::library(&name, Err(gone()));
+        assert_eq!((asked.mechanism().name, asked.mechanism().available()), (text, Err(gone())));
     }
 
     #[test]
     fn an_answer_belongs_to_whoever_asked() {
-        let name = "exec:/asked";
-        let missing = CustomMechanism::program(name, Err(gone()));
-        let there = CustomMechanism::program(name, Ok(()));
+        let name = CustomName::new(CustomKind::Program, "/asked");
+        let missing = CustomMechanism::program(&name, Err(gone()));
+        let there = CustomMechanism::program(&name, Ok(()));
         assert_eq!(missing.mechanism().available(), Err(gone()));
         assert_eq!(there.mechanism().available(), Ok(()));
-        assert_eq!(mechanism::find(name).unwrap().available(), Ok(()));
+        assert_eq!(mechanism::find(&name.to_string().into()).unwrap().available(), Ok(()));
     }
 
     #[test]
@@ -221,7 +184,8 @@ mod tests {
             two_threads: true,
             one_thread: false,
         };
-        let asked = CustomMechanism::library("lib:/modes", Ok(facts));
+        let asked =
+            CustomMechanism::library(&CustomName::new(CustomKind::Library, "/modes"), Ok(facts));
         assert_eq!(asked.mechanism().modes, AND_THREADS);
         assert_eq!(asked.mechanism().boundaries, Boundaries::Kept);
         assert_eq!(asked.mechanism().about, "x");

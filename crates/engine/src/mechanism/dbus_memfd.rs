@@ -17,6 +17,22 @@ use super::memfd::{self, Filled};
 use super::shm_ring::available;
 use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues, Setup};
 
+/// Option that selects new or reused memfds.
+const MEMFD: OptionSpec = OptionSpec {
+    name: "memfd",
+    about: "a new memfd for each message, or some in turn that are acknowledged",
+    values: OptionValues::OneOf(&["fresh", "reused"]),
+    default: "reused",
+};
+
+/// Option that selects how the receiver accesses a memfd.
+const MAP: OptionSpec = OptionSpec {
+    name: "map",
+    about: "how the receiver gets at it: a mapping each time, or one that is kept",
+    values: OptionValues::OneOf(&["each", "cached"]),
+    default: "cached",
+};
+
 /// Facts about `dbus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-memfd",
@@ -29,21 +45,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::Yes,
     helper: Helper::Broker,
-    options: &[
-        VIA,
-        OptionSpec {
-            name: "memfd",
-            about: "a new memfd for each message, or some in turn that are acknowledged",
-            values: OptionValues::OneOf(&["fresh", "reused"]),
-            default: "reused",
-        },
-        OptionSpec {
-            name: "map",
-            about: "how the receiver gets at it: a mapping each time, or one that is kept",
-            values: OptionValues::OneOf(&["each", "cached"]),
-            default: "cached",
-        },
-    ],
+    options: &[VIA, MEMFD, MAP],
     modes: &dbus::MODES,
     documentation: Documentation {
         how_it_works: "As dbus-copy, but the message is copied into a memfd, and the body of the call \
@@ -103,7 +105,7 @@ enum Reach {
 
 impl Supply {
     fn of(setup: &Setup<'_>, count: usize, bytes: usize) -> Result<Self, Failure> {
-        if setup.option("memfd", "reused") == "fresh" {
+        if setup.option(&MEMFD) == "fresh" {
             return Ok(Self::Fresh);
         }
         Ok(Self::Reused(memfd::lasting(count, bytes)?, 0))
@@ -112,7 +114,7 @@ impl Supply {
 
 impl Reach {
     fn of(setup: &Setup<'_>, count: usize) -> Self {
-        match (setup.option("map", "cached"), setup.option("memfd", "reused")) {
+        match (setup.option(&MAP), setup.option(&MEMFD)) {
             ("each", _) | (_, "fresh") => Self::Map,
             _ => Self::Cached((0..count).map(|_| None).collect()),
         }

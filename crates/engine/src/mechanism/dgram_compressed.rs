@@ -21,6 +21,14 @@ use crate::channel::{
 };
 use crate::worker;
 
+/// Option that selects the compression method.
+const CODEC: OptionSpec = OptionSpec {
+    name: "codec",
+    about: "deflate at level 6, as gzip does, lz4, or zstd at level 3",
+    values: OptionValues::OneOf(&["deflate", "lz4", "zstd"]),
+    default: "deflate",
+};
+
 /// Facts about `dgram-compressed`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-compressed",
@@ -33,12 +41,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[OptionSpec {
-        name: "codec",
-        about: "deflate at level 6, as gzip does, lz4, or zstd at level 3",
-        values: OptionValues::OneOf(&["deflate", "lz4", "zstd"]),
-        default: "deflate",
-    }],
+    options: &[CODEC],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The sender compresses the message as a whole, the receiver expands it; between \
@@ -65,7 +68,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 /// Selects the codec, once for the run.
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    match spec.options.get("codec").map_or("deflate", String::as_str) {
+    match CODEC.chosen(&spec.options) {
         "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec, mechanism),
         "zstd" => worker::execute::<DgramCompressed<Zstd>>(spec, mechanism),
         _ => worker::execute::<DgramCompressed<Deflate>>(spec, mechanism),
@@ -73,7 +76,7 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
 }
 
 fn limit(setup: &Setup<'_>) -> Option<Limit> {
-    let most_of = match setup.option("codec", "deflate") {
+    let most_of = match setup.option(&CODEC) {
         "lz4" => Lz4::most,
         "zstd" => Zstd::most,
         _ => Deflate::most,

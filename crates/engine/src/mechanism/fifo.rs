@@ -7,8 +7,7 @@ use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 
 use super::Scratch;
-use super::pipe::CAPACITY;
-use super::pipe_end::{Direction, PipeEnd, join};
+use super::pipe_end::{CAPACITY, Direction, PipeEnd, join};
 use super::refusal::refused;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;

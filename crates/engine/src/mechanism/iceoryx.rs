@@ -17,6 +17,7 @@ use std::marker::PhantomData;
 use iceoryx2::port::{LoanError, SendError};
 use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode};
 use ipcperf_model::mechanism::{Library, PayloadFate};
+use ipcperf_model::workload::Kind;
 use ipcperf_model::{Failure, Mode, Report, RunSpec, Unavailable};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -127,7 +128,8 @@ pub(super) struct Part {
     pub(super) side: Side,
     /// Size of the largest message, bytes.
     pub(super) message_bytes: usize,
-    pub(super) is_answered: bool,
+    /// Traffic pattern.
+    pub(super) workload: Kind,
 }
 
 /// A node of the library.
@@ -174,7 +176,7 @@ pub(super) trait Ports: Sized + 'static {
 
 /// Executes `spec` and removes the names of the run.
 pub(super) fn execute<P: Ports>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    let report = match spec.options.get(API.name).map_or(API.default, String::as_str) {
+    let report = match API.chosen(&spec.options) {
         IN_PLACE => worker::execute::<Iceoryx<P, true>>(spec, mechanism),
         _ => worker::execute::<Iceoryx<P, false>>(spec, mechanism),
     };
@@ -195,7 +197,7 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
             part: Part {
                 side,
                 message_bytes: usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4),
-                is_answered: setup.workload.is_answered(),
+                workload: setup.workload,
             },
             config: config.clone(),
             nearness: setup.nearness,

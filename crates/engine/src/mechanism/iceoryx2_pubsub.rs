@@ -10,6 +10,7 @@ use iceoryx2::service::port_factory::publish_subscribe;
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadWay, PeerDeath, PeerWait, Unrelated,
 };
+use ipcperf_model::workload::Kind;
 use rustix::io::Errno;
 
 use super::iceoryx::{
@@ -74,14 +75,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 /// Samples in addition to those that wait in the queue: one being composed and one being read.
 const IN_HAND: usize = 2;
 
-fn places(is_answered: bool) -> usize {
-    if is_answered { 1 } else { STREAM_PLACES }
+fn places(workload: Kind) -> usize {
+    if workload.is_answered() { 1 } else { STREAM_PLACES }
 }
 
 fn held(setup: &Setup<'_>) -> u64 {
     let is_answered = setup.workload.is_answered();
     let publishers = if is_answered { 2 } else { 1 };
-    publishers * (places(is_answered) + IN_HAND) as u64
+    publishers * (places(setup.workload) + IN_HAND) as u64
 }
 
 type Service = publish_subscribe::PortFactory<OwnersService, [u8], ()>;
@@ -95,7 +96,7 @@ fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
     node.service_builder(&name.try_into().map_err(unmade)?)
         .publish_subscribe::<[u8]>()
         .enable_safe_overflow(false)
-        .subscriber_max_buffer_size(places(part.is_answered))
+        .subscriber_max_buffer_size(places(part.workload))
         .subscriber_max_borrowed_samples(1)
         .max_publishers(1)
         .max_subscribers(1)
@@ -160,10 +161,10 @@ impl Ports for PubSub {
     }
 
     fn make(node: &Node, part: Part) -> Result<Self, Errno> {
-        let outgoing = (part.is_answered || part.side == Side::Sender)
+        let outgoing = (part.workload.is_answered() || part.side == Side::Sender)
             .then(|| Outgoing::new(&service_from(part.side, node, part)?, part))
             .transpose()?;
-        let incoming = (part.is_answered || part.side == Side::Receiver)
+        let incoming = (part.workload.is_answered() || part.side == Side::Receiver)
             .then(|| Incoming::new(&service_from(part.side.other(), node, part)?))
             .transpose()?;
         Ok(Self { outgoing, incoming })

@@ -13,6 +13,7 @@ use iceoryx2::service::port_factory::request_response;
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadWay, PeerDeath, PeerWait, Unrelated,
 };
+use ipcperf_model::workload::Kind;
 use rustix::io::Errno;
 
 use super::iceoryx::{
@@ -69,8 +70,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 /// Returns the maximum number of requests in flight.
-fn places(is_answered: bool) -> usize {
-    if is_answered { 1 } else { STREAM_PLACES }
+fn places(workload: Kind) -> usize {
+    if workload.is_answered() { 1 } else { STREAM_PLACES }
 }
 
 /// Returns the number of messages for which the library has memory: twice as many requests as may be in
@@ -78,7 +79,7 @@ fn places(is_answered: bool) -> usize {
 /// waiting, one being read and one being composed.
 fn held(setup: &Setup<'_>) -> u64 {
     let is_answered = setup.workload.is_answered();
-    let requests = 2 * places(is_answered) as u64;
+    let requests = 2 * places(setup.workload) as u64;
     if is_answered { requests + 1 + 3 * requests } else { requests + 1 }
 }
 
@@ -93,7 +94,7 @@ fn service(node: &Node, part: Part) -> Result<Service, Errno> {
         .enable_safe_overflow_for_requests(false)
         .enable_safe_overflow_for_responses(false)
         .enable_fire_and_forget_requests(true)
-        .max_active_requests_per_client(places(part.is_answered))
+        .max_active_requests_per_client(places(part.workload))
         .max_loaned_requests(1)
         .max_response_buffer_size(1)
         .max_borrowed_responses_per_pending_response(1)
@@ -140,7 +141,7 @@ impl Caller {
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
             .map_err(unmade)?;
-        let is_answered = part.is_answered;
+        let is_answered = part.workload.is_answered();
         Ok(Self { loan: None, pending: None, taken: None, client, is_answered })
     }
 
@@ -189,12 +190,12 @@ impl Callee {
     fn make(service: &Service, part: Part) -> Result<Self, Errno> {
         let server = service
             .server_builder()
-            .initial_max_slice_len(if part.is_answered { part.message_bytes } else { 1 })
+            .initial_max_slice_len(if part.workload.is_answered() { part.message_bytes } else { 1 })
             .max_loaned_responses_per_request(1)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
             .map_err(unmade)?;
-        let is_answered = part.is_answered;
+        let is_answered = part.workload.is_answered();
         Ok(Self { loan: None, request: None, is_taken: false, server, is_answered })
     }
 

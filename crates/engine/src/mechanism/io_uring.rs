@@ -24,6 +24,22 @@ use crate::channel::{
 use crate::worker;
 use crate::workload::places_bytes;
 
+/// Option that sets how many operations one system call carries out.
+const DEPTH: OptionSpec = OptionSpec {
+    name: "depth",
+    about: "operations that one io_uring_enter carries out, at most",
+    values: OptionValues::Number(1..=64),
+    default: "1",
+};
+
+/// Option that selects what is registered with the kernel.
+const REGISTERED: OptionSpec = OptionSpec {
+    name: "registered",
+    about: "what the kernel is told of beforehand: the socket, the buffers",
+    values: OptionValues::OneOf(&["none", "files", "buffers", "both"]),
+    default: "none",
+};
+
 /// Facts about `io-uring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "io-uring",
@@ -36,20 +52,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[
-        OptionSpec {
-            name: "depth",
-            about: "operations that one io_uring_enter carries out, at most",
-            values: OptionValues::Number(1..=64),
-            default: "1",
-        },
-        OptionSpec {
-            name: "registered",
-            about: "what the kernel is told of beforehand: the socket, the buffers",
-            values: OptionValues::OneOf(&["none", "files", "buffers", "both"]),
-            default: "none",
-        },
-    ],
+    options: &[DEPTH, REGISTERED],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "The socket is that of unix-stream; sends and receives are written into a queue \
@@ -170,7 +173,7 @@ fn locks_freely() -> bool {
 /// Returns the maximum number of sends that are held back and then executed together. Outside a stream,
 /// nothing more than one reply is ever held back.
 fn held_back(setup: &Setup<'_>) -> usize {
-    let depth = setup.number("depth").and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
+    let depth = setup.number(&DEPTH).and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
     if setup.workload == Kind::Stream { depth } else { depth.min(2) }
 }
 

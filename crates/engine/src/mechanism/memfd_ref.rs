@@ -22,6 +22,22 @@ use crate::channel::{
 };
 use crate::worker;
 
+/// Option that selects new or reused memfds.
+const MEMFD: OptionSpec = OptionSpec {
+    name: "memfd",
+    about: "a new memfd for each message, or four in turn that are acknowledged",
+    values: OptionValues::OneOf(&["fresh", "reused"]),
+    default: "reused",
+};
+
+/// Option that selects how the receiver accesses a memfd.
+const MAP: OptionSpec = OptionSpec {
+    name: "map",
+    about: "how the receiver gets at it: a mapping each time, one that is kept, or pread",
+    values: OptionValues::OneOf(&["each", "cached", "read"]),
+    default: "cached",
+};
+
 /// Facts about `memfd-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "memfd-ref",
@@ -34,20 +50,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::SenderTold,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[
-        OptionSpec {
-            name: "memfd",
-            about: "a new memfd for each message, or four in turn that are acknowledged",
-            values: OptionValues::OneOf(&["fresh", "reused"]),
-            default: "reused",
-        },
-        OptionSpec {
-            name: "map",
-            about: "how the receiver gets at it: a mapping each time, one that is kept, or pread",
-            values: OptionValues::OneOf(&["each", "cached", "read"]),
-            default: "cached",
-        },
-    ],
+    options: &[MEMFD, MAP],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The message is copied into a memfd; a datagram of 16 bytes says how long it is \
@@ -119,7 +122,7 @@ struct Turns {
 
 impl Supply {
     fn of(setup: &Setup<'_>) -> Result<Self, Failure> {
-        if setup.option("memfd", "reused") == "fresh" {
+        if setup.option(&MEMFD) == "fresh" {
             return Ok(Self::Fresh);
         }
         let memfds = memfd::lasting(TURNS, message_bytes(setup))?;
@@ -130,7 +133,7 @@ impl Supply {
 /// Returns the number of reused memfds in both directions, or else the capacity of a datagram queue (sysctl
 /// `net.unix.max_dgram_qlen`, 10 by default) plus the messages being sent and received.
 fn held(setup: &Setup<'_>) -> u64 {
-    if setup.option("memfd", "reused") == "reused" { 2 * TURNS as u64 } else { 12 }
+    if setup.option(&MEMFD) == "reused" { 2 * TURNS as u64 } else { 12 }
 }
 
 fn message_bytes(setup: &Setup<'_>) -> usize {
@@ -148,7 +151,7 @@ enum Reach {
 
 impl Reach {
     fn of(setup: &Setup<'_>) -> Self {
-        match (setup.option("map", "cached"), setup.option("memfd", "reused")) {
+        match (setup.option(&MAP), setup.option(&MEMFD)) {
             ("read", _) => Self::Read,
             ("each", _) | (_, "fresh") => Self::Map,
             _ => Self::Cached([const { None }; TURNS]),
@@ -175,7 +178,7 @@ impl MemfdEnd {
         Self {
             socket,
             acknowledgements: acks,
-            acknowledges: setup.option("memfd", "reused") == "reused",
+            acknowledges: setup.option(&MEMFD) == "reused",
             supply,
             reach: Reach::of(setup),
             pending: None,

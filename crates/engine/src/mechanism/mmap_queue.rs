@@ -27,6 +27,23 @@ use crate::channel::{
 use crate::payload::Way;
 use crate::worker;
 
+/// Option that selects the lock or the counters of the queue.
+const WAIT: OptionSpec = OptionSpec {
+    name: "wait",
+    about: "what guards the queue, or counts its slots, and is waited for",
+    values: OptionValues::OneOf(&[
+        "futex",
+        "fcntl-each",
+        "fcntl-needed",
+        "mutex",
+        "posix-sem",
+        "sysv-sem",
+        "eventfd",
+        "pipe",
+    ]),
+    default: "futex",
+};
+
 /// Facts about `mmap-queue`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-queue",
@@ -34,26 +51,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
-    waits: PeerWait::Chosen { option: "wait", spins: &["fcntl-each", "fcntl-needed"] },
+    waits: PeerWait::Chosen { option: WAIT.name, spins: &["fcntl-each", "fcntl-needed"] },
     payload: PayloadFate::Copied,
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[OptionSpec {
-        name: "wait",
-        about: "what guards the queue, or counts its slots, and is waited for",
-        values: OptionValues::OneOf(&[
-            "futex",
-            "fcntl-each",
-            "fcntl-needed",
-            "mutex",
-            "posix-sem",
-            "sysv-sem",
-            "eventfd",
-            "pipe",
-        ]),
-        default: "futex",
-    }],
+    options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A mapped memfd of 2 to 64 slots (256 KiB of them for small messages), each for \
@@ -90,7 +93,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 /// Selects the wait, once for the run.
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    match spec.options.get("wait").map_or("futex", String::as_str) {
+    match WAIT.chosen(&spec.options) {
         "fcntl-each" => worker::execute::<MmapQueue<fcntl::Each>>(spec, mechanism),
         "fcntl-needed" => worker::execute::<MmapQueue<fcntl::Needed>>(spec, mechanism),
         "mutex" => worker::execute::<MmapQueue<mutex::Mutex>>(spec, mechanism),

@@ -70,13 +70,13 @@ mod zeromq;
 
 use std::path::Path;
 
-use ipcperf_model::{Failure, RunSpec};
+use ipcperf_model::{Failure, MechanismName, RunSpec};
 
 use crate::channel::{Mechanism, OptionValues};
 use crate::leftovers::{RunNames, not_drawn};
 
 pub(crate) use custom::plain;
-pub use custom::{CustomMechanism, LibraryFacts, OwnKind, library_facts, own_mechanism};
+pub use custom::{CustomMechanism, LibraryFacts, library_facts};
 pub use requested::RequestedMechanism;
 pub use temp_dir::Scratch;
 
@@ -157,10 +157,10 @@ pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
 /// that `name` gives. The facts that a custom mechanism's own file reports are in the [`RequestedMechanism`]
 /// for which it was queried.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Mechanism<'static>> {
+pub fn find(name: &MechanismName) -> Option<&'static Mechanism<'static>> {
     MECHANISMS
         .iter()
         .copied()
-        .find(|mechanism| mechanism.name == name)
+        .find(|mechanism| mechanism.name == name.as_str())
         .or_else(|| custom::find(name))
 }

@@ -6,10 +6,10 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::pipe_end::{Direction, PipeEnd, join};
+use super::pipe_end::{CAPACITY, Direction, PipeEnd, join};
 use super::readiness::{self, Poll, WAIT};
 use super::refusal::refused;
-use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
+use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 
 /// Facts about `pipe`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -40,14 +40,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     execute: readiness::execute::<Pipe, Poll>,
     ..Mechanism::BASE
-};
-
-/// Option that pipes and FIFOs share.
-pub(super) const CAPACITY: OptionSpec = OptionSpec {
-    name: "capacity",
-    about: "bytes the kernel holds between the two; goes before --kernel-buffer",
-    values: OptionValues::Bytes,
-    default: "default",
 };
 
 struct Pipe;

@@ -9,13 +9,37 @@ use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
 use rustix::thread::sched_yield;
 
-use super::pipe::{CAPACITY, direction};
-use super::pipe_end::{PipeEnd, join};
+use super::pipe::direction;
+use super::pipe_end::{CAPACITY, PipeEnd, join};
 use crate::channel::{
     Blocking, Channel, Descriptors, Documentation, Endpoint, Mechanism, Opened, OptionSpec,
     OptionValues, Setup,
 };
 use crate::worker;
+
+/// Option that sets the smallest message that is borrowed.
+const THRESHOLD: OptionSpec = OptionSpec {
+    name: "threshold",
+    about: "from how many bytes on a send borrows; smaller ones are copied",
+    values: OptionValues::BytesOr(&["never", "8192"]),
+    default: "8192",
+};
+
+/// Option that selects when the memory of a message is used again.
+const REUSE: OptionSpec = OptionSpec {
+    name: "reuse",
+    about: "wait until the reader has all of a message, or send from buffers in turn",
+    values: OptionValues::OneOf(&["rotate", "sync"]),
+    default: "rotate",
+};
+
+/// Option that limits the number of buffers in turn.
+const ROTATION: OptionSpec = OptionSpec {
+    name: "rotation",
+    about: "buffers in turn, at most: fewer than enough corrupt messages, as --verify shows",
+    values: OptionValues::Number(1..=1_000),
+    default: "enough",
+};
 
 /// Facts about `pipe-borrow`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -29,27 +53,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("descriptors are inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[
-        CAPACITY,
-        OptionSpec {
-            name: "threshold",
-            about: "from how many bytes on a send borrows; smaller ones are copied",
-            values: OptionValues::BytesOr(&["never", "8192"]),
-            default: "8192",
-        },
-        OptionSpec {
-            name: "reuse",
-            about: "wait until the reader has all of a message, or send from buffers in turn",
-            values: OptionValues::OneOf(&["rotate", "sync"]),
-            default: "rotate",
-        },
-        OptionSpec {
-            name: "rotation",
-            about: "buffers in turn, at most: fewer than enough corrupt messages, as --verify shows",
-            values: OptionValues::Number(1..=1_000),
-            default: "enough",
-        },
-    ],
+    options: &[CAPACITY, THRESHOLD, REUSE, ROTATION],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A send of the threshold or more is a vmsplice: references to the sender's pages \
@@ -120,15 +124,14 @@ struct BorrowEnd {
 
 impl BorrowEnd {
     fn new(pipe: PipeEnd, capacity_bytes: u64, setup: &Setup<'_>) -> Self {
-        let threshold = match setup.option("threshold", "8192") {
+        let threshold = match setup.option(&THRESHOLD) {
             "never" => None,
-            _ => setup.number("threshold").or(Some(8192)),
+            _ => setup.number(&THRESHOLD),
         };
         let threshold = threshold.filter(|&bytes| bytes <= setup.buffer_bytes);
-        let reuse =
-            if setup.option("reuse", "rotate") == "sync" { Reuse::Sync } else { Reuse::Rotate };
+        let reuse = if setup.option(&REUSE) == "sync" { Reuse::Sync } else { Reuse::Rotate };
         let rotates = threshold.is_some() && reuse == Reuse::Rotate;
-        let most = setup.number("rotation").unwrap_or(u64::MAX);
+        let most = setup.number(&ROTATION).unwrap_or(u64::MAX);
         let turns = match setup.blocking {
             _ if rotates => enough(capacity_bytes, setup.buffer_bytes).min(most),
             // A nonblocking endpoint checks just before the next message, which has been composed by then: in

@@ -7,7 +7,17 @@ use rustix::io::Errno;
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use super::refusal::refused;
-use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Opened, Setup};
+use crate::channel::{
+    Blocking, Descriptors, Endpoint, Granted, Opened, OptionSpec, OptionValues, Setup,
+};
+
+/// Option that pipes and FIFOs share.
+pub(super) const CAPACITY: OptionSpec = OptionSpec {
+    name: "capacity",
+    about: "bytes the kernel holds between the two; goes before --kernel-buffer",
+    values: OptionValues::Bytes,
+    default: "default",
+};
 
 /// A byte stream in each direction, each through its own descriptor.
 #[derive(Debug)]
@@ -62,8 +72,8 @@ pub(super) fn join(
 
 /// Returns the option `capacity` if it is set, or else the capacity requested of every mechanism.
 fn asked_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
-    match setup.option("capacity", "default") {
-        "default" => Ok(setup.kernel_buffer_asked_bytes),
+    match setup.option(&CAPACITY) {
+        unset if unset == CAPACITY.default => Ok(setup.kernel_buffer_asked_bytes),
         bytes => bytes.parse().map(Some).map_err(|_| {
             Failure::new(FailureKind::SetUp, format!("capacity={bytes} is no number of bytes"))
         }),

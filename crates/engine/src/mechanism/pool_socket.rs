@@ -117,7 +117,7 @@ pub(super) fn lines(setup: &Setup<'_>) -> Result<[Line; 2], Failure> {
     let (one, other) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|errno| refused("socketpair(AF_UNIX)", errno))?;
-    let metadata = setup.option(METADATA.name, METADATA.default);
+    let metadata = setup.option(&METADATA);
     let line = |socket: OwnedFd| {
         let tells_sender = matches!(metadata, "credentials" | "both");
         set_socket_passcred(&socket, tells_sender)

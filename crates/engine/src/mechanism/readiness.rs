@@ -33,7 +33,7 @@ pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
 /// Runs one case of `C` that waits as its option says: with `A` unless it is `block`. In one thread the calls
 /// of `C` never block, whatever the option says.
 pub(super) fn execute<C: Channel, A: Ask>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    match spec.options.get(WAIT.name).map_or(WAIT.default, String::as_str) {
+    match WAIT.chosen(&spec.options) {
         "block" => worker::execute::<C>(spec, mechanism),
         _ if spec.mode == Mode::OneThread => worker::execute::<C>(spec, mechanism),
         _ => worker::execute::<Asking<C, A>>(spec, mechanism),

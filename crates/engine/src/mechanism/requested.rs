@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ipcperf_model::CustomKind;
+
 use super::custom::CustomMechanism;
 use crate::channel::Mechanism;
 
@@ -21,6 +23,15 @@ impl RequestedMechanism {
         match self {
             Self::Listed(mechanism) => **mechanism,
             Self::Custom(custom) => custom.mechanism(),
+        }
+    }
+
+    /// Returns the kind of a custom mechanism; `None` for a mechanism of the list.
+    #[must_use]
+    pub fn custom_kind(&self) -> Option<CustomKind> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Custom(custom) => Some(custom.kind()),
         }
     }
 

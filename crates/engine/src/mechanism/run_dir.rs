@@ -28,7 +28,7 @@ pub(super) const DIR: OptionSpec = OptionSpec {
 /// Returns the path of this run's folder.
 fn path(setup: &Setup<'_>) -> Result<PathBuf, Failure> {
     let names = of_run()?;
-    match setup.option(DIR.name, DIR.default) {
+    match setup.option(&DIR) {
         folder if folder == DIR.default => Ok(names.folder()),
         folder => {
             std::path::absolute(folder).map(|place| names.folder_in(&place)).map_err(|error| {

@@ -42,7 +42,7 @@ pub(super) fn companions(setup: &Setup<'_>) -> Result<Vec<OwnedFd>, Failure> {
 
 /// Returns the number of additional descriptors.
 pub(super) fn count(setup: &Setup<'_>) -> u64 {
-    setup.number(FDS.name).unwrap_or(3)
+    setup.number(&FDS).unwrap_or_default()
 }
 
 /// Creates two connected datagram sockets.

@@ -21,6 +21,30 @@ use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
 use crate::payload::Way;
 use crate::worker;
 
+/// Option that selects copying or in-place access.
+const API: OptionSpec = OptionSpec {
+    name: "api",
+    about: "copy messages in and out, or write and read them where they lie",
+    values: OptionValues::OneOf(&["copy", "loan"]),
+    default: "copy",
+};
+
+/// Option that selects how a peer waits.
+const WAIT: OptionSpec = OptionSpec {
+    name: "wait",
+    about: "look for 20 us (up to 1 ms where sleeps are short) then sleep, sleep at once, or give way",
+    values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
+    default: "spin-futex",
+};
+
+/// Option that sets how many bytes a stream publishes at once.
+const BATCH: OptionSpec = OptionSpec {
+    name: "batch",
+    about: "bytes of messages that a stream shows its receiver all at once; 0: each as it is sent",
+    values: OptionValues::Number(0..=1 << 20),
+    default: "0",
+};
+
 /// Facts about `shm-ring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "shm-ring",
@@ -28,31 +52,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Kept,
     delivery: Delivery::Reliable,
     way: PayloadWay::Memory,
-    waits: PeerWait::Chosen { option: "wait", spins: &["spin-futex", "yield"] },
-    payload: PayloadFate::Chosen { option: "api", handed_over: "loan" },
+    waits: PeerWait::Chosen { option: WAIT.name, spins: &["spin-futex", "yield"] },
+    payload: PayloadFate::Chosen { option: API.name, handed_over: "loan" },
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::No("its memory is inherited or passed on"),
     helper: Helper::Nobody,
-    options: &[
-        OptionSpec {
-            name: "api",
-            about: "copy messages in and out, or write and read them where they lie",
-            values: OptionValues::OneOf(&["copy", "loan"]),
-            default: "copy",
-        },
-        OptionSpec {
-            name: "wait",
-            about: "look for 20 us (up to 1 ms where sleeps are short) then sleep, sleep at once, or give way",
-            values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
-            default: "spin-futex",
-        },
-        OptionSpec {
-            name: "batch",
-            about: "bytes of messages that a stream shows its receiver all at once; 0: each as it is sent",
-            values: OptionValues::Number(0..=1 << 20),
-            default: "0",
-        },
-    ],
+    options: &[API, WAIT, BATCH],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A memfd, mapped twice back to back so that no record wraps. The length of \
@@ -169,7 +174,7 @@ fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
 /// Returns the batch size. Only a stream has several messages to publish at once, and with one thread the
 /// receiver would wait forever for messages held back.
 fn batch_bytes(setup: &Setup<'_>) -> usize {
-    match (setup.workload, setup.blocking, setup.number("batch")) {
+    match (setup.workload, setup.blocking, setup.number(&BATCH)) {
         (Kind::Stream, Blocking::Wait, Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
         _ => 0,
     }
@@ -179,7 +184,7 @@ fn waiting(setup: &Setup<'_>) -> Waiting {
     if setup.blocking == Blocking::Try {
         return Waiting::Never;
     }
-    match setup.option("wait", "spin-futex") {
+    match setup.option(&WAIT) {
         "yield" => Waiting::Yield,
         "spin-futex" if setup.nearness != Nearness::OneCpu => Waiting::SpinThenFutex,
         _ => Waiting::Futex,
@@ -195,7 +200,7 @@ enum Api {
 
 impl Api {
     fn of(setup: &Setup<'_>) -> Self {
-        if setup.option("api", "copy") == "loan" { Self::Loan } else { Self::Copy }
+        if setup.option(&API) == "loan" { Self::Loan } else { Self::Copy }
     }
 }
 

@@ -19,6 +19,22 @@ use super::socket::{SocketEnd, joined, set_buffers};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 use crate::worker;
 
+/// Option that sets `TCP_NODELAY`.
+const NODELAY: OptionSpec = OptionSpec {
+    name: "nodelay",
+    about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",
+    values: OptionValues::OneOf(&["on", "off"]),
+    default: "on",
+};
+
+/// Option that sets the port.
+const PORT: OptionSpec = OptionSpec {
+    name: "port",
+    about: "the port that is listened on: one that is free (any), or this one",
+    values: OptionValues::Number(1..=65_535),
+    default: "any",
+};
+
 /// Facts about `tcp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "tcp",
@@ -31,20 +47,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
-    options: &[
-        OptionSpec {
-            name: "nodelay",
-            about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",
-            values: OptionValues::OneOf(&["on", "off"]),
-            default: "on",
-        },
-        OptionSpec {
-            name: "port",
-            about: "the port that is listened on: one that is free (any), or this one",
-            values: OptionValues::Number(1..=65_535),
-            default: "any",
-        },
-    ],
+    options: &[NODELAY, PORT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The whole network stack without a network: segments of up to 64 KiB are \
@@ -108,7 +111,7 @@ pub(super) fn connected(
     protocol: Option<Protocol>,
 ) -> Result<(OwnedFd, OwnedFd), Failure> {
     let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
-    let port = setup.number("port").and_then(|port| port.try_into().ok()).unwrap_or(ANY_PORT);
+    let port = setup.number(&PORT).and_then(|port| port.try_into().ok()).unwrap_or(ANY_PORT);
     let listener = loopback(stream, flags, protocol, port).map_err(|e| unbound(port, e))?;
     set_buffers(&listener, setup)?;
     let address = getsockname(&listener).map_err(|e| refused("getsockname", e))?;
@@ -120,7 +123,7 @@ pub(super) fn connected(
     };
     let [sender, receiver] = meet(&listener, &address, make, has_address_of, setup)?;
     for socket in [&sender, &receiver] {
-        set_tcp_nodelay(socket, setup.option("nodelay", "on") == "on")
+        set_tcp_nodelay(socket, setup.option(&NODELAY) == "on")
             .map_err(|e| refused("TCP_NODELAY", e))?;
     }
     Ok((sender, receiver))

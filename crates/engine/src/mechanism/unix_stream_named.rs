@@ -14,6 +14,14 @@ use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, Opti
 use crate::leftovers::of_run;
 use crate::worker;
 
+/// Option that selects the kind of address.
+const ADDRESS: OptionSpec = OptionSpec {
+    name: "address",
+    about: "a path in the file system, or a name in the abstract namespace",
+    values: OptionValues::OneOf(&["path", "abstract"]),
+    default: "path",
+};
+
 /// Facts about `unix-stream-named`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-stream-named",
@@ -26,12 +34,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::Told,
     unrelated: Unrelated::Yes,
     helper: Helper::Nobody,
-    options: &[OptionSpec {
-        name: "address",
-        about: "a path in the file system, or a name in the abstract namespace",
-        values: OptionValues::OneOf(&["path", "abstract"]),
-        default: "path",
-    }],
+    options: &[ADDRESS],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "bind, listen, connect and accept instead of socketpair: how unrelated \
@@ -53,7 +56,7 @@ impl Channel for UnixStreamNamed {
     type End = SocketEnd<false>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        if setup.option("address", "path") == "abstract" {
+        if setup.option(&ADDRESS) == "abstract" {
             let name = of_run()?.base();
             let address = SocketAddrUnix::new_abstract_name(name.as_bytes());
             return meet(&address.map_err(|e| refused("naming the socket", e))?, setup);

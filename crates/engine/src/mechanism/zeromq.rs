@@ -24,6 +24,14 @@ use crate::channel::{
 };
 use crate::worker;
 
+/// Option that selects the transport.
+const TRANSPORT: OptionSpec = OptionSpec {
+    name: "transport",
+    about: "what the sockets speak over: a Unix domain stream socket, or TCP over loopback",
+    values: OptionValues::OneOf(&["ipc", "tcp"]),
+    default: "ipc",
+};
+
 /// Facts about `zeromq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "zeromq",
@@ -36,12 +44,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotTold,
     unrelated: Unrelated::Yes,
     helper: Helper::OwnThreads,
-    options: &[OptionSpec {
-        name: "transport",
-        about: "what the sockets speak over: a Unix domain stream socket, or TCP over loopback",
-        values: OptionValues::OneOf(&["ipc", "tcp"]),
-        default: "ipc",
-    }],
+    options: &[TRANSPORT],
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "libzmq, compiled from source and linked in, has in each party's process an I/O \
@@ -107,7 +110,7 @@ impl Channel for ZeroMq {
     type End = ZeroMqEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<ZeroMqEnd>, Failure> {
-        let (listener, address) = match setup.option("transport", "ipc") {
+        let (listener, address) = match setup.option(&TRANSPORT) {
             "tcp" => on_loopback()?,
             _ => in_folder(setup)?,
         };

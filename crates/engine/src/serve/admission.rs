@@ -4,7 +4,6 @@
 use ipcperf_model::{Failure, FailureKind, KernelBuffer, RunSpec};
 
 use crate::channel::{Mechanism, Setup};
-use crate::mechanism::own_mechanism;
 use crate::workload::places_bytes;
 
 /// Maximum size of a message, bytes: no machine has memory for more.
@@ -21,7 +20,7 @@ pub(super) fn admit(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure
         return Err(refused("a kernel buffer of 0 bytes: the least is 1".to_owned()));
     }
     // The command has checked the options of a custom mechanism; the worker has not queried it.
-    if own_mechanism(&spec.mechanism).is_none() {
+    if spec.mechanism.custom().is_none() {
         known_mode(spec, mechanism)?;
         known_options(spec, mechanism)?;
     }

@@ -50,7 +50,7 @@ mod tests {
     use crate::testing::spec;
 
     fn of(mechanism: &str, cpus: [u32; 2]) -> Option<KernelThreads> {
-        KernelThreads::of(&spec(mechanism, cpus), find(mechanism)?.helper)
+        KernelThreads::of(&spec(mechanism, cpus), find(&mechanism.into())?.helper)
     }
 
     #[test]

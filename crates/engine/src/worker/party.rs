@@ -139,7 +139,7 @@ impl<E: Endpoint> Party<'_, E> {
         let buffers = [memory.outgoing.all(), memory.incoming.all()];
         for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
             let prepared = end.prepare().and_then(|()| end.adopt(&buffers));
-            prepared.map_err(|errno| unprepared(&self.spec.mechanism, errno))?;
+            prepared.map_err(|errno| unprepared(self.spec.mechanism.as_str(), errno))?;
         }
         // Only one of the peers reads the kernel threads; both would see the same.
         let asks = self.role != Role::Receiver;

@@ -178,12 +178,12 @@ mod tests {
 
     #[test]
     fn what_a_librarys_threads_use_is_the_partys() {
-        let whose = Whose::of(find("zeromq").unwrap().helper);
+        let whose = Whose::of(find(&"zeromq".into()).unwrap().helper);
         let others_ns = whose.others_cpu_ns();
         let used = used(whose, || std::thread::spawn(|| spin(20_000_000)).join().unwrap());
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
         assert!(whose.others_cpu_ns() - others_ns > 1_000_000);
-        assert_eq!(Whose::of(find("pipe").unwrap().helper).others_cpu_ns(), 0);
+        assert_eq!(Whose::of(find(&"pipe".into()).unwrap().helper).others_cpu_ns(), 0);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use ipcperf_study::Length;
 
 use super::custom::CustomArguments;
 use super::known::Known;
@@ -110,6 +111,13 @@ pub(super) struct PlanArguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub(super) json: bool,
+}
+
+impl PlanArguments {
+    /// Returns the length of the study.
+    pub(super) const fn length(&self) -> Length {
+        if self.quick { Length::Quick } else { Length::Full }
+    }
 }
 
 /// Where results go and what is printed.

@@ -7,6 +7,7 @@ use crate::error::{Ending, Error};
 use crate::printing::print;
 use crate::program::environment;
 use ipcperf_plan::machine::warnings;
+use ipcperf_report::terminal::columns;
 
 pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Ending, Error> {
     let warnings = warnings(&environment());
@@ -16,5 +17,5 @@ pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Ending, Error> {
     if arguments.json {
         return print(&doctor_json(&findings, &pmu, &warnings, &left));
     }
-    print(&doctor_page(&findings, &pmu, &warnings, &left))
+    print(&doctor_page(&findings, &pmu, &warnings, &left, columns()))
 }

@@ -8,13 +8,13 @@ use crate::printing::{
     exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
     mechanisms_json, print, print_json, untried_instrument_list, workload_list, workloads_json,
 };
-use ipcperf_report::terminal::{studies_json, study_list};
+use ipcperf_report::terminal::{columns, studies_json, study_list};
 
 pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
     let wanted = |what| arguments.what.is_none_or(|asked| asked == what);
     let (mut tables, mut entries) = (Vec::new(), Vec::new());
     if wanted(Listed::Mechanisms) {
-        tables.push(mechanism_list as fn() -> String);
+        tables.push(mechanism_list as fn(usize) -> String);
         entries.push(mechanisms_json as fn() -> Value);
     }
     if wanted(Listed::Workloads) {
@@ -36,7 +36,9 @@ pub(super) fn list(arguments: &ListArguments) -> Result<Ending, Error> {
         entries.push(exporters_json);
     }
     if !arguments.json {
-        return print(&tables.iter().map(|table| table()).collect::<Vec<_>>().join("\n\n"));
+        let columns = columns();
+        let tables: Vec<String> = tables.iter().map(|table| table(columns)).collect();
+        return print(&tables.join("\n\n"));
     }
     let all = entries.iter().flat_map(|list| list().as_array().cloned().unwrap_or_default());
     print_json(&Value::Array(all.collect()))

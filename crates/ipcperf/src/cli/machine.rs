@@ -10,7 +10,7 @@ use crate::error::{Ending, Error};
 use crate::printing::{print, tell};
 use crate::program::environment;
 use ipcperf_plan::machine::warnings;
-use ipcperf_report::terminal::{machine_json, machine_page};
+use ipcperf_report::terminal::{columns, machine_json, machine_page};
 
 /// Sizes at which copies are measured, in factors of four, from a cache line to more than most caches.
 const COPY_SIZES: [usize; 10] =
@@ -26,5 +26,5 @@ pub(super) fn machine(arguments: &MachineArguments) -> Result<Ending, Error> {
     if arguments.json {
         return print(&machine_json(&environment, &limits, &warnings));
     }
-    print(&machine_page(&environment, &limits, &warnings))
+    print(&machine_page(&environment, &limits, &warnings, columns()))
 }

@@ -4,7 +4,9 @@ use ipcperf_plan::{Plan, Request, SurveyLength};
 
 use super::arguments::{PlanArguments, RunArguments, SurveyArguments};
 use super::export::check_writable;
-use super::session::{Measuring, carry_out, present, print_plan, resolve, topology};
+use super::session::{
+    Measuring, carry_out, present, print_plan, print_plan_json, resolve, topology,
+};
 use super::{report, study};
 use crate::error::{Ending, Error};
 
@@ -32,8 +34,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
     let plan = match &arguments.study {
-        Some(name) => study::plan_of(name, arguments.quick, arguments.custom)?,
+        Some(name) => study::plan_of(name, arguments.length(), arguments.custom)?,
         None => resolve(&arguments.matrix, |_| ())?,
     };
-    print_plan(&plan, arguments.json)
+    if arguments.json { print_plan_json(&plan) } else { print_plan(&plan) }
 }

@@ -22,7 +22,7 @@ use crate::runner::{self, Before, Outcome, default_path, plan_record};
 use ipcperf_plan::machine::{Severity, Warning, warnings};
 use ipcperf_plan::{Plan, Request, SurveyLength};
 use ipcperf_report::export::JSON;
-use ipcperf_report::terminal::{closing_words, plan_table, warning_line};
+use ipcperf_report::terminal::{closing_lines, columns, plan_table, warning_line};
 use ipcperf_study::hypothesis::decided_cases;
 use ipcperf_study::{Length, Study};
 
@@ -73,11 +73,13 @@ impl<'a> Measuring<'a> {
     }
 }
 
-/// Prints `plan` as a table or as a JSON object.
-pub(super) fn print_plan(plan: &Plan, json: bool) -> Result<Ending, Error> {
-    if !json {
-        return print(&plan_table(plan));
-    }
+/// Prints `plan` as a table.
+pub(super) fn print_plan(plan: &Plan) -> Result<Ending, Error> {
+    print(&plan_table(plan, columns()))
+}
+
+/// Prints `plan` as a JSON object.
+pub(super) fn print_plan_json(plan: &Plan) -> Result<Ending, Error> {
     let mut object = json!(plan_record(plan));
     object["seed"] = json!(plan.seed);
     object["runs"] = json!(plan.runs());
@@ -226,9 +228,9 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
         }
         Form::Quiet => Ending::Done,
     };
-    let closing = closing_words(plan, results.failures.iter());
+    let closing = closing_lines(plan, results.failures.iter());
     if !closing.is_empty() {
-        tell(&closing);
+        tell(&closing.join("\n"));
     }
     if ending == Ending::Interrupted {
         tell("ipcperf: interrupted; what was measured is kept, and ipcperf resume goes on with it");

@@ -11,7 +11,7 @@ use ipcperf_report::Beside;
 use ipcperf_report::export::JSON;
 use ipcperf_report::presentation::{Asked, measured_for, study_tables as study_tables_of};
 use ipcperf_report::terminal::{
-    closing_words, columns, fit, notes, observed_text, probe_table, study_tables_text,
+    Note, closing_lines, columns, fit, notes, observed_text, probe_table, study_tables_text,
     survey_words, tables, unfinished, verdicts_text,
 };
 use ipcperf_study::hypothesis::judge;
@@ -33,18 +33,22 @@ pub(crate) fn whole_page(file: &Summarised) -> String {
     let results = &file.results;
     let header = &results.header;
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
-    let closing = closing_words(&header.plan, results.failures.iter());
+    let closing = closing_lines(&header.plan, results.failures.iter());
     let mut page = page(heading, file);
     for text in [verdicts(file), study_tables(file)].into_iter().flatten() {
         page += &format!("\n\n{text}");
     }
-    if closing.is_empty() { page } else { format!("{page}\n\n{}", fit(&closing, columns())) }
+    if closing.is_empty() {
+        page
+    } else {
+        format!("{page}\n\n{}", fit(&closing.join("\n"), columns()))
+    }
 }
 
 /// Returns the verdicts of the study that `file` was measured for; `None` if there is no study or it cannot be read.
 pub(super) fn verdicts(file: &Summarised) -> Option<String> {
     let study = measured_for(file)?;
-    Some(verdicts_text(&judge(&study, &file.results)))
+    Some(verdicts_text(&judge(&study, &file.results), columns()))
 }
 
 /// Returns the tables of the study that `file` was measured for; `None` if there are none.
@@ -52,7 +56,7 @@ pub(super) fn study_tables(file: &Summarised) -> Option<String> {
     let files = std::slice::from_ref(file);
     let asked = Asked::of(files, None)?;
     let tables = study_tables_of(&asked.study, files);
-    (!tables.is_empty()).then(|| study_tables_text(&tables))
+    (!tables.is_empty()).then(|| study_tables_text(&tables, columns()))
 }
 
 /// Returns the description of the machine, and of a quick survey's limitations.
@@ -72,9 +76,11 @@ pub(super) fn page(heading: String, file: &Summarised) -> String {
     let columns = columns();
     let mut parts = vec![heading, tables(summaries, beside, columns), survey_words(summaries)];
     parts.extend(unfinished(results));
-    parts.extend(notes(summaries, samples, precision));
-    parts
-        .extend([probe_table(&probe_effects(samples)), observed_text(&observed(results), columns)]);
+    parts.extend(notes(summaries, samples, precision).iter().map(Note::to_string));
+    parts.extend([
+        probe_table(&probe_effects(samples), columns),
+        observed_text(&observed(results), columns),
+    ]);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     fit(&parts.join("\n\n"), columns)
 }

@@ -23,7 +23,9 @@ pub(super) fn read_file(path: &Path, strictness: Strictness) -> Result<Summarise
 
 /// Adds what the engine knows about mechanisms to cases for which the file says nothing.
 pub(super) fn complete(results: &mut Results) {
-    results.complete_facts(|case| Some(find(&case.mechanism)?.case_facts(&case.options)));
+    results.complete_facts(|case| {
+        Some(find(&case.mechanism.as_str().into())?.case_facts(&case.options))
+    });
 }
 
 /// Reads several files. If different custom mechanisms have the same name in them, they are renamed.

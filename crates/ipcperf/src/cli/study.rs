@@ -14,14 +14,14 @@ use super::arguments::{
 use super::custom::CustomArguments;
 use super::export::check_writable;
 use super::report;
-use crate::cli::session::{Measuring, carry_out, present, print_plan, topology};
+use crate::cli::session::{Measuring, carry_out, present, print_plan, print_plan_json, topology};
 use crate::cli::stored::read_file;
 use crate::error::{Ending, Error};
 use crate::printing::{print, print_json, tell};
 use ipcperf_plan::Plan;
 use ipcperf_report::presentation::other_version;
 use ipcperf_report::terminal::{
-    studies_json, study_list, study_page, verdicts_json, verdicts_text,
+    columns, studies_json, study_list, study_page, verdicts_json, verdicts_text,
 };
 use ipcperf_study::hypothesis::{Judged, Verdict, judge};
 use ipcperf_study::{Length, Study, scaffold, schema};
@@ -39,13 +39,17 @@ pub(super) fn study(arguments: &StudyArguments) -> Result<Ending, Error> {
 }
 
 fn list(arguments: &StudyListArguments) -> Result<Ending, Error> {
-    if arguments.json { print_json(&studies_json()) } else { print(&study_list()) }
+    if arguments.json { print_json(&studies_json()) } else { print(&study_list(columns())) }
 }
 
 fn show(arguments: &StudyShowArguments) -> Result<Ending, Error> {
     let Some(study) = &arguments.study else { return print_json(&schema()) };
     let study = Study::find(study)?;
-    if arguments.toml { print(study.text.trim_end()) } else { print(&study_page(&study)) }
+    if arguments.toml {
+        print(study.text.trim_end())
+    } else {
+        print(&study_page(&study, columns()))
+    }
 }
 
 fn new(arguments: &NewArguments) -> Result<Ending, Error> {
@@ -90,13 +94,13 @@ fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
 
 fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
     let (_, _, plan) = part(&arguments.part)?;
-    print_plan(&plan, arguments.json)
+    if arguments.json { print_plan_json(&plan) } else { print_plan(&plan) }
 }
 
 /// Returns the requested part of a study, its length and its plan.
 fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
     let study = Study::find(&asked.study)?.only(&asked.only)?;
-    let length = if asked.as_published { Length::AsPublished } else { length(asked.quick) };
+    let length = asked.length();
     permit(&study, &asked.study, asked.custom)?;
     let plan = study.plan(length, &topology()?)?;
     let plan = if asked.until_decided { plan.until_decided()? } else { plan };
@@ -104,19 +108,15 @@ fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
 }
 
 /// Returns the plan of the study with the name or path `name`.
-pub(super) fn plan_of(name: &str, quick: bool, custom: CustomArguments) -> Result<Plan, Error> {
+pub(super) fn plan_of(name: &str, length: Length, custom: CustomArguments) -> Result<Plan, Error> {
     let study = Study::find(name)?;
     permit(&study, name, custom)?;
-    Ok(study.plan(length(quick), &topology()?)?)
+    Ok(study.plan(length, &topology()?)?)
 }
 
 /// Checks that the custom mechanisms of `study`, found as `name`, may be run.
 fn permit(study: &Study, name: &str, custom: CustomArguments) -> Result<(), Error> {
     custom.permit(Path::new(name), study.origin, &study.custom_mechanisms())
-}
-
-fn length(quick: bool) -> Length {
-    if quick { Length::Quick } else { Length::Full }
 }
 
 fn run(arguments: &StudyRunArguments) -> Result<Ending, Error> {
@@ -161,7 +161,7 @@ fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
     if arguments.json {
         print_json(&verdicts_json(&judged))?;
     } else {
-        print(&verdicts_text(&judged))?;
+        print(&verdicts_text(&judged, columns()))?;
     }
     if arguments.gate && !passes(&judged) { Ok(Ending::GateSaidNo) } else { Ok(Ending::Done) }
 }

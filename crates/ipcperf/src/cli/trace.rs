@@ -11,7 +11,7 @@ use crate::cli::session::{Measuring, carry_out, present, resolve};
 use crate::error::{Ending, Error};
 use crate::printing::{print_json, tell};
 use ipcperf_plan::{Enough, Grouping, Plan};
-use ipcperf_report::terminal::closing_words;
+use ipcperf_report::terminal::closing_lines;
 
 /// Instruments that are off by default in a trace: external tools that ours are compared with.
 const COMPARISONS: [&str; 2] = ["strace", "bpftrace"];
@@ -25,9 +25,9 @@ pub(super) fn trace(arguments: &RunArguments) -> Result<Ending, Error> {
         return Ok(measured.ending);
     }
     let results = &measured.file.results;
-    let closing = closing_words(&results.header.plan, results.failures.iter());
+    let closing = closing_lines(&results.header.plan, results.failures.iter());
     if !closing.is_empty() {
-        tell(&closing);
+        tell(&closing.join("\n"));
     }
     print_json(&of_last_run(results))?;
     Ok(measured.ending)

@@ -16,15 +16,16 @@ pub(crate) fn doctor_page(
     pmu: &Pmu,
     warnings: &[Warning],
     left: &[LeftBehind],
+    columns: usize,
 ) -> String {
-    let mut parts = vec![working(findings, pmu)];
+    let mut parts = vec![working(findings, pmu, columns)];
     parts.push(match ailing(findings).as_slice() {
         [] => "Nothing is missing here.".to_owned(),
-        groups => missing(groups),
+        groups => missing(groups, columns),
     });
-    parts.push(warning_section(warnings));
+    parts.push(warning_section(warnings, columns));
     if !left.is_empty() {
-        parts.push(left_table(left));
+        parts.push(left_table(left, columns));
     }
     parts.push(closing(left));
     parts.join("\n\n")
@@ -61,8 +62,8 @@ fn left_json(left: &LeftBehind) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// Formats the leftovers of killed runs, one row each.
-fn left_table(left: &[LeftBehind]) -> String {
-    let mut table = new_table();
+fn left_table(left: &[LeftBehind], columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["Left by killed runs", "what it is", "of the command", "now"]);
     for left in left {
         let command = left.owner.as_ref().map_or_else(
@@ -135,8 +136,8 @@ fn finding_json(finding: &Finding) -> Value {
     })
 }
 
-fn working(findings: &[Finding], pmu: &Pmu) -> String {
-    let mut table = new_table();
+fn working(findings: &[Finding], pmu: &Pmu, columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["Works here", ""]);
     for (subject, title) in
         [(Subject::Mechanism, "mechanisms"), (Subject::Instrument, "instruments")]
@@ -176,8 +177,8 @@ fn ailing(findings: &[Finding]) -> Vec<Group<'_>> {
     groups
 }
 
-fn missing(groups: &[Group<'_>]) -> String {
-    let mut table = new_table();
+fn missing(groups: &[Group<'_>], columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["Does not work", "because", "what would make it work"]);
     for group in groups {
         table.add_row([
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_reason_stands_once_with_all_that_it_keeps_from_working() {
-        let page = doctor_page(&examined(), &Pmu::default(), &[], &[]);
+        let page = doctor_page(&examined(), &Pmu::default(), &[], &[], 116);
         assert_eq!(page.matches("BPF is refused").count(), 1, "{page}");
         for word in ["pipe", "syscalls", "sched", "no poll here", "become root"] {
             assert!(page.contains(word), "{word} is not in\n{page}");
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn a_machine_that_has_all_is_told_so() {
         let page =
-            doctor_page(&[found(Subject::Mechanism, "pipe", None)], &Pmu::default(), &[], &[]);
+            doctor_page(&[found(Subject::Mechanism, "pipe", None)], &Pmu::default(), &[], &[], 116);
         assert!(page.contains("Nothing is missing here."), "{page}");
     }
 

@@ -23,7 +23,7 @@ use ipcperf_report::export::EXPORTERS;
 use ipcperf_report::figure::sheet;
 use ipcperf_report::html::Report;
 use ipcperf_report::presentation::Asked;
-use ipcperf_report::terminal::machine_page;
+use ipcperf_report::terminal::{columns, machine_page};
 use ipcperf_results::analysis::Summarised;
 use ipcperf_results::{Wrong, parse};
 use ipcperf_study::Study;
@@ -44,7 +44,8 @@ const CONSUMERS: &[Consumer] = &[
 fn machine(file: &Summarised) {
     let header = &file.results.header;
     let limits = header.limits.clone().unwrap_or_default();
-    drop(machine_page(&header.environment, &limits, &warnings(&header.environment)));
+    let warnings = warnings(&header.environment);
+    drop(machine_page(&header.environment, &limits, &warnings, columns()));
 }
 
 /// Exports to every format of `ipcperf export`.

@@ -12,8 +12,8 @@ use ipcperf_report::export::EXPORTERS;
 use ipcperf_report::terminal::cells::new_table;
 
 /// Returns the mechanisms as a table.
-pub(crate) fn mechanism_list() -> String {
-    let mut table = new_table();
+pub(crate) fn mechanism_list(columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["mechanism", "about", "boundaries", "options", "here"]);
     for mechanism in MECHANISMS {
         let options: Vec<String> = mechanism.options.iter().map(option_words).collect();
@@ -42,8 +42,8 @@ fn here(mechanism: &Mechanism) -> String {
 }
 
 /// Returns the workloads as a table.
-pub(crate) fn workload_list() -> String {
-    let mut table = new_table();
+pub(crate) fn workload_list(columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["workload", "about", "measures"]);
     for facts in WORKLOADS {
         table.add_row([facts.name, facts.about, facts.measures]);
@@ -52,8 +52,8 @@ pub(crate) fn workload_list() -> String {
 }
 
 /// Returns the instruments as a table. Tries each of them, which takes just under a second in total.
-pub(crate) fn instrument_list() -> String {
-    let mut table = new_table();
+pub(crate) fn instrument_list(columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["instrument", "about", "needs", "disturbs", "here"]);
     for instrument in INSTRUMENTS {
         let here = watches(instrument);
@@ -69,8 +69,8 @@ pub(crate) fn instrument_list() -> String {
 }
 
 /// Returns the instruments as a table, without trying them.
-pub(crate) fn untried_instrument_list() -> String {
-    let mut table = new_table();
+pub(crate) fn untried_instrument_list(columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["instrument", "about", "needs", "disturbs"]);
     for instrument in INSTRUMENTS {
         let disturbs = disturbs(instrument);
@@ -118,8 +118,8 @@ fn instrument_json(instrument: &Instrument) -> Value {
 }
 
 /// Returns the export formats as a table.
-pub(crate) fn exporter_list() -> String {
-    let mut table = new_table();
+pub(crate) fn exporter_list(columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["export format", "about"]);
     for exporter in EXPORTERS {
         table.add_row([exporter.name, exporter.about]);

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ipcperf_results::keys_of_roles;
+use ipcperf_model::Role;
+use ipcperf_results::keys_of_role;
 
 use super::{check, check_part};
 use ipcperf_study::hypothesis::TESTS;
@@ -43,8 +44,8 @@ fn the_page_on_writing_a_study_has_every_metric_and_factor() {
         let (name, unit, about) = (metric.name, metric.unit, metric.about);
         writeln!(table, "| `{name}` | {unit} | {better} | {about} |").unwrap();
     }
-    let of_sender: Vec<String> = keys_of_roles().filter(|key| key.starts_with("sender")).collect();
-    let of_sender = of_sender.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    let of_sender: Vec<String> = keys_of_role(Role::Sender).map(|key| format!("`{key}`")).collect();
+    let of_sender = of_sender.join(", ");
     write!(
         table,
         "\nOf one role alone: {of_sender}; the same of `receiver`, `both` and `broker`. Less is better.\n"

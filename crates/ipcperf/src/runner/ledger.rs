@@ -42,8 +42,7 @@ impl Retry {
     const fn standing(self, failure: &FailedRun) -> Standing {
         match self {
             Self::All => Standing::Due,
-            Self::Transient if failure.transient => Standing::Due,
-            Self::Transient => Standing::Settled,
+            Self::Transient => Standing::after(failure),
         }
     }
 }
@@ -60,9 +59,9 @@ pub(super) enum Standing {
 }
 
 impl Standing {
-    /// Returns the status after a failure, by whether it is `transient`.
-    pub(super) const fn of_failure(transient: bool) -> Self {
-        if transient { Self::Due } else { Self::Settled }
+    /// Returns the status after `failure`.
+    pub(super) const fn after(failure: &FailedRun) -> Self {
+        if failure.transient { Self::Due } else { Self::Settled }
     }
 }
 

@@ -243,8 +243,8 @@ impl Campaign<'_> {
     }
 
     fn note(&mut self, identity: RunIdentity, failure: Failure) -> Result<Next, Error> {
-        self.ledger.settle(&identity, Standing::of_failure(failure.transient));
         let failed = FailedRun::of(identity, failure);
+        self.ledger.settle(&failed.run, Standing::after(&failed));
         self.writer.append(vec![Line::Failure(failed.clone())])?;
         self.outcome.failures.push(failed);
         self.outcome.ending = Ending::SomeFailed;

@@ -1,12 +1,12 @@
 //! Conversion between plans and their records in the header of a results file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ipcperf_engine::mechanism::find;
 use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::{RunSpec, instrument};
+use ipcperf_model::{CustomName, RunSpec, instrument};
 use ipcperf_results::{
     CaseIdentity, CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnavailableRecord,
     UnwatchedRecord,
@@ -35,7 +35,7 @@ pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
         refused: plan.refused.iter().map(refused_record).collect(),
         unavailable: plan.unavailable.iter().map(unavailable_record).collect(),
         unwatched: plan.unwatched.iter().map(unwatched_record).collect(),
-        custom: custom_record(plan.cases.iter().map(|case| case.spec.mechanism.as_str())),
+        custom: custom_record(plan.cases.iter().filter_map(|case| case.spec.mechanism.custom())),
         libraries: plan.cases.iter().filter_map(library).collect(),
     }
 }
@@ -52,10 +52,11 @@ fn case_facts(spec: &RunSpec) -> Option<CaseFacts> {
 }
 
 /// Returns the current checksums of the files of custom `mechanisms`; `None` if there are none.
-fn custom_record<'a>(mechanisms: impl Iterator<Item = &'a str>) -> Option<CustomRecord> {
-    let names: BTreeSet<&str> = mechanisms.collect();
-    let sha256 = |name: &&str| Some(((*name).to_owned(), custom_sha256(name)?.ok()));
-    let sha256: BTreeMap<String, Option<String>> = names.iter().filter_map(sha256).collect();
+fn custom_record<'a>(mechanisms: impl Iterator<Item = &'a CustomName>) -> Option<CustomRecord> {
+    let names: BTreeMap<String, &CustomName> =
+        mechanisms.map(|name| (name.to_string(), name)).collect();
+    let sha256 = |(text, name): (String, &CustomName)| (text, custom_sha256(name).ok());
+    let sha256: BTreeMap<String, Option<String>> = names.into_iter().map(sha256).collect();
     let folder = std::env::current_dir().ok().and_then(|path| path.to_str().map(str::to_owned));
     (!sha256.is_empty()).then_some(CustomRecord { folder, sha256 })
 }
@@ -66,7 +67,7 @@ fn custom_record<'a>(mechanisms: impl Iterator<Item = &'a str>) -> Option<Custom
 /// Returns a message that names the file that has changed.
 pub(crate) fn check_custom(custom: &CustomRecord) -> Result<(), String> {
     for (name, then) in &custom.sha256 {
-        let now = custom_sha256(name).and_then(Result::ok);
+        let now = CustomName::parse(name).and_then(|name| custom_sha256(&name).ok());
         if let (Some(then), Some(now)) = (then, &now)
             && then != now
         {
@@ -179,7 +180,7 @@ mod tests {
 
     fn of(mechanism: &str, options: &[(&str, &str)]) -> CaseFacts {
         let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        find(mechanism).expect(mechanism).case_facts(&options.collect())
+        find(&mechanism.into()).expect(mechanism).case_facts(&options.collect())
     }
 
     /// Hardware limits and rankings are chosen by these facts: a wait that sleeps is compared with the cost of a

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use ipcperf_model::instrument::profile::{
-    Group, GroupShare, Row, Space, Stack, Summary, SymbolShare, lets_interrupts_in,
+    Group, GroupShare, Row, Space, Stack, StackFrame, Summary, SymbolShare, lets_interrupts_in,
 };
 use ipcperf_model::observation::Observation;
 
@@ -213,13 +213,16 @@ fn stacks(role: &str, hits: &[Hit]) -> Vec<Stack> {
     let others = stacks.split_off(stacks.len().min(STACKS));
     if !others.is_empty() {
         let samples = others.iter().map(|other| other.samples).sum();
-        stacks.push(Stack { stack: format!("{role};[{} other stacks]", others.len()), samples });
+        let symbol = &format!("[{} other stacks]", others.len());
+        let stack = Stack::text(role, [StackFrame { space: Space::User, symbol }]);
+        stacks.push(Stack { stack, samples });
     }
     stacks
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::symbolize::Origin;
     use super::*;
     use crate::profile::copy_detection::Copies;
 
@@ -302,7 +305,8 @@ mod tests {
         let functions = |number: usize| {
             let symbol = format!("f{number}");
             let object = "vmlinux".to_owned();
-            vec![Rc::new(Function { space: Space::Kernel, object, symbol, group: Group::TheRest })]
+            let (space, group) = (Space::Kernel, Group::TheRest);
+            vec![Rc::new(Function { space, object, symbol, group, origin: Origin::Symbol })]
         };
         let once = (0..STACKS + 10).map(|number| Hit { period: 1, functions: functions(number) });
         let twice = Hit { period: 1, functions: functions(3) };

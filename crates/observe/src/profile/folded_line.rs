@@ -2,46 +2,38 @@
 
 use std::rc::Rc;
 
-use ipcperf_model::instrument::profile::{IN_KERNEL, Space};
+use ipcperf_model::instrument::profile::{Stack, StackFrame};
 
-use super::symbolize::Function;
+use super::symbolize::{Function, Origin};
 
-/// Formats one stack of `functions`, innermost first. Separators within a name are replaced.
+/// Formats one stack of `functions`, innermost first.
 pub(super) fn folded_line(role: &str, functions: &[Rc<Function>]) -> String {
-    let mut line = role.to_owned();
-    let mut last = None;
-    for function in functions.iter().rev() {
-        // Consecutive kernel callers without names are identical: one entry is enough.
-        if last == Some(function) && function.symbol.starts_with('[') {
-            continue;
-        }
-        let mark = if function.space == Space::Kernel { IN_KERNEL } else { "" };
-        let name = function.symbol.replace(';', ":").replace('\n', " ");
-        line.extend([";", &name, mark]);
-        last = Some(function);
-    }
-    line
+    let mut outermost_first: Vec<&Function> = functions.iter().rev().map(Rc::as_ref).collect();
+    // Consecutive callers without names are identical: one entry is enough.
+    outermost_first.dedup_by(|function, last| function == last && last.origin != Origin::Symbol);
+    let frames = outermost_first.iter();
+    Stack::text(role, frames.map(|one| StackFrame { space: one.space, symbol: &one.symbol }))
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::instrument::profile::Group;
+    use ipcperf_model::instrument::profile::{Group, Space};
 
     use super::*;
 
-    fn function(space: Space, symbol: &str) -> Rc<Function> {
+    fn function(space: Space, symbol: &str, origin: Origin) -> Rc<Function> {
         let (object, symbol) = ("object".to_owned(), symbol.to_owned());
-        Rc::new(Function { space, object, symbol, group: Group::TheRest })
+        Rc::new(Function { space, object, symbol, group: Group::TheRest, origin })
     }
 
     #[test]
     fn a_line_begins_with_the_role_and_ends_where_the_sample_was() {
-        let unnamed = function(Space::Kernel, "[kernel]");
-        let recursive = function(Space::User, "walk");
+        let unnamed = function(Space::Kernel, "[kernel]", Origin::Location);
+        let recursive = function(Space::User, "walk", Origin::Symbol);
         let functions = [
             Rc::clone(&unnamed),
             unnamed,
-            function(Space::User, "take::<[u8; 4]>"),
+            function(Space::User, "take::<[u8; 4]>", Origin::Symbol),
             Rc::clone(&recursive),
             recursive,
         ];

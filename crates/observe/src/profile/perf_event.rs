@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::event;
 use super::sample::PARTS;
-use super::threads::{self, EVERYONE, Thread};
+use super::threads::{self, EVERYONE, Started, Thread};
 use crate::counters::{Code, Failed};
 
 /// Maximum sampling frequency; the kernel lowers it if sampling has taken too much time.
@@ -109,7 +109,7 @@ fn attributes(manner: &Manner, thread: &Thread) -> bindings::perf_event_attr {
     attributes.set_disabled(1);
     attributes.set_use_clockid(1);
     attributes.set_write_backward(1);
-    attributes.set_inherit(thread.with_those_to_come.into());
+    attributes.set_inherit((thread.started == Started::Sampled).into());
     // The clock of an idle CPU keeps running, so idle time is excluded. Arm PMUs cannot exclude it, and need not.
     let ticks_when_idle = manner.reach == Reach::Cpus && manner.code.is_clock();
     attributes.set_exclude_idle(ticks_when_idle.into());

@@ -32,12 +32,29 @@ pub(super) struct Function {
     pub(super) object: String,
     pub(super) symbol: String,
     pub(super) group: Group,
+    pub(super) origin: Origin,
+}
+
+/// Origin of the name of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Origin {
+    /// A symbol table.
+    Symbol,
+    /// None: the name is a description of the location in brackets.
+    Location,
+    /// None: the address is in no executable mapping of the process.
+    Nowhere,
 }
 
 impl Function {
+    fn new(space: Space, object: &str, symbol: &str, origin: Origin) -> Self {
+        let group = group_of(space, symbol);
+        Self { space, object: object.to_owned(), symbol: symbol.to_owned(), group, origin }
+    }
+
     /// Whether the address is in no executable mapping of the process.
     pub(super) fn is_nowhere(&self) -> bool {
-        self.symbol == UNKNOWN && self.space == Space::User
+        self.origin == Origin::Nowhere
     }
 }
 
@@ -59,12 +76,17 @@ impl Kernel {
     }
 
     fn function(&self, address: u64) -> Function {
-        let (symbol, object) = match self {
-            Self::Named(functions) => functions.at(address).unwrap_or((UNKNOWN, VMLINUX)),
-            Self::Learned(copies) if copies.contain(address) => (LEARNED_COPIES, VMLINUX),
-            Self::Learned(_) => (KERNEL, VMLINUX),
+        let description = match self {
+            Self::Named(functions) => match functions.at(address) {
+                Some((symbol, object)) => {
+                    return Function::new(Space::Kernel, object, symbol, Origin::Symbol);
+                }
+                None => UNKNOWN,
+            },
+            Self::Learned(copies) if copies.contain(address) => LEARNED_COPIES,
+            Self::Learned(_) => KERNEL,
         };
-        function(Space::Kernel, object, symbol)
+        Function::new(Space::Kernel, VMLINUX, description, Origin::Location)
     }
 }
 
@@ -106,15 +128,19 @@ impl<'a> Names<'a> {
 
     fn outside(&self, place: Option<Place<'_>>) -> Function {
         let Some(place) = place else {
-            return function(Space::User, UNKNOWN, UNKNOWN);
+            return Function::new(Space::User, UNKNOWN, UNKNOWN, Origin::Nowhere);
         };
         let path = place.object.to_string_lossy();
         let object = place.object.file_name().map_or(path, |name| name.to_string_lossy());
         let object = object.trim_end_matches(DELETED);
-        let bracketed = format!("[{}]", object.trim_matches(['[', ']']));
-        let unnamed = self.library.name(place).map_or(bracketed, str::to_owned);
-        let symbol = self.symbol(place).unwrap_or(unnamed);
-        function(Space::User, object, &symbol)
+        let named = self.symbol(place).or_else(|| self.library.name(place).map(str::to_owned));
+        match named {
+            Some(symbol) => Function::new(Space::User, object, &symbol, Origin::Symbol),
+            None => {
+                let location = format!("[{}]", object.trim_matches(['[', ']']));
+                Function::new(Space::User, object, &location, Origin::Location)
+            }
+        }
     }
 
     /// Looks up the file's own symbol table; `None` if there is no symbol, or no file.
@@ -144,11 +170,6 @@ fn file_of<'a>(object: &'a Path, program: &Path) -> &'a Path {
 fn path_of(entry: &Path) -> &[u8] {
     let entry = entry.as_os_str().as_encoded_bytes();
     entry.strip_suffix(DELETED.as_bytes()).unwrap_or(entry)
-}
-
-fn function(space: Space, object: &str, symbol: &str) -> Function {
-    let group = group_of(space, symbol);
-    Function { space, object: object.to_owned(), symbol: symbol.to_owned(), group }
 }
 
 #[cfg(test)]

@@ -14,36 +14,45 @@ pub(super) struct Thread {
     pub(super) tid: i32,
     /// CPUs that it may use. The peers have been placed before they wait at the gate.
     pub(super) cpus: Vec<i32>,
-    /// Whether threads that it starts are sampled too. That requires an event for each CPU, because inherited events
-    /// cannot share a ring across CPUs.
-    pub(super) with_those_to_come: bool,
+    /// Treatment of threads that it starts.
+    pub(super) started: Started,
+}
+
+/// Treatment of threads that a sampled thread starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Started {
+    /// They are not sampled.
+    LeftOut,
+    /// They are sampled too. That requires an event for each CPU, because inherited events cannot share a ring across
+    /// CPUs.
+    Sampled,
 }
 
 /// All threads of a CPU.
-pub(super) const EVERYONE: Thread = Thread { tid: -1, cpus: Vec::new(), with_those_to_come: false };
+pub(super) const EVERYONE: Thread = Thread { tid: -1, cpus: Vec::new(), started: Started::LeftOut };
 
 /// Returns the threads of `member`.
 pub(super) fn of(member: &Member) -> Vec<Thread> {
     if member.scope == Scope::Thread {
-        return thread(member.tid, false).into_iter().collect();
+        return thread(member.tid, Started::LeftOut).into_iter().collect();
     }
     let listed = fs::read_dir(format!("/proc/{}/task", member.pid)).into_iter().flatten().flatten();
     listed
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(|tid| thread(tid, true))
+        .filter_map(|tid| thread(tid, Started::Sampled))
         .collect()
 }
 
 /// Returns the calling thread.
 pub(super) fn calling() -> Thread {
-    Thread { tid: 0, cpus: cpus(None), with_those_to_come: false }
+    Thread { tid: 0, cpus: cpus(None), started: Started::LeftOut }
 }
 
 /// Describes a thread; `None` if it has exited.
-fn thread(tid: u32, with_those_to_come: bool) -> Option<Thread> {
+fn thread(tid: u32, started: Started) -> Option<Thread> {
     let tid = i32::try_from(tid).ok()?;
     let cpus = cpus(Some(Pid::from_raw(tid)?));
-    (!cpus.is_empty()).then_some(Thread { tid, cpus, with_those_to_come })
+    (!cpus.is_empty()).then_some(Thread { tid, cpus, started })
 }
 
 /// Returns the online CPUs on which the thread may run.
@@ -68,7 +77,7 @@ mod tests {
         assert!(of(&member(Scope::Process)).len() >= 2);
         let [alone] = &of(&member(Scope::Thread))[..] else { panic!("one thread") };
         assert_eq!(alone.cpus, calling().cpus);
-        assert!(!alone.with_those_to_come && !alone.cpus.is_empty());
+        assert!(alone.started == Started::LeftOut && !alone.cpus.is_empty());
     }
 
     #[test]

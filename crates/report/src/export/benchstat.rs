@@ -101,7 +101,8 @@ fn name(sample: &Sample, class: Option<&String>, build: Option<&str>) -> String 
         ("buffer", case.buffer_bytes.to_string()),
     ];
     words.extend(case.options.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    words.extend(case.conditions());
+    let conditions = case.conditions().into_iter();
+    words.extend(conditions.map(|one| (one.flag, one.value.to_string())));
     if case.verify {
         words.push(("verify", "yes".to_owned()));
     }

@@ -43,10 +43,10 @@ fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
     let precise = header.plan.until_ci.is_some();
     let beside = if precise { Beside::Interval } else { Beside::Spread };
     for section in sections(&file.summaries, beside) {
-        writeln!(out, "\n### {}", text(&section.heading))?;
+        writeln!(out, "\n### {}", text(&section.heading.to_string()))?;
         write_figures(&section.figures, out)?;
         if let Some(roofs) = &section.roofs {
-            writeln!(out, "\n{ROOFS}")?;
+            writeln!(out, "\n{ROOFS}:")?;
             write_figures(roofs, out)?;
         }
     }

@@ -7,6 +7,7 @@ use ipcperf_results::analysis::{CaseSummary, Summarised};
 use super::axis::Axis;
 use super::description::Statistic;
 use super::group::is_drawn;
+use super::reference::Limit;
 
 /// The names of all series of a report, in order. A series has the same style in all figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub struct Panel {
 /// A reference line, in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guide {
-    pub(super) name: &'static str,
+    pub(super) limit: Limit,
     pub(super) lines: Vec<Vec<[f64; 2]>>,
 }
 
@@ -162,13 +163,13 @@ impl Chart {
         series
     }
 
-    /// Returns the names of the guides in any panel, without duplicates.
-    pub fn guides(&self) -> Vec<&'static str> {
+    /// Returns the limits that any panel shows, without duplicates.
+    pub(super) fn limits(&self) -> Vec<Limit> {
         let all = self.panels.iter().flat_map(|panel| &panel.guides);
-        let mut names: Vec<&'static str> = all.map(|guide| guide.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+        let mut limits: Vec<Limit> = all.map(|guide| guide.limit).collect();
+        limits.sort_unstable();
+        limits.dedup();
+        limits
     }
 }
 

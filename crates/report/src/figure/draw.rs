@@ -9,7 +9,6 @@ use super::frame::{
     ABOVE, BESIDE_TICK, FAINT, FONT, Frame, GROUND, GUIDE, ROW, ROW_LETTERS, TEXT, TICK_BELOW,
     TITLE_BELOW, WIDTH, cut, height, short, width,
 };
-use super::reference::guide_dashes;
 use super::style::{MARKS, Style};
 
 /// Position of a panel: standalone in a page, or within a sheet.
@@ -60,7 +59,7 @@ pub fn panel(chart: &Chart, panel: &Panel, names: &Names, standing: Standing) ->
             (frame.caches(&panel.caches))
             @for guide in &panel.guides {
                 @for line in &guide.lines {
-                    path.guide fill="none" stroke=(GUIDE) stroke-dasharray=(guide_dashes(guide.name)) d=(frame.path(line)) {}
+                    path.guide fill="none" stroke=(GUIDE) stroke-dasharray=(guide.limit.dashes()) d=(frame.path(line)) {}
                 }
             }
             @for curve in &panel.content.curves { (frame.curve(curve)) }

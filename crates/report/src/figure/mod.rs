@@ -39,7 +39,7 @@ pub use file::write_all;
 pub use make::chart;
 pub use scale::Scale;
 
-pub use legend::entries;
+pub use legend::{Key, entries};
 pub use quantity::Quantity;
 pub use sheet::sheet;
 pub use style::{DARK, DARK_GROUND, LIGHT};

@@ -12,19 +12,41 @@ use super::description::{Description, Reference};
 use super::group::Group;
 use super::layout::Layout;
 
-const WHOLE: &str = "the limit";
-const OF_MEMORY: &str = "limit through shared memory";
-const OF_KERNEL: &str = "limit through the kernel";
-const OF_REACH: &str = "limit out of the sender's memory";
-const OF_SLEEP: &str = "limit of peers that sleep";
+/// Hardware limit that a reference line shows, in the order of the legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// Limit of peers that sleep between messages.
+    Sleep,
+    /// Limit of a transfer out of the sender's memory.
+    Reach,
+    /// Limit of a transfer through shared memory.
+    Memory,
+    /// Limit of a transfer through the kernel.
+    Kernel,
+    /// Limit of every case, on an axis of shares.
+    Whole,
+}
 
-/// Returns the SVG `stroke-dasharray` of the guide called `name`.
-pub(super) fn guide_dashes(name: &str) -> &'static str {
-    match name {
-        OF_MEMORY => "2 2",
-        OF_REACH => "5 2 1 2",
-        OF_SLEEP => "8 3",
-        _ => "5 3",
+impl Limit {
+    /// Returns the name in the legend.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "limit through the kernel",
+            Self::Reach => "limit out of the sender's memory",
+            Self::Sleep => "limit of peers that sleep",
+            Self::Memory => "limit through shared memory",
+            Self::Whole => "the limit",
+        }
+    }
+
+    /// Returns the SVG `stroke-dasharray`.
+    pub(super) const fn dashes(self) -> &'static str {
+        match self {
+            Self::Memory => "2 2",
+            Self::Reach => "5 2 1 2",
+            Self::Sleep => "8 3",
+            Self::Kernel | Self::Whole => "5 3",
+        }
     }
 }
 
@@ -44,7 +66,10 @@ pub(super) fn guides(
             (Reference::Whole, Layout::Rows) => {
                 #[allow(clippy::cast_precision_loss, reason = "rows are few")]
                 let last = content.rows.len() as f64 - 0.5;
-                guides.push(Guide { name: WHOLE, lines: vec![vec![[1.0, -0.5], [1.0, last]]] });
+                guides.push(Guide {
+                    limit: Limit::Whole,
+                    lines: vec![vec![[1.0, -0.5], [1.0, last]]],
+                });
             }
             (Reference::Caches, _) => {}
         }
@@ -54,51 +79,51 @@ pub(super) fn guides(
 
 /// Returns the hardware limit of `cases` at each size, by how the peers wait and the path of the payload.
 pub(super) fn limits_of(cases: &[&CaseSummary]) -> Vec<Guide> {
-    let mut by_way: BTreeMap<&'static str, BTreeMap<u64, f64>> = BTreeMap::new();
+    let mut by_way: BTreeMap<Limit, BTreeMap<u64, f64>> = BTreeMap::new();
     for case in cases {
-        if let Some((name, limit)) = limit(case) {
-            by_way.entry(name).or_default().entry(case.case.buffer_bytes).or_insert(limit);
+        if let Some((limit, at)) = limit(case) {
+            by_way.entry(limit).or_default().entry(case.case.buffer_bytes).or_insert(at);
         }
     }
     #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]
     let line = |limits: BTreeMap<u64, f64>| {
         vec![limits.into_iter().map(|(bytes, limit)| [bytes as f64, limit]).collect()]
     };
-    by_way.into_iter().map(|(name, limits)| Guide { name, lines: line(limits) }).collect()
+    by_way.into_iter().map(|(limit, limits)| Guide { limit, lines: line(limits) }).collect()
 }
 
 /// Returns the hardware limits if each case has a row: a stroke in each row.
 fn limits_of_rows(group: &Group, content: &Content) -> Vec<Guide> {
-    let mut by_way: BTreeMap<&'static str, Vec<Vec<[f64; 2]>>> = BTreeMap::new();
+    let mut by_way: BTreeMap<Limit, Vec<Vec<[f64; 2]>>> = BTreeMap::new();
     let cases: HashMap<String, &&CaseSummary> =
         group.cases.iter().map(|case| (case.series(), case)).collect();
     for (row, name) in content.rows.iter().enumerate() {
-        if let Some((name, limit)) = cases.get(name).and_then(|case| limit(case)) {
+        if let Some((limit, at)) = cases.get(name).and_then(|case| limit(case)) {
             #[allow(clippy::cast_precision_loss, reason = "rows are few")]
             let row = row as f64;
-            by_way.entry(name).or_default().push(vec![[limit, row - 0.3], [limit, row + 0.3]]);
+            by_way.entry(limit).or_default().push(vec![[at, row - 0.3], [at, row + 0.3]]);
         }
     }
-    by_way.into_iter().map(|(name, lines)| Guide { name, lines }).collect()
+    by_way.into_iter().map(|(limit, lines)| Guide { limit, lines }).collect()
 }
 
-/// Returns the hardware limit of a case in the unit of its metric, with its name.
+/// Returns the hardware limit of a case, and its value in the unit of the metric.
 #[allow(clippy::cast_precision_loss, reason = "a rate for a picture")]
-fn limit(case: &CaseSummary) -> Option<(&'static str, f64)> {
-    let name = match case.case.facts.as_ref()?.way {
-        _ if takes_wake_ups(&case.case) => OF_SLEEP,
+fn limit(case: &CaseSummary) -> Option<(Limit, f64)> {
+    let limit = match case.case.facts.as_ref()?.way {
+        _ if takes_wake_ups(&case.case) => Limit::Sleep,
         // Shared memory with a doorbell call is subject to the limit of the kernel.
-        PayloadWay::Kernel | PayloadWay::RungMemory => OF_KERNEL,
-        PayloadWay::Reach => OF_REACH,
-        PayloadWay::Memory => OF_MEMORY,
+        PayloadWay::Kernel | PayloadWay::RungMemory => Limit::Kernel,
+        PayloadWay::Reach => Limit::Reach,
+        PayloadWay::Memory => Limit::Memory,
         PayloadWay::Nowhere => return None,
     };
     let least_ns = case.roof.as_ref()?.least_ns;
-    let limit = match case.case.workload {
+    let at = match case.case.workload {
         Kind::RoundTrip | Kind::RequestReply => least_ns,
         Kind::Stream => case.case.buffer_bytes as f64 * 1e9 / least_ns,
     };
-    Some((name, limit))
+    Some((limit, at))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "buffer sizes on an axis")]
@@ -107,7 +132,7 @@ fn whole(group: &Group) -> Option<Guide> {
     let (least, most) =
         (sizes().fold(f64::INFINITY, f64::min), sizes().fold(f64::NEG_INFINITY, f64::max));
     let line = vec![[least, 1.0], [most, 1.0]];
-    (least <= most).then(|| Guide { name: WHOLE, lines: vec![line] })
+    (least <= most).then(|| Guide { limit: Limit::Whole, lines: vec![line] })
 }
 
 /// Returns the caches of the machine within the horizontal axis, if the description asks for them.

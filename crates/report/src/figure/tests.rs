@@ -8,6 +8,7 @@ use ipcperf_results::testing::{sample, summarised};
 
 use super::chart::Panel;
 use super::description::Description;
+use super::reference::Limit;
 use super::sheet::sheet;
 use super::*;
 
@@ -83,7 +84,8 @@ fn points_say_mechanism_size_median_middle_half_and_n() {
     let words = words(&chart.panels[0]);
     assert_eq!(words.len(), 6, "null is in no figure: {words:?}");
     assert_eq!(words[0], "pipe, 64 B: 308 kB/s (middle half 303 kB/s to 312 kB/s, n = 7)");
-    assert_eq!(chart.guides(), ["limit through shared memory", "limit through the kernel"]);
+    let limits: Vec<&str> = chart.limits().into_iter().map(Limit::name).collect();
+    assert_eq!(limits, ["limit through shared memory", "limit through the kernel"]);
     assert_eq!(chart.panels[0].caches, [(32_768.0, "L1d")]);
     assert!(chart.notes.iter().any(|note| note.contains("n = 7")), "{:?}", chart.notes);
 }

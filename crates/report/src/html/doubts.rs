@@ -6,7 +6,7 @@ use ipcperf_results::{Sample, SetAside};
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::terminal::{closing_words, notes, set_aside_in_words, unfinished};
+use crate::terminal::{Note, closing_lines, notes, set_aside_in_words, unfinished};
 
 pub(super) fn section(files: &[Summarised]) -> Markup {
     html! {
@@ -21,24 +21,21 @@ fn of_file(file: &Summarised) -> Markup {
     let results = &file.results;
     let plan = &results.header.plan;
     let seen = notes(&file.summaries, &results.samples, plan.until_ci);
-    let notes: Vec<String> = unfinished(results).into_iter().chain(seen).collect();
-    let closing = closing_words(plan, results.failures.iter());
+    let notes: Vec<Note> = unfinished(results).map(Note::from).into_iter().chain(seen).collect();
+    let closing = closing_lines(plan, results.failures.iter());
     html! {
         @if notes.is_empty() { p { "Nothing out of the ordinary was seen." } }
         @for note in &notes { (paragraph(note)) }
-        @if !closing.is_empty() { ul { @for line in closing.lines() { li { (line) } } } }
+        @if !closing.is_empty() { ul { @for line in &closing { li { (line) } } } }
         (set_aside(&results.samples))
     }
 }
 
-/// Shows a note: its first line, and the list below it, if there is one.
-fn paragraph(note: &str) -> Markup {
-    let mut lines = note.lines();
-    let first = lines.next().unwrap_or_default();
-    let rest: Vec<&str> = lines.map(str::trim).collect();
+/// Shows a note: its sentence, and its cases below, if it lists any.
+fn paragraph(Note { text, cases }: &Note) -> Markup {
     html! {
-        @if rest.is_empty() { p { (first) } } @else {
-            details { summary { (first) " (" (rest.len()) ")" } ul { @for line in &rest { li { (line) } } } }
+        @if cases.is_empty() { p { (text) } } @else {
+            details { summary { (text) " (" (cases.len()) ")" } ul { @for case in cases { li { (case) } } } }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::figure::{Chart, Names, Standing, entries, marks, panel};
+use crate::figure::{Chart, Key, Names, Standing, entries, marks, panel};
 
 pub(super) fn section(charts: &[Chart], names: &Names) -> Markup {
     html! {
@@ -42,14 +42,14 @@ fn legend(chart: &Chart, names: &Names) -> Markup {
     html! {
         div.legend {
             @for entry in entries(chart, names) {
-                @match entry.series {
-                    Some(number) => {
+                @match entry.key {
+                    Key::Series(number) => {
                         label {
                             input type="checkbox" data-series=(number) checked;
                             (entry.swatch(0.0, 0.0)) span { (entry.name) }
                         }
                     }
-                    None => span.guide-name { (entry.swatch(0.0, 0.0)) span { (entry.name) } }
+                    Key::Guide(_) => span.guide-name { (entry.swatch(0.0, 0.0)) span { (entry.name) } }
                 }
             }
         }

@@ -33,9 +33,9 @@ fn of_file(file: &Summarised) -> Markup {
     let refusals = refusals(&file.summaries);
     html! {
         @for section in sections(&file.summaries, beside) {
-            (table(&section.heading, &section.figures))
+            (table(&section.heading.to_string(), &section.figures))
             @if let Some(roofs) = &section.roofs {
-                details { summary { (ROOFS.trim_end_matches(':')) } (table(ROOFS, roofs)) }
+                details { summary { (ROOFS) } (table(&format!("{ROOFS}:"), roofs)) }
             }
         }
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }

@@ -6,7 +6,7 @@ use ipcperf_model::size::parse as parse_size;
 use ipcperf_results::Sample;
 use ipcperf_results::analysis::Spread;
 use ipcperf_study::hypothesis::{Line, Point};
-use ipcperf_study::{Better, Metric};
+use ipcperf_study::{Better, Metric, is_size};
 
 use crate::figure::{Quantity, Scale, Trace, Traced};
 
@@ -36,9 +36,7 @@ pub(super) fn axis_over(over: &str, lines: &[Line<'_>]) -> Quantity {
     }
     match over {
         "buffer" => Quantity::BufferBytes,
-        over if points().any(|point| point.label.ends_with('B')) => {
-            Quantity::studied(over, "bytes", Scale::Binary)
-        }
+        over if is_size(over) => Quantity::studied(over, "bytes", Scale::Binary),
         over => Quantity::studied(over, "", Scale::Decimal),
     }
 }

@@ -3,8 +3,6 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 use ipcperf_results::analysis::CaseSummary;
 
-use super::width::columns;
-
 /// A single line below the header, for terminals, logs and mails.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -38,11 +36,11 @@ pub(super) fn bounded(mut text: String) -> String {
     text
 }
 
-/// Creates an empty table in the common style.
-pub fn new_table() -> Table {
+/// Creates an empty table in the common style, at most `columns` wide.
+pub fn new_table(columns: usize) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(columns()).unwrap_or(u16::MAX));
+    table.set_width(u16::try_from(columns).unwrap_or(u16::MAX));
     table
 }
 

@@ -91,7 +91,7 @@ impl Grid {
     pub fn tables(&self, columns: usize) -> Vec<Table> {
         let name_width = self.name_width(columns);
         let parts = self.parts(columns, name_width).into_iter();
-        parts.map(|part| self.table(part, name_width)).collect()
+        parts.map(|part| self.table(part, name_width, columns)).collect()
     }
 
     /// Returns the width of the row names: their natural width, or less if the widest value would not fit next to them.
@@ -143,8 +143,8 @@ impl Grid {
         parts
     }
 
-    fn table(&self, part: Range<usize>, name_width: usize) -> Table {
-        let mut table = new_table();
+    fn table(&self, part: Range<usize>, name_width: usize, columns: usize) -> Table {
+        let mut table = new_table(columns);
         // All widths are already determined.
         table.set_content_arrangement(ContentArrangement::Disabled);
         let figures = part.len();

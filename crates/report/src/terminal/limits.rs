@@ -7,8 +7,8 @@ use ipcperf_model::units;
 use super::cells::{align_with_topics, new_table};
 
 /// Formats the hardware limits, and reasons for those that could not be measured.
-pub(crate) fn limits_table(limits: &Limits) -> String {
-    let mut table = new_table();
+pub(crate) fn limits_table(limits: &Limits, columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["Limits", ""]);
     for (name, figure) in limit_rows(limits) {
         table.add_row([name, figure]);
@@ -59,6 +59,6 @@ mod tests {
             missing: vec!["copy, cold: too little memory".to_owned()],
             ..Limits::default()
         };
-        insta::assert_snapshot!(limits_table(&limits));
+        insta::assert_snapshot!(limits_table(&limits, 116));
     }
 }

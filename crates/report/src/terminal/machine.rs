@@ -30,12 +30,19 @@ const BYTES: &str = "_bytes";
 const NOT_AFFECTED: &str = ": Not affected";
 
 /// Formats the machine: its properties by topic, the hardware limits, and warnings about measurements.
-pub fn machine_page(environment: &Environment, limits: &Limits, warnings: &[Warning]) -> String {
+/// The page is at most `columns` wide.
+pub fn machine_page(
+    environment: &Environment,
+    limits: &Limits,
+    warnings: &[Warning],
+    columns: usize,
+) -> String {
     let sections = environment.sections();
-    let mut parts: Vec<String> = sections.iter().filter_map(section).collect();
-    parts.extend(unknown(&sections));
-    parts.push(limits_table(limits));
-    parts.push(warning_section(warnings));
+    let topics = sections.iter().filter_map(|topic| section(topic, columns));
+    let mut parts: Vec<String> = topics.collect();
+    parts.extend(unknown(&sections, columns));
+    parts.push(limits_table(limits, columns));
+    parts.push(warning_section(warnings, columns));
     parts.join("\n\n")
 }
 
@@ -74,8 +81,8 @@ impl<'a> InWords<'a> {
 }
 
 /// Formats the known properties of a topic. `None` if there are none.
-fn section(section: &Section) -> Option<String> {
-    let mut table = new_table();
+fn section(section: &Section, columns: usize) -> Option<String> {
+    let mut table = new_table(columns);
     table.set_header([section.title, ""]);
     for (name, words) in facts(section) {
         table.add_row([name, bounded(words)]);
@@ -92,21 +99,21 @@ pub fn facts(section: &Section) -> Vec<(String, String)> {
 }
 
 /// Lists the unknown properties together. Blanks between the values would only distract.
-fn unknown(sections: &[Section]) -> Option<String> {
+fn unknown(sections: &[Section], columns: usize) -> Option<String> {
     let fields = sections.iter().flat_map(|section| &section.fields);
     let keys = fields.filter(|(_, value)| value.is_null()).map(|(key, _)| name(key));
     let keys: Vec<String> = keys.collect();
-    let mut table = new_table();
+    let mut table = new_table(columns);
     table.add_row([format!("Not known here: {}.", keys.join(", "))]);
     (!keys.is_empty()).then(|| table.to_string())
 }
 
 /// Formats the warnings as a section of the page.
-pub fn warning_section(warnings: &[Warning]) -> String {
+pub fn warning_section(warnings: &[Warning], columns: usize) -> String {
     if warnings.is_empty() {
         return "No warnings: nothing is known that bears on measurements.".to_owned();
     }
-    let mut table = new_table();
+    let mut table = new_table(columns);
     table.set_header(["Warnings", ""]);
     for warning in warnings {
         let words = format!("{warning}\nremedy: {}", warning.remedy());
@@ -208,7 +215,7 @@ mod tests {
     #[test]
     fn a_planted_machine_is_shown_with_its_units_and_warnings() {
         let environment = planted();
-        let page = machine_page(&environment, &Limits::default(), &warnings(&environment));
+        let page = machine_page(&environment, &Limits::default(), &warnings(&environment), 116);
         insta::assert_snapshot!(page);
     }
 
@@ -223,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said_together_and_nowhere_else() {
-        let page = machine_page(&planted(), &Limits::default(), &[]);
+        let page = machine_page(&planted(), &Limits::default(), &[], 116);
         let lines: Vec<&str> = page.lines().filter(|line| line.contains("energy pref")).collect();
         assert_eq!(lines.len(), 1, "{page}");
         assert!(page.contains("Not known here: "), "{page}");

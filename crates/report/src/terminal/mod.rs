@@ -20,7 +20,7 @@ pub use limits::limit_rows;
 pub use machine::{
     facts, machine_json, machine_page, warning_line, warning_section, warnings_json,
 };
-pub use notes::{not_ranked, notes, set_aside_in_words, unfinished};
+pub use notes::{Note, not_ranked, notes, set_aside_in_words, unfinished};
 pub use pictures::{amount_text, value_text};
 pub use plan::plan_table;
 pub use studies::{studies_json, study_list, study_page};
@@ -29,4 +29,4 @@ pub use table::{ROOFS, refusals, sections, tables};
 pub use verdicts::{estimate, verdicts_json, verdicts_text};
 pub use watched::{interval_words, observed_text, probe_table};
 pub use width::{columns, fit};
-pub use words::{closing_words, compared_in_words, survey_words};
+pub use words::{closing_lines, compared_in_words, survey_words};

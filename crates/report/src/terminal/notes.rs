@@ -1,6 +1,7 @@
 //! Notes on data quality: excluded runs, observations about the machine, and medians that are not precise enough.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 
 use ipcperf_model::parallel::map;
 use ipcperf_model::printable::printable_line;
@@ -13,21 +14,43 @@ use super::table::SEVERAL_MODES;
 use super::words::why_left_out;
 use crate::wording::SELDOM;
 
-/// Maximum number of lines of one kind. More are only counted.
+/// Maximum number of cases that a note lists. More are only counted.
 const LISTED: usize = 8;
 
 /// Heading of the cases that are left out of rankings.
 const NOT_RANKED: &str = "Left out of rankings, as fewer than half of their repetitions count:";
 
-/// Returns all notes on `samples` and their `summaries`, one paragraph each.
+/// A note on data quality: a sentence, and the cases that it applies to, if it lists them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Sentence, which ends in a colon if cases follow.
+    pub text: String,
+    /// Cases, each with its value.
+    pub cases: Vec<String>,
+}
+
+impl From<String> for Note {
+    fn from(text: String) -> Self {
+        Self { text, cases: Vec::new() }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        self.cases.iter().try_for_each(|case| write!(f, "\n  {case}"))
+    }
+}
+
+/// Returns all notes on `samples` and their `summaries`.
 pub fn notes(
     summaries: &[CaseSummary],
     samples: &[Sample],
     precision: Option<Precision>,
-) -> Vec<String> {
-    let mut notes: Vec<String> = disturbances(samples).into_iter().collect();
+) -> Vec<Note> {
+    let mut notes: Vec<Note> = disturbances(samples).into_iter().map(Note::from).collect();
     notes.extend(listed(NOT_RANKED, not_ranked(summaries)));
-    notes.extend(classes(samples));
+    notes.extend(classes(samples).map(Note::from));
     notes.extend(trip_modes(summaries));
     notes.extend(listed("Not steady over the repetitions:", drifts(samples)));
     notes.extend(precision.into_iter().flat_map(|precision| known(summaries, &precision)));
@@ -141,25 +164,25 @@ fn classes(samples: &[Sample]) -> Option<String> {
 }
 
 /// Lists the modes of every case that is marked as having several, so that no case is shown with its median alone.
-fn trip_modes(summaries: &[CaseSummary]) -> Option<String> {
+fn trip_modes(summaries: &[CaseSummary]) -> Option<Note> {
     let mode =
         |mode: &Mode| format!("{} at {}", units::percent(mode.share), units::time(mode.median));
     let several = summaries.iter().filter(|case| !case.round_trip_modes.is_empty());
-    let lines: Vec<String> = several
+    let cases: Vec<String> = several
         .map(|case| {
             let modes: Vec<String> = case.round_trip_modes.iter().map(mode).collect();
-            format!("  {}: {}", name(case), modes.join(", "))
+            format!("{}: {}", name(case), modes.join(", "))
         })
         .collect();
-    let heading = format!("{} Single round trips have several modes:", SEVERAL_MODES.trim_start());
-    (!lines.is_empty()).then(|| format!("{heading}\n{}", lines.join("\n")))
+    let text = format!("{SEVERAL_MODES} Single round trips have several modes:");
+    (!cases.is_empty()).then_some(Note { text, cases })
 }
 
 /// Lists the cases that are left out of rankings, each with the reason.
 pub fn not_ranked(summaries: &[CaseSummary]) -> Vec<String> {
     let is_ranked = |case: &&CaseSummary| case.refused.is_none() && !case.case.moves_nothing();
     let left_out = summaries.iter().filter(is_ranked).filter(|case| case.is_mostly_missing());
-    left_out.map(|case| format!("  {}: {}", name(case), why_left_out(&LeftOut::of(case)))).collect()
+    left_out.map(|case| format!("{}: {}", name(case), why_left_out(&LeftOut::of(case)))).collect()
 }
 
 /// Returns the name of a case with its CPU distance class, if there is one.
@@ -188,13 +211,13 @@ fn drift(case: &str, figures: &[f64]) -> Option<String> {
         Steadiness::Drifting { change, .. } => {
             let (sign, size) = if change < 0.0 { ("-", -change) } else { ("+", change) };
             let case = printable_line(case);
-            Some(format!("  {case}: {sign}{} from first to last", units::percent(size)))
+            Some(format!("{case}: {sign}{} from first to last", units::percent(size)))
         }
     }
 }
 
 /// Returns a note on how many medians reached the requested precision, and on those that did not.
-fn known(summaries: &[CaseSummary], precision: &Precision) -> Vec<String> {
+fn known(summaries: &[CaseSummary], precision: &Precision) -> Vec<Note> {
     let wanted = units::percent(precision.half_width);
     let half_width = |case: &CaseSummary| {
         let (median, [low, high]) = (case.main()?.spread().median, case.median_interval?);
@@ -205,26 +228,27 @@ fn known(summaries: &[CaseSummary], precision: &Precision) -> Vec<String> {
         .iter()
         .filter_map(|case| match half_width(case) {
             Some((true, _)) => None,
-            Some((false, half)) => Some(format!("  {}: {} only", name(case), units::percent(half))),
-            None => Some(format!("  {}: not known", name(case))),
+            Some((false, half)) => Some(format!("{}: {} only", name(case), units::percent(half))),
+            None => Some(format!("{}: not known", name(case))),
         })
         .collect();
     let met = all.len() - unmet.len();
-    let mut notes = vec![format!("{met} of {} medians are known to {wanted}.", all.len())];
+    let text = format!("{met} of {} medians are known to {wanted}.", all.len());
+    let mut notes = vec![Note::from(text)];
     notes.extend(listed("Stopped before that, at the cap on repetitions or time:", unmet));
     notes
 }
 
-/// Returns a heading with the lines below it, if there are any.
-fn listed(heading: &str, mut lines: Vec<String>) -> Option<String> {
-    if lines.is_empty() {
+/// Returns a note with the given cases, if there are any.
+fn listed(heading: &str, mut cases: Vec<String>) -> Option<Note> {
+    if cases.is_empty() {
         return None;
     }
-    if lines.len() > LISTED {
-        let more = lines.split_off(LISTED).len();
-        lines.push(format!("  ... and {more} more (--json has all)"));
+    if cases.len() > LISTED {
+        let more = cases.split_off(LISTED).len();
+        cases.push(format!("... and {more} more (--json has all)"));
     }
-    Some(format!("{heading}\n{}", lines.join("\n")))
+    Some(Note { text: heading.to_owned(), cases })
 }
 
 #[cfg(test)]
@@ -242,7 +266,8 @@ mod tests {
                 cases.push(sample.run.case.case_id.clone());
             }
         }
-        notes(&summarise(&cases, &[], samples, &[], None), samples, precision).join("\n\n")
+        let notes = notes(&summarise(&cases, &[], samples, &[], None), samples, precision);
+        notes.iter().map(Note::to_string).collect::<Vec<_>>().join("\n\n")
     }
 
     fn quiet(block: u32) -> Sample {

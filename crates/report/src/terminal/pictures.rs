@@ -15,7 +15,7 @@ const LABEL: usize = 14;
 /// Formats `picture` within `columns` characters.
 pub(crate) fn picture_text(picture: &Picture, columns: usize) -> String {
     match picture {
-        Picture::Table(table) => table_text(table),
+        Picture::Table(table) => table_text(table, columns),
         Picture::Quantised(quantised) => quantised_text(quantised),
         Picture::Timeline(timeline) => timeline_text(timeline, columns),
     }
@@ -43,8 +43,8 @@ pub fn amount_text(kind: &Value, amount: u64) -> String {
     })
 }
 
-fn table_text(table: &Table) -> String {
-    let mut grid = new_table();
+fn table_text(table: &Table, columns: usize) -> String {
+    let mut grid = new_table(columns);
     grid.set_header(&table.headings);
     for row in &table.rows {
         grid.add_row(row.iter().map(value_text));

@@ -10,9 +10,9 @@ use super::watched::cells_left_out;
 /// Maximum number of cases listed. More are only counted.
 const LISTED: usize = 400;
 
-/// Formats the plan as a table with closing lines.
-pub fn plan_table(plan: &Plan) -> String {
-    let mut table = new_table();
+/// Formats the plan as a table, at most `columns` wide, with closing lines.
+pub fn plan_table(plan: &Plan, columns: usize) -> String {
+    let mut table = new_table(columns);
     let is_watched = plan.cases.iter().any(|case| !case.watched.by.is_empty());
     let mut header = vec!["mechanism", "workload", "mode", "placement", "CPUs", "buffer", "total"];
     header.extend(is_watched.then_some("watched by"));

@@ -4,11 +4,11 @@ use ipcperf_study::{Matrix, STUDIES, Study};
 use serde_json::{Value, json};
 
 use super::cells::new_table;
-use super::width::{columns, fit};
+use super::width::fit;
 
 /// Lists the bundled studies.
-pub fn study_list() -> String {
-    let mut table = new_table();
+pub fn study_list(columns: usize) -> String {
+    let mut table = new_table(columns);
     table.set_header(["study", "asks", "claims"]);
     for study in all() {
         table.add_row([study.name, study.question, study.hypotheses.len().to_string()]);
@@ -33,7 +33,7 @@ pub fn studies_json() -> Value {
 }
 
 /// Describes one study: its question, matrices and claims.
-pub fn study_page(study: &Study) -> String {
+pub fn study_page(study: &Study, columns: usize) -> String {
     let mut lines = vec![format!("{}: {}", study.name, study.title), study.question.clone()];
     lines.extend(study.top.text("source").map(|source| format!("After: {source}")));
     lines.push("\nMeasures:".to_owned());
@@ -50,5 +50,5 @@ pub fn study_page(study: &Study) -> String {
         "\nIts cases, and how long they take: ipcperf study plan {name}\nMeasure and judge: ipcperf study run \
          {name}\nIts file, to begin one of your own with: ipcperf study show --toml {name}"
     ));
-    fit(&lines.join("\n"), columns())
+    fit(&lines.join("\n"), columns)
 }

@@ -13,22 +13,22 @@ use textwrap::core::display_width;
 
 use super::cells::Row;
 use super::grid::Figures;
-use crate::wording::{Beside, Heading, figure_text, headings};
+use crate::wording::{Beside, Heading, TableHeading, figure_text, headings};
 
 /// Mark after values of round trips that have several modes, which the notes list.
-pub(super) const SEVERAL_MODES: &str = " †";
+pub(super) const SEVERAL_MODES: &str = "†";
 
 /// The results under one heading.
 #[derive(Clone, Debug)]
 pub struct Section {
-    pub heading: String,
+    pub heading: TableHeading,
     pub figures: Figures,
     /// Shares of the hardware limits. `None` if no limit is known.
     pub roofs: Option<Figures>,
 }
 
 /// Heading of the second grid of a section.
-pub const ROOFS: &str = "As a share of the limit of this machine that bounds it:";
+pub const ROOFS: &str = "As a share of the limit of this machine that bounds it";
 
 /// Formats all tables of `summaries`, at most `columns` wide, with the refused cases below.
 pub fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> String {
@@ -66,7 +66,7 @@ fn section(heading: &Heading, rows: &[Row], measured: &HashSet<&str>, beside: Be
     });
     let bounded: Vec<&Row> = rows.iter().copied().filter(|row| row.case.roof.is_some()).collect();
     Section {
-        heading: heading.text(&repetitions(&rows), beside),
+        heading: heading.of_table(&repetitions(&rows), beside),
         figures: Figures::of(&rows, |case| cell(case, beside)),
         roofs: (!bounded.is_empty()).then(|| Figures::of(&bounded, roof)),
     }
@@ -74,15 +74,13 @@ fn section(heading: &Heading, rows: &[Row], measured: &HashSet<&str>, beside: Be
 
 impl Section {
     fn text(&self, columns: usize) -> String {
-        let mut parts = vec![self.heading.clone()];
-        if display_width(&self.heading) > columns {
-            // The description of the values goes on the next line.
-            parts[0] = self.heading.replacen("; ", ";\n  ", 1);
-        }
+        let heading = self.heading.to_string();
+        let fits = display_width(&heading) <= columns;
+        let mut parts = vec![if fits { heading } else { self.heading.on_two_lines() }];
         let grid = |figures: &Figures| figures.arranged(columns).tables(columns);
         parts.extend(grid(&self.figures).iter().map(Table::to_string));
         if let Some(roofs) = &self.roofs {
-            parts.push(ROOFS.to_owned());
+            parts.push(format!("{ROOFS}:"));
             parts.extend(grid(roofs).iter().map(Table::to_string));
         }
         parts.join("\n")
@@ -119,7 +117,7 @@ fn cell(case: &CaseSummary, beside: Beside) -> String {
         several_modes(&figure, &case.modes)
     };
     if !case.round_trip_modes.is_empty() {
-        text += SEVERAL_MODES;
+        text += &format!(" {SEVERAL_MODES}");
     }
     if let Some(lost) = case.lost_share.filter(|lost| lost.median > 0.0) {
         text += &format!("\n{} lost", units::percent(lost.median));

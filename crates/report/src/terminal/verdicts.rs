@@ -4,15 +4,15 @@ use ipcperf_study::hypothesis::{Estimate, Found, Judged, Part};
 use serde_json::{Value, json};
 
 use super::cells::new_table;
-use super::width::{columns, fit};
+use super::width::fit;
 use crate::wording::{amount, p_value};
 
 /// Maximum number of parts listed. More are only counted.
 const LISTED: usize = 60;
 
 /// Formats each claim with its verdict and evidence.
-pub fn verdicts_text(judged: &[Judged<'_>]) -> String {
-    judged.iter().map(one).collect::<Vec<_>>().join("\n\n")
+pub fn verdicts_text(judged: &[Judged<'_>], columns: usize) -> String {
+    judged.iter().map(|claim| one(claim, columns)).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Formats the same as JSON.
@@ -31,27 +31,27 @@ pub fn verdicts_json(judged: &[Judged<'_>]) -> Value {
     judged.iter().map(entry).collect()
 }
 
-fn one(judged: &Judged<'_>) -> String {
+fn one(judged: &Judged<'_>, columns: usize) -> String {
     let claim = judged.claim;
     let verdict = judged.found.words();
-    let head = fit(&format!("{}: {}\n  {verdict}", claim.id, claim.claim), columns());
+    let head = fit(&format!("{}: {}\n  {verdict}", claim.id, claim.claim), columns);
     let mut parts = vec![head];
     if let Some(beside) = &judged.beside {
         parts.push(format!("  as the document judged: {}", beside.verdict.words()));
     }
     let at_look = judged.at_look.as_ref().and_then(|at| at.words(&judged.found.verdict));
-    parts.extend(at_look.map(|words| fit(&format!("  {words}"), columns())));
+    parts.extend(at_look.map(|words| fit(&format!("  {words}"), columns)));
     parts.extend(claim.published().map(|found| format!("  published: {found}")));
-    parts.extend(evidence(&judged.found));
-    parts.extend(judged.found.told.iter().map(|told| fit(&format!("  {told}"), columns())));
+    parts.extend(evidence(&judged.found, columns));
+    parts.extend(judged.found.told.iter().map(|told| fit(&format!("  {told}"), columns)));
     parts.join("\n")
 }
 
-fn evidence(found: &Found) -> Option<String> {
+fn evidence(found: &Found, columns: usize) -> Option<String> {
     if found.parts.is_empty() {
         return None;
     }
-    let mut table = new_table();
+    let mut table = new_table(columns);
     table.set_header(["", "verdict", "n", "medians", "effect (95 % interval)", "p", "corrected"]);
     for part in found.parts.iter().take(LISTED) {
         table.add_row(row(part));

@@ -10,11 +10,11 @@ use super::pictures::picture_text;
 const MOST_SHOWN: usize = 12;
 
 /// Formats the effect of instrumentation on cases as a table. Empty if there were no instrumented runs.
-pub fn probe_table(effects: &[ProbeEffect]) -> String {
+pub fn probe_table(effects: &[ProbeEffect], columns: usize) -> String {
     if effects.is_empty() {
         return String::new();
     }
-    let mut table = new_table();
+    let mut table = new_table(columns);
     table.set_header([
         "case",
         "watched by",

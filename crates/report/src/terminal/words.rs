@@ -218,10 +218,10 @@ fn harness(summaries: &[CaseSummary]) -> Option<String> {
 }
 
 /// Lists what did not run or failed, one line each.
-pub fn closing_words<'a>(
+pub fn closing_lines<'a>(
     plan: &PlanRecord,
     failures: impl Iterator<Item = &'a FailedRun>,
-) -> String {
+) -> Vec<String> {
     let absent = plan.unavailable.iter().map(|absent| {
         format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     });
@@ -236,7 +236,7 @@ pub fn closing_words<'a>(
     });
     let unwatched = plan.unwatched.iter().map(unwatched_line);
     let lines = absent.chain(unwatched).chain(failed);
-    lines.map(|line| printable_line(&line).into_owned()).collect::<Vec<_>>().join("\n")
+    lines.map(|line| printable_line(&line).into_owned()).collect()
 }
 
 #[cfg(test)]

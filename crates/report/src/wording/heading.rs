@@ -1,9 +1,11 @@
 //! Grouping of cases into tables, and the headings of these.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::workload::Kind;
+use ipcperf_model::{Condition, ConditionValue};
 use ipcperf_results::analysis::CaseSummary;
 
 /// Minimum share of the runs for a CPU distance class to get tables. Those of a rarer class would be nearly empty;
@@ -20,7 +22,7 @@ pub(crate) struct Heading {
     /// CPU distance class.
     class: Option<String>,
     /// Other requested conditions that differ from the defaults.
-    conditions: Vec<(&'static str, String)>,
+    conditions: Vec<Condition>,
 }
 
 impl Heading {
@@ -95,12 +97,6 @@ impl Heading {
         in_words(&self.conditions)
     }
 
-    /// Describes the content of a table, for its heading.
-    pub(crate) fn about(&self, beside: Beside) -> String {
-        let (what, place) = (self.what(), self.place());
-        format!("{what}, {place}; {}", beside.in_words())
-    }
-
     const fn what(&self) -> &'static str {
         match self.workload {
             Kind::Stream => "Stream: bandwidth",
@@ -109,18 +105,43 @@ impl Heading {
         }
     }
 
-    /// Returns the heading on one line.
-    pub(crate) fn text(&self, repetitions: &str, beside: Beside) -> String {
-        format!("{}, n = {repetitions}", self.about(beside))
+    /// Returns the heading of a table.
+    pub(crate) fn of_table(&self, repetitions: &str, beside: Beside) -> TableHeading {
+        TableHeading {
+            cases: format!("{}, {}", self.what(), self.place()),
+            values: format!("{}, n = {repetitions}", beside.in_words()),
+        }
+    }
+}
+
+/// Heading of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableHeading {
+    /// Description of the metric and the cases.
+    cases: String,
+    /// Description of the values in the cells.
+    values: String,
+}
+
+impl TableHeading {
+    /// Returns the heading on two lines.
+    pub(crate) fn on_two_lines(&self) -> String {
+        format!("{};\n  {}", self.cases, self.values)
+    }
+}
+
+impl fmt::Display for TableHeading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cases, self.values)
     }
 }
 
 /// Formats conditions that differ from the defaults: `, kernel buffer match, touch both`.
-pub(crate) fn in_words(conditions: &[(&str, String)]) -> String {
-    let words = conditions.iter().map(|(flag, value)| {
-        let value = match value.parse() {
-            Ok(bytes) => Bytes(bytes).to_string(),
-            Err(_) => value.clone(),
+pub(crate) fn in_words(conditions: &[Condition]) -> String {
+    let words = conditions.iter().map(|Condition { flag, value }| {
+        let value = match value {
+            ConditionValue::Bytes(bytes) => Bytes(*bytes).to_string(),
+            ConditionValue::Word(word) => word.clone(),
         };
         format!(", {} {value}", flag.replace('-', " "))
     });

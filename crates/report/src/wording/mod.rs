@@ -6,4 +6,4 @@ mod heading;
 
 pub(crate) use amounts::{amount, p_value};
 pub use heading::Beside;
-pub(crate) use heading::{Heading, SELDOM, by_heading, headings, in_words};
+pub(crate) use heading::{Heading, SELDOM, TableHeading, by_heading, headings, in_words};

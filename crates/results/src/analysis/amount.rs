@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ipcperf_model::Condition;
 use ipcperf_model::case_id::NamedAmount;
 use ipcperf_model::size::Bytes;
 
@@ -10,7 +11,7 @@ use super::CaseSummary;
 use crate::CaseIdentity;
 
 /// Key of one line of a table or a figure: everything about a case except its size and its amount.
-type Line = (String, String, Vec<(&'static str, String)>);
+type Line = (String, String, Vec<Condition>);
 
 /// Sets the text of the amount in each of `summaries` whose line has several amounts at one size.
 pub(super) fn tell(summaries: &mut [CaseSummary]) {

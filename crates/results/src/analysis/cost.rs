@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use ipcperf_model::Role;
 use ipcperf_model::workload::Kind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Spread;
-use crate::Sample;
+use crate::{Sample, role_key};
 
-/// Suffix of the keys with the CPU time of a role.
-const CPU_TIME: &str = "_cpu_ns";
+/// Key of the CPU time of a role.
+const CPU_TIME: &str = "cpu_ns";
 
 /// CPU time of one role: user and system time together, as counted by the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -23,14 +24,13 @@ pub struct RoleCost {
 
 /// Returns the CPU time over the `samples` of one case, by role.
 pub(super) fn by_role(samples: &[&Sample]) -> BTreeMap<String, RoleCost> {
-    let keys = samples.first().into_iter().flat_map(|sample| sample.roles.keys());
-    let roles = keys.filter_map(|key| key.strip_suffix(CPU_TIME));
-    roles.filter_map(|role| Some((role.to_owned(), cost(samples, role)?))).collect()
+    let costs = Role::ALL.map(|role| Some((role.name().to_owned(), cost(samples, role)?)));
+    costs.into_iter().flatten().collect()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "rates, good to 53 bits")]
-fn cost(samples: &[&Sample], role: &str) -> Option<RoleCost> {
-    let key = format!("{role}{CPU_TIME}");
+fn cost(samples: &[&Sample], role: Role) -> Option<RoleCost> {
+    let key = role_key(role, CPU_TIME);
     let cpu_ns = |sample: &Sample| Some((*sample.roles.get(&key)?)? as f64);
     let per = |unit: &dyn Fn(&Sample) -> Option<f64>| -> Option<Spread> {
         let costs = samples.iter().map(|sample| Some(cpu_ns(sample)? / unit(sample)?));

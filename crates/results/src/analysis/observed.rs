@@ -1,7 +1,7 @@
 //! Selects the observations of instruments to show: those of one representative run for each case.
 
 use ipcperf_model::instrument::find;
-use ipcperf_model::instrument::profile::{flame, folded};
+use ipcperf_model::instrument::profile::flame;
 use ipcperf_model::instrument_view::Picture;
 use ipcperf_model::observation::Observation;
 
@@ -62,7 +62,7 @@ fn seen(run: &Sample, results: &Results) -> Vec<Observed> {
             case_id: run.run.case.case_id.clone(),
             run_id: run.run.run_id.clone(),
             instrument: instrument.clone(),
-            flame: flame(&folded(&told)),
+            flame: flame(&told),
             pictures: find(instrument).map_or_else(Vec::new, |known| (known.pictures)(&told)),
         }
     };

@@ -6,12 +6,11 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-use ipcperf_model::{Failure, FailureKind, Report, RunSpec};
+use ipcperf_model::{CustomName, Failure, FailureKind, Report, RunSpec};
 use rustix::io::Errno;
 
 use super::abi::{COption, CSetup, Calls};
 use super::library::{Loaded, errno, load, outcome, plain};
-use super::own_mechanism;
 use super::silence_stdout::Muted;
 use crate::channel::{Blocking, Channel, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::Scratch;
@@ -26,7 +25,7 @@ static LOADED: OnceLock<Loaded> = OnceLock::new();
 
 /// Executes `spec` with the library that it names.
 pub(super) fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    let path = own_mechanism(&spec.mechanism).map_or(Path::new(""), |(_, path)| path);
+    let path = spec.mechanism.custom().map_or(Path::new(""), CustomName::path);
     match loaded(path) {
         Ok((_muted, loaded)) if loaded.keeps_boundaries() => {
             worker::execute::<Own<true>>(spec, mechanism)

@@ -13,7 +13,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ipcperf_model::{
-    Failure, FailureKind, Gate, Measurement, Report, Role, RoleUsage, RunSpec, TouchCheck,
+    CustomName, Failure, FailureKind, Gate, Measurement, Report, Role, RoleUsage, RunSpec,
+    TouchCheck,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -24,8 +25,8 @@ use self::talk::{Answer, Done, Marks, Ready, Verifies};
 use crate::channel::{Mechanism, Nearness, nearness};
 use crate::clock::now_ns;
 use crate::limits::cacheline::round_trip_between_ns;
+use crate::mechanism::Scratch;
 use crate::mechanism::refusal::refused;
-use crate::mechanism::{Scratch, own_mechanism};
 use crate::privilege::Unprivileged;
 use crate::worker::calibration::Calibration;
 use crate::worker::counter_fds::Dials;
@@ -144,7 +145,7 @@ struct Pair {
 
 impl Pair {
     fn start(spec: &RunSpec, folder: &Path, command: OwnedFd) -> Result<Self, Failure> {
-        let program = own_mechanism(&spec.mechanism).map_or(Path::new(""), |(_, path)| path);
+        let program = spec.mechanism.custom().map_or(Path::new(""), CustomName::path);
         let _low = party::keep_low_numbers()?;
         let (one, other) = UnixStream::pair().map_err(|error| {
             refused("socketpair", Errno::from_io_error(&error).unwrap_or(Errno::IO))
@@ -290,16 +291,17 @@ impl Pair {
 /// `extent`, and checks that this peer has all messages.
 fn settled(done: &[Done; 2], spec: &RunSpec, extent: Extent) -> Result<Span, Failure> {
     let (role, last) = match spec.workload.is_answered() {
-        true => ("sender", done[0]),
-        false => ("receiver", done[1]),
+        true => (Role::Sender, done[0]),
+        false => (Role::Receiver, done[1]),
     };
-    let missing = |role: &str, key: &str| absurd(format!("the {role} said `done` without {key}"));
+    let missing =
+        |role: Role, key: &str| absurd(format!("the {} said `done` without {key}", role.name()));
     let messages = last.messages.ok_or_else(|| missing(role, "messages"))?;
     if messages != extent.messages {
         return Err(absurd(format!("{messages} messages arrived, not {}", extent.messages)));
     }
     Ok(Span {
-        began_ns: done[0].began_ns.ok_or_else(|| missing("sender", "begin_ns"))?,
+        began_ns: done[0].began_ns.ok_or_else(|| missing(Role::Sender, "begin_ns"))?,
         ended_ns: last.ended_ns.ok_or_else(|| missing(role, "end_ns"))?,
     })
 }

@@ -10,7 +10,7 @@ use crate::channel::Setup;
 
 /// Opens the connection that the option `via` selects.
 pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
-    match setup.option(super::VIA.name, super::VIA.default) {
+    match setup.option(&super::VIA) {
         "peer" => peer(),
         "broker" => broker::open(setup),
         _ => daemon::open(setup),

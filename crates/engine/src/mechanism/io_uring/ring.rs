@@ -22,7 +22,7 @@ pub(super) enum Registered {
 
 impl Registered {
     pub(super) fn of(setup: &Setup<'_>) -> Self {
-        match setup.option("registered", "none") {
+        match setup.option(&super::REGISTERED) {
             "files" => Self::Files,
             "buffers" => Self::Buffers,
             "both" => Self::Both,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use ipcperf_study::Length;
 
 use super::{OutputArguments, studies_help};
 use crate::cli::custom::CustomArguments;
@@ -91,6 +92,17 @@ pub(in crate::cli) struct StudyPart {
     pub(in crate::cli) only: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) custom: CustomArguments,
+}
+
+impl StudyPart {
+    /// Returns the length of the study.
+    pub(in crate::cli) const fn length(&self) -> Length {
+        match (self.quick, self.as_published) {
+            (_, true) => Length::AsPublished,
+            (true, false) => Length::Quick,
+            (false, false) => Length::Full,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -1,13 +1,13 @@
-//! Draws folded stacks as a flame graph in SVG. Each function is a box above its caller, as wide as its number of
+//! Draws stacks as a flame graph in SVG. Each function is a box above its caller, as wide as its number of
 //! samples; boxes above one caller are sorted by name. The picture needs no scripts: the description of each box is
 //! its title, which viewers show as a tooltip.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::folded::IN_KERNEL;
 use super::groups;
-use super::row::Space;
+use super::row::{Row, Stack};
+use crate::observation::Observation;
 
 const WIDTH: f64 = 1200.0;
 const ROW_HEIGHT: f64 = 18.0;
@@ -22,16 +22,20 @@ const LEAST_WIDTH: f64 = 0.3;
 #[derive(Debug, Default)]
 struct Frame {
     samples: u64,
+    /// Colour of the group of the function. Boxes are half transparent, so that the colours work on light and dark
+    /// backgrounds.
+    colour: &'static str,
     above: BTreeMap<String, Frame>,
 }
 
-/// Draws the SVG picture of `folded`, lines of `outermost;...;innermost COUNT`; other lines are ignored. Returns
-/// `None` if there are no samples.
+/// Draws the SVG picture of the stacks in `observations`. Returns `None` if there are no samples.
 #[must_use]
-pub fn flame(folded: &str) -> Option<String> {
+pub fn flame(observations: &[Observation]) -> Option<String> {
     let mut all = Frame::default();
-    for (stack, samples) in folded.lines().filter_map(line) {
-        all.add(stack, samples);
+    for row in observations.iter().filter_map(Observation::row) {
+        if let Row::Stack(stack) = row {
+            all.add(&stack);
+        }
     }
     if all.samples == 0 {
         return None;
@@ -47,18 +51,14 @@ pub fn flame(folded: &str) -> Option<String> {
     Some(svg)
 }
 
-fn line(line: &str) -> Option<(&str, u64)> {
-    let (stack, samples) = line.rsplit_once(' ')?;
-    Some((stack, samples.parse().ok()?))
-}
-
 impl Frame {
-    fn add(&mut self, stack: &str, samples: u64) {
+    fn add(&mut self, stack: &Stack) {
         let mut at = self;
-        at.samples = at.samples.saturating_add(samples);
-        for name in stack.split(';').take(MOST_CALLERS) {
-            at = at.above.entry(name.to_owned()).or_default();
-            at.samples = at.samples.saturating_add(samples);
+        at.samples = at.samples.saturating_add(stack.samples);
+        for frame in stack.frames().take(MOST_CALLERS) {
+            at = at.above.entry(frame.to_string()).or_default();
+            at.samples = at.samples.saturating_add(stack.samples);
+            at.colour = groups::group_of(frame.space, frame.symbol).colour();
         }
     }
 
@@ -83,7 +83,7 @@ impl Drawing {
         for (name, above) in &below.above {
             let width = number(above.samples) * self.scale;
             if width >= LEAST_WIDTH {
-                self.one(svg, (name, above.samples), (left, width), row);
+                self.one(svg, (name, above), (left, width), row);
                 self.boxes(svg, above, left, row + 1);
             }
             left += width;
@@ -93,13 +93,14 @@ impl Drawing {
     fn one(
         &self,
         svg: &mut String,
-        (name, samples): (&str, u64),
+        (name, frame): (&str, &Frame),
         (left, width): (f64, f64),
         row: u64,
     ) {
         let top = self.height - number(row) * ROW_HEIGHT;
-        let share = 100.0 * number(samples) / number(self.all);
-        let (colour, label, name) = (colour(name), fitting(name, width), escaped(name));
+        let Frame { samples, colour, .. } = frame;
+        let share = 100.0 * number(*samples) / number(self.all);
+        let (label, name) = (fitting(name, width), escaped(name));
         let (box_width, box_height) = ((width - 0.4).max(LEAST_WIDTH), ROW_HEIGHT - 1.0);
         // Writing to a string cannot fail.
         let _ = write!(
@@ -130,14 +131,6 @@ fn escaped(name: &str) -> String {
     name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Returns the colour of the group of a function. Boxes are half transparent, so that the colours work on light and
-/// dark backgrounds.
-fn colour(name: &str) -> &'static str {
-    let (space, symbol) =
-        name.strip_suffix(IN_KERNEL).map_or((Space::User, name), |name| (Space::Kernel, name));
-    groups::group_of(space, symbol).colour()
-}
-
 #[allow(clippy::cast_precision_loss, reason = "what is drawn is exact to a tenth of a pixel")]
 const fn number(count: u64) -> f64 {
     count as f64
@@ -147,16 +140,19 @@ const fn number(count: u64) -> f64 {
 mod tests {
     use super::*;
 
-    const FOLDED: &str = "\
-sender;write;_copy_from_iter_[k] 60
-sender;write;Vec<[u8: 4]> & more 20
-receiver;read 20
-no count
-";
+    const STACKS: [(&str, u64); 3] = [
+        ("sender;write;_copy_from_iter_[k]", 60),
+        ("sender;write;Vec<[u8: 4]> & more", 20),
+        ("receiver;read", 20),
+    ];
+
+    fn seen(stack: &str, samples: u64) -> Observation {
+        Observation::of(None, &Row::Stack(Stack { stack: stack.to_owned(), samples }))
+    }
 
     #[test]
     fn boxes_are_as_wide_as_their_samples_and_stand_on_their_callers() {
-        let svg = flame(FOLDED).unwrap();
+        let svg = flame(&STACKS.map(|(stack, samples)| seen(stack, samples))).unwrap();
         let drawn = |title: &str| {
             let line = svg.lines().find(|line| line.contains(title)).unwrap();
             let of = |name: &str| {
@@ -175,7 +171,7 @@ no count
 
     #[test]
     fn a_stack_without_end_is_cut() {
-        let svg = flame(&format!("{} 1", "f;".repeat(1_000_000))).unwrap();
+        let svg = flame(&[seen(&"f;".repeat(1_000_000), 1)]).unwrap();
         assert_eq!(svg.matches("<rect").count(), MOST_CALLERS);
     }
 
@@ -188,7 +184,7 @@ no count
 
     #[test]
     fn no_samples_are_no_picture() {
-        assert_eq!(flame(""), None);
-        assert_eq!(flame("sender;read 0\n"), None);
+        assert_eq!(flame(&[]), None);
+        assert_eq!(flame(&[seen("sender;read", 0)]), None);
     }
 }

@@ -1,14 +1,14 @@
 //! Time of each role by function and by group of functions.
 
 mod flame;
-mod folded;
 mod groups;
 mod pictures;
 mod row;
 pub use flame::flame;
-pub use folded::{IN_KERNEL, folded};
 pub use groups::{LEARNED_COPIES, group_of, lets_interrupts_in};
-pub use row::{Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summary, SymbolShare};
+pub use row::{
+    Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, StackFrame, Summary, SymbolShare,
+};
 
 use super::{Disturbs, InstrumentFacts};
 

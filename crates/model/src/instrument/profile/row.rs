@@ -1,5 +1,7 @@
 //! Rows that describe the profile of one role.
 
+use std::fmt::{self, Write};
+
 use serde::{Deserialize, Serialize};
 
 /// One row. Each role has one `summary`, and any number of the others.
@@ -115,6 +117,50 @@ pub struct Stack {
     pub samples: u64,
 }
 
+/// Separator of the functions of a stack.
+const SEPARATOR: char = ';';
+/// Suffix of a kernel function, as in other tools.
+const IN_KERNEL: &str = "_[k]";
+
+/// Function in a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackFrame<'a> {
+    /// Kernel or user space.
+    pub space: Space,
+    /// Name of the function.
+    pub symbol: &'a str,
+}
+
+impl Stack {
+    /// Formats the stack of `role` with `frames`, outermost first. Separators within a name are replaced.
+    pub fn text<'a>(role: &str, frames: impl IntoIterator<Item = StackFrame<'a>>) -> String {
+        let mut text = role.to_owned();
+        for StackFrame { space, symbol } in frames {
+            let symbol = symbol.replace(SEPARATOR, ":").replace('\n', " ");
+            let _ = write!(text, "{SEPARATOR}{}", StackFrame { space, symbol: &symbol });
+        }
+        text
+    }
+
+    /// Returns the role, as if it were a function, and the functions, outermost first.
+    pub fn frames(&self) -> impl Iterator<Item = StackFrame<'_>> {
+        self.stack.split(SEPARATOR).map(|frame| match frame.strip_suffix(IN_KERNEL) {
+            Some(symbol) => StackFrame { space: Space::Kernel, symbol },
+            None => StackFrame { space: Space::User, symbol: frame },
+        })
+    }
+}
+
+impl fmt::Display for StackFrame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = match self.space {
+            Space::Kernel => IN_KERNEL,
+            Space::User => "",
+        };
+        write!(f, "{}{mark}", self.symbol)
+    }
+}
+
 /// Kernel or user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -197,6 +243,19 @@ mod tests {
         for group in Group::ALL {
             assert_eq!(serde_json::to_value(group).unwrap(), group.word());
         }
+    }
+
+    #[test]
+    fn a_stack_has_the_frames_that_it_was_formatted_from() {
+        let frames = [
+            StackFrame { space: Space::User, symbol: "take::<[u8; 4]>" },
+            StackFrame { space: Space::Kernel, symbol: "pipe_write" },
+        ];
+        let stack = Stack { stack: Stack::text("both", frames), samples: 3 };
+        assert_eq!(stack.stack, "both;take::<[u8: 4]>;pipe_write_[k]");
+        let symbols: Vec<&str> = stack.frames().map(|frame| frame.symbol).collect();
+        assert_eq!(symbols, ["both", "take::<[u8: 4]>", "pipe_write"]);
+        assert_eq!(stack.frames().last(), Some(frames[1]));
     }
 
     #[test]
