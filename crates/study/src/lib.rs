@@ -65,10 +65,11 @@ use bundled::known;
 use display_schema::{FIGURE, PICTURE, TABLE};
 use document::Document;
 use file::{foreign, not_text, read_file};
+use hypothesis::ClaimTable;
 use ipcperf_plan::{MOST_CELLS, Plan};
 use ipcperf_results::Origin;
 use section::{Repeats, Section};
-use sections::{HYPOTHESIS, MATRIX, SAMPLING, SECTIONS, TOP};
+use sections::{MATRIX, SAMPLING, SECTIONS, TOP};
 
 /// Maximum number of sections of one kind, such as matrices or hypotheses. More are taken for an error.
 const MOST_TABLES: usize = 200;
@@ -133,13 +134,16 @@ impl Study {
             parts.take(entry, mistakes)
         });
         parts.check(mistakes);
+        let hypotheses = parts.hypotheses.iter();
+        let hypotheses =
+            hypotheses.filter_map(|table| hypothesis::Claim::parse(table, mistakes)).collect();
         Some(Self {
             name: top.text("name")?.to_owned(),
             title: top.text("title")?.to_owned(),
             question: top.text("question")?.to_owned(),
             top,
             matrices: parts.matrices,
-            hypotheses: parts.hypotheses,
+            hypotheses,
             figures: parts.figures,
             pictures: parts.pictures,
             tables: parts.tables,
@@ -221,7 +225,7 @@ fn hash(text: &str) -> String {
 struct Parts {
     sampling: Values,
     matrices: Vec<Matrix>,
-    hypotheses: Vec<hypothesis::Claim>,
+    hypotheses: Vec<ClaimTable>,
     figures: Vec<StudyFigure>,
     pictures: Vec<StudyPicture>,
     tables: Vec<StudyTable>,
@@ -278,7 +282,7 @@ impl Parts {
             let values = Values::read(table, &[TABLE.keys], mistakes, |_, _| false);
             self.tables.extend(StudyTable::of(values, mistakes));
         } else {
-            self.hypotheses.extend(hypothesis::Claim::read(table, HYPOTHESIS.keys, mistakes));
+            self.hypotheses.extend(ClaimTable::read(table, mistakes));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The sections of a study file and their keys, except the keys of tests, which are in [`crate::hypothesis`].
 
-use super::key::{Key, Takes};
+use super::key::{Key, Need, Takes};
 use super::section::{Repeats, Section, of_factor, optional, required};
 use crate::display_schema::{FIGURE, PICTURE, TABLE};
 use ipcperf_plan::{Factor, LONGEST_DEADLINE_S, LONGEST_MOST_S};
@@ -228,6 +228,39 @@ pub(crate) const NEED: Key = optional(
     "the share of its parts that must hold for the claim to be supported",
 );
 
+/// Metric that is compared.
+pub(crate) const METRIC: Key = optional(
+    "metric",
+    Takes::Metric,
+    "\"bandwidth\"",
+    "what the cases are about",
+    "what is compared",
+);
+/// Cases to which a claim is restricted.
+pub(crate) const WHERE: Key = optional(
+    "where",
+    Takes::Cases,
+    "{ placement = \"same\" }",
+    "all cases",
+    "the cases that are meant",
+);
+/// Number that the figure of the p-values has in the publication.
+pub(crate) const FIGURE_NUMBER: Key = optional(
+    "figure",
+    Takes::Name,
+    "\"3b\"",
+    "none",
+    "the number that the figure of its p-values by level has in the document",
+);
+/// Result of the publication.
+pub(crate) const PUBLISHED: Key = optional(
+    "published",
+    Takes::Text,
+    "\"3.9 to 5.9\"",
+    "none",
+    "what the document found, to be shown beside",
+);
+
 /// The `[[hypothesis]]` section. Each test adds its own keys.
 pub(crate) const HYPOTHESIS: Section = Section {
     name: "hypothesis",
@@ -242,38 +275,14 @@ pub(crate) const HYPOTHESIS: Section = Section {
             "the claim, as a sentence",
         ),
         required("test", Takes::Text, "\"faster-than\"", "the test that judges it"),
-        optional(
-            "metric",
-            Takes::Metric,
-            "\"bandwidth\"",
-            "what the cases are about",
-            "what is compared",
-        ),
-        optional(
-            "where",
-            Takes::Cases,
-            "{ placement = \"same\" }",
-            "all cases",
-            "the cases that are meant",
-        ),
+        METRIC,
+        WHERE,
         OVER,
         LEVEL,
         CORRECTION,
         NEED,
-        optional(
-            "figure",
-            Takes::Name,
-            "\"3b\"",
-            "none",
-            "the number that the figure of its p-values by level has in the document",
-        ),
-        optional(
-            "published",
-            Takes::Text,
-            "\"3.9 to 5.9\"",
-            "none",
-            "what the document found, to be shown beside",
-        ),
+        FIGURE_NUMBER,
+        PUBLISHED,
         optional(
             "beside",
             Takes::Judgement,
@@ -284,23 +293,14 @@ pub(crate) const HYPOTHESIS: Section = Section {
     ],
 };
 
+/// Default of a key of the publication's judgement: the value of the claim.
+const AS_ABOVE: Need = Need::Optional("as above");
+
 /// Keys with which the judgement of a publication may differ from ours, in addition to the keys of the test.
 pub const BESIDE: &[Key] = &[
-    optional("level", Takes::Number(0.000_1, 0.5), "0.05", "as above", "the level of the test"),
-    optional(
-        "correction",
-        Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
-        "\"none\"",
-        "as above",
-        "of p-values",
-    ),
-    optional(
-        "need",
-        Takes::Number(0.001, 1.0),
-        "0.75",
-        "as above",
-        "the share of parts that must hold",
-    ),
+    Key { need: AS_ABOVE, ..LEVEL },
+    Key { need: AS_ABOVE, about: "of p-values", example: "\"none\"", ..CORRECTION },
+    Key { need: AS_ABOVE, about: "the share of parts that must hold", ..NEED },
 ];
 
 /// Statistics for comparing two samples.

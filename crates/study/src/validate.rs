@@ -3,21 +3,19 @@
 
 use ipcperf_model::suggestion::nearest;
 
+use super::key::Takes;
 use super::known_levels::KnownLevels;
 use super::mistake::Mistakes;
 use super::selection::{FACTORS, Selection};
 use super::values::Values;
-use crate::hypothesis::Claim;
-
-/// Keys whose value is a metric.
-const METRICS: [&str; 3] = ["metric", "of", "height_of"];
+use crate::hypothesis::ClaimTable;
 
 /// Reports everything that would prevent `claim` from being judged.
-pub(super) fn check(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+pub(super) fn check(claim: &ClaimTable, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     check_sides(&claim.values, mistakes);
     check_bounds(claim, mistakes);
     check_over(claim, known, mistakes);
-    check_watched(&claim.values, known, mistakes);
+    check_watched(claim, known, mistakes);
 }
 
 /// Reports keys of `[sampling]` that exclude each other or that have no effect alone.
@@ -55,7 +53,7 @@ fn check_sides(values: &Values, mistakes: &mut Mistakes) {
 }
 
 /// Reports a test of bounds that has no bound, or whose interval is empty.
-fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
+fn check_bounds(claim: &ClaimTable, mistakes: &mut Mistakes) {
     if !claim.test.has("above") {
         return;
     }
@@ -75,7 +73,7 @@ fn check_bounds(claim: &Claim, mistakes: &mut Mistakes) {
 }
 
 /// Reports an `over` factor that no matrix has.
-fn check_over(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+fn check_over(claim: &ClaimTable, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
     let Some(over) = claim.values.text("over") else { return };
     if known.of_factor(over).is_some() {
         return;
@@ -89,8 +87,9 @@ fn check_over(claim: &Claim, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
 }
 
 /// Reports a metric whose instrument no matrix uses.
-fn check_watched(values: &Values, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
-    for key in METRICS {
+fn check_watched(claim: &ClaimTable, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
+    let values = &claim.values;
+    for key in claim.keys_of(|takes| matches!(takes, Takes::Metric)) {
         let Some(instrument) = values.metric(key).and_then(super::Metric::instrument) else {
             continue;
         };

@@ -108,7 +108,8 @@ impl Values {
         (line, path)
     }
 
-    fn get(&self, key: &str) -> Option<&Value> {
+    /// Returns the value of `key`, if it is present and valid.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.given.get(key).map(|given| &given.value)
     }
 
@@ -165,6 +166,14 @@ impl Values {
         }
     }
 
+    /// Returns the selections of cases of all keys.
+    pub(crate) fn selections(&self) -> impl Iterator<Item = &Selection> {
+        self.given.values().filter_map(|given| match &given.value {
+            Value::Cases(selection) => Some(selection),
+            _ => None,
+        })
+    }
+
     /// Returns the metric of `key`.
     pub fn metric(&self, key: &str) -> Option<&Metric> {
         match self.get(key)? {
@@ -217,14 +226,6 @@ impl Values {
     pub fn with(&self, over: &Self) -> Self {
         let mut both = self.clone();
         both.given.extend(over.given.clone());
-        both
-    }
-
-    /// Returns these values with `key` set to `number`.
-    pub fn with_number(&self, key: &'static str, number: f64) -> Self {
-        let mut both = self.clone();
-        let (line, value) = (both.place_of(key).0, Value::Number(number));
-        both.given.insert(key, Given { line, value });
         both
     }
 }

@@ -180,7 +180,7 @@ fn by(claim: &Claim) -> String {
         Correction::BenjaminiHochberg => "corrected by Benjamini and Hochberg",
         Correction::None => "uncorrected",
     };
-    let given = ["statistic", "rule"].into_iter().filter_map(|key| claim.values.word(key));
+    let given = ["statistic", "rule"].into_iter().filter_map(|key| claim.given_word(key));
     let parts = given.map(str::to_owned);
     let parts = parts.chain([format!("level {}", claim.level()), correction.to_owned()]);
     parts.collect::<Vec<_>>().join(", ")
@@ -206,7 +206,7 @@ fn how(claim: &Claim) -> Markup {
 /// Describes the selected cases.
 fn cases(claim: &Claim) -> String {
     let of = |key: &str| {
-        claim.values.cases(key).map(|selection| format!("; {key}: {}", selection.words()))
+        claim.given_cases(key).map(|selection| format!("; {key}: {}", selection.words()))
     };
     ["where", "first", "second"].into_iter().filter_map(of).collect()
 }

@@ -64,12 +64,12 @@ fn sketch<'a>(
 
 /// Returns the title: the metric and the factor.
 fn what(claim: &Claim, example: Option<&Sample>) -> String {
-    let name = super::measured::name(&claim.metric(), example);
+    let name = super::measured::name(claim.metric(), example);
     let over = match claim.over() {
         "buffer" => "buffer size".to_owned(),
         over => over.replace('_', " "),
     };
-    match claim.values.metric("of") {
+    match claim.picture_keys().whole {
         Some(whole) => format!("{name} as a share of {}, by {over}", whole.words()),
         None => format!("{name} by {over}"),
     }
@@ -82,12 +82,11 @@ fn plot<'a>(
     shown: &Shown<'a>,
 ) -> Plot<'a> {
     let x = axis_over(claim.over(), &shown.lines);
-    let y = match claim.values.metric("of") {
-        Some(_) => Quantity::studied("share", "", Scale::Even),
-        None if claim.values.number("share").is_some() => {
-            axis(&claim.metric(), &shown.lines, Scale::Even)
-        }
-        None => axis(&claim.metric(), &shown.lines, Scale::Decimal),
+    let keys = claim.picture_keys();
+    let y = match (keys.whole, keys.share) {
+        (Some(_), _) => Quantity::studied("share", "", Scale::Even),
+        (None, Some(_)) => axis(claim.metric(), &shown.lines, Scale::Even),
+        (None, None) => axis(claim.metric(), &shown.lines, Scale::Decimal),
     };
     let place = shown.lines.iter().find_map(|line| line.example);
     let place = place.map_or_else(String::new, |sample| {
@@ -146,11 +145,10 @@ fn finding(estimate: &Estimate, of: Option<&str>) -> Option<Finding> {
 /// Returns marks for the bounds that a claim specifies on its axes.
 fn bounds(claim: &Claim) -> Vec<Finding> {
     let mark = |along, at, words| Finding { along, at, interval: None, words, series: None };
-    let share = claim.values.number("share");
-    let share = share.map(|share| mark(Along::Up, share, format!("claimed: at least {share}")));
-    #[allow(clippy::cast_precision_loss, reason = "a size, on an axis")]
-    let from = claim.values.whole("from").map(|bytes| bytes as f64);
-    let from = from.map(|from| {
+    let keys = claim.picture_keys();
+    let share =
+        keys.share.map(|share| mark(Along::Up, share, format!("claimed: at least {share}")));
+    let from = keys.from.map(|from| {
         mark(Along::Across, from, format!("claimed from {} on", amount(from, claim.over_unit())))
     });
     share.into_iter().chain(from).collect()

@@ -1,10 +1,13 @@
 //! always-from: one line of cases is better than another at every level from a given one.
 
+use super::comparison::Comparison;
 use super::faster_than::at_levels;
+use super::key_values::{KeyError, KeyValues};
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operand_cases::OperandCases;
 use super::operands::compares;
-use super::picture::Picture;
-use super::{Cells, Claim, Found, Test, Verdict};
+use super::picture::{Picture, PictureKeys};
+use super::{Cells, Claim, Found, Judge, Test, Verdict, parsed};
 use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -18,7 +21,7 @@ pub(super) const TEST: Test = Test {
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],
     picture: Picture::RATIOS,
-    find,
+    parse: parsed::<AlwaysFromKeys>,
 };
 
 const FROM: Key = Key {
@@ -29,25 +32,54 @@ const FROM: Key = Key {
     example: "\"8KiB\"",
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let both = match compares(claim, cells) {
-        Ok(both) => both,
-        Err(found) => return *found,
-    };
-    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
-    let from = claim.values.whole("from").unwrap_or(0) as f64;
-    let mut found = at_levels(claim, &both, |point| point.x >= from);
-    if found.parts.is_empty() {
-        return Found::untestable("no level from there on was measured");
+/// Keys of always-from.
+#[derive(Debug)]
+struct AlwaysFromKeys {
+    operands: OperandCases,
+    from: f64,
+    comparison: Comparison,
+}
+
+impl Judge for AlwaysFromKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
+            from: keys.required(&FROM)?,
+            comparison: Comparison::parse(keys)?,
+        })
     }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let both = match compares(claim, &self.operands, cells) {
+            Ok(both) => both,
+            Err(found) => return *found,
+        };
+        let mut found = at_levels(claim, self.comparison, &both, |point| point.x >= self.from);
+        if found.parts.is_empty() {
+            return Found::untestable("no level from there on was measured");
+        }
+        let first = first_win(&found);
+        found.told.push(first);
+        found
+    }
+
+    fn operands(&self) -> Option<&OperandCases> {
+        Some(&self.operands)
+    }
+
+    fn picture_keys(&self) -> PictureKeys<'_> {
+        PictureKeys { from: Some(self.from), ..PictureKeys::default() }
+    }
+}
+
+/// Names the level from which on the first line is better at every level.
+fn first_win(found: &Found) -> String {
     let judged = found.parts.iter().filter(|part| part.p.is_some());
     let wins = judged.rev().take_while(|part| part.verdict == Verdict::Supported);
-    let first = wins.last().map(|part| part.what.clone());
-    found.told.push(match first {
-        Some(level) => format!("better at every level from {level} on"),
+    match wins.last() {
+        Some(level) => format!("better at every level from {} on", level.what),
         None => "not better at the largest level".to_owned(),
-    });
-    found
+    }
 }
 
 #[cfg(test)]

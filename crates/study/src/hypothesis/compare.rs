@@ -8,7 +8,7 @@ use ipcperf_stats::{
 
 use super::evidence::{EstimateKind, Place};
 use super::interval::Bounds;
-use super::keys::STATISTIC;
+use super::key_values::KeyWord;
 use super::{Claim, Correction, Estimate, Part, Point, Rule, Verdict};
 
 /// Statistical power for which needed repetitions are computed.
@@ -57,18 +57,20 @@ pub(super) enum Lean {
     Neither,
 }
 
-impl Statistic {
-    /// Returns the statistic that `claim` names.
-    pub(super) fn of(claim: &Claim) -> Self {
-        match claim.word(&STATISTIC) {
-            "paired-t" => Self::PairedT,
-            "mann-whitney" => Self::MannWhitney,
-            "student" => Self::Student,
-            "welch" => Self::Welch,
-            _ => Self::Wilcoxon,
+impl KeyWord for Statistic {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "wilcoxon" => Some(Self::Wilcoxon),
+            "paired-t" => Some(Self::PairedT),
+            "mann-whitney" => Some(Self::MannWhitney),
+            "student" => Some(Self::Student),
+            "welch" => Some(Self::Welch),
+            _ => None,
         }
     }
+}
 
+impl Statistic {
     const fn is_paired(self) -> bool {
         matches!(self, Self::Wilcoxon | Self::PairedT)
     }

@@ -1,16 +1,21 @@
 //! crosses-over: one line of cases overtakes another.
 
 use ipcperf_model::size::parse as parse_size;
-use ipcperf_stats::{Bootstrap, Course, Crossing, Lasting, Turn, crossing};
+use ipcperf_stats::{Bootstrap, Course, Crossing, Lasting, crossing};
 
-use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::compare::{Compared, Sides, compare, correct};
+use super::comparison::Comparison;
+use super::crossing_sides::{Side, Stand, is_refuted, is_shown, winner_of, worst};
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure};
+use super::key_values::{KeyError, KeyValue, KeyValues, KeyWord};
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operand_cases::OperandCases;
 use super::operands::{Compares, Pair, compares};
-use super::outcome::Obstacle;
 use super::picture::{BetterNote, Caption, Picture, Together};
-use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
+use super::{Cells, Claim, Estimate, Found, Judge, Part, Point, Test, Verdict, parsed};
+use crate::better::float;
+use crate::values::Value;
 use crate::{Better, Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -39,7 +44,7 @@ pub(super) const TEST: Test = Test {
         },
         better: BetterNote::Shown,
     },
-    find,
+    parse: parsed::<CrossesOverKeys>,
 };
 
 const BETWEEN: Key = Key {
@@ -58,68 +63,160 @@ const WHO: Key = Key {
     example: "\"first\"",
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    match compares(claim, cells) {
-        Err(found) => *found,
-        Ok(both) => {
-            let sure = Sure::of(claim, both.pairs.len(), claim.level());
-            let found = both.pairs.iter().map(|pair| one(claim, &both, pair, sure));
-            let (parts, told): (Vec<Part>, Vec<String>) = found.unzip();
-            Found { told, ..Found::of(parts, claim.need()) }
+/// The line that is claimed to be better beyond the crossing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClaimedWinner {
+    First,
+    Second,
+    Either,
+}
+
+impl KeyWord for ClaimedWinner {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "first" => Some(Self::First),
+            "second" => Some(Self::Second),
+            "either" => Some(Self::Either),
+            _ => None,
         }
     }
 }
 
-/// Judges one pair of lines. Also returns its ratios by level, as text.
-fn one(claim: &Claim, both: &Compares<'_>, pair: &Pair<'_>, sure: Sure) -> (Part, String) {
-    let statistic = Statistic::of(claim);
-    let levels = pair.by_level();
-    let mut all: Vec<Compared> = levels
-        .iter()
-        .map(|(point, sides)| compare(Place::level(point), sides, statistic, &both.unit))
-        .collect();
-    correct(&mut all, claim.correction());
-    let stands: Vec<Stand> = levels
-        .iter()
-        .zip(&all)
-        .map(|((point, _), one)| {
-            Stand::of(claim, (point.x, one), (levels.len(), sure), both.better)
-        })
-        .collect();
-    let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
-    let mut part = Part::new(Place::line(&pair.name), n);
-    part.series = all.iter().flat_map(|one| one.part.series.clone()).collect();
-    let curves = pair.curves().map_err(|why| why.to_string());
-    let found_at = |level: f64| {
-        let bootstrap = Bootstrap { level, ..Bootstrap::default() };
-        let (first, second) = curves.as_ref().map_err(String::clone)?;
-        crossing(first, second, &bootstrap).map_err(|why| why.to_string())
-    };
-    let found = found_at(SHOWN);
-    let found = match found {
-        Ok(found) => found,
-        Err(reason) => {
-            part.verdict = Verdict::NotTestable { reason };
-            return (part, String::new());
+impl ClaimedWinner {
+    const fn sides(self) -> &'static [Side] {
+        match self {
+            Self::First => &[Side::First],
+            Self::Second => &[Side::Second],
+            Self::Either => &[Side::First, Side::Second],
         }
-    };
-    let lasting = lasting(&found);
-    let place = |lasting: &Lasting| place(lasting, claim.over_unit());
-    part.estimates.extend(lasting.map(place));
-    part.verdict = verdict(claim, lasting, &stands, both.better);
-    if let (Verdict::Supported, Some(between)) = (&part.verdict, between(claim)) {
-        let lies_at =
-            |miss: f64| found_at(1.0 - miss).ok().as_ref().and_then(self::lasting).map(place);
-        part.verdict = within(between, lies_at, sure, n);
     }
-    part.note = matches!(found.course, Course::Several { .. })
-        .then(|| "it crosses several times; the last counts".to_owned());
-    let ratios = found
-        .ratios
-        .iter()
-        .zip(&levels)
-        .map(|(ratio, (point, _))| format!("{} {:.2}", point.label, ratio.value));
-    (part, format!("ratios of {} by level: {}", pair.name, ratios.collect::<Vec<_>>().join(", ")))
+}
+
+/// Two levels between which a crossing is claimed to lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Between {
+    low: f64,
+    high: f64,
+}
+
+impl KeyValue for Between {
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Levels(words) = value else { return None };
+        let words = words.iter().flat_map(|word| word.split(','));
+        let sizes: Option<Vec<f64>> =
+            words.map(|word| parse_size(word.trim()).ok().map(float)).collect();
+        match sizes?[..] {
+            [one, other] => Some(Self { low: one.min(other), high: one.max(other) }),
+            _ => None,
+        }
+    }
+}
+
+/// Keys of crosses-over.
+#[derive(Debug)]
+struct CrossesOverKeys {
+    operands: OperandCases,
+    comparison: Comparison,
+    between: Option<Between>,
+    winner: ClaimedWinner,
+}
+
+impl Judge for CrossesOverKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
+            comparison: Comparison::parse(keys)?,
+            between: keys.optional(&BETWEEN)?,
+            winner: keys.value(&WHO)?,
+        })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        match compares(claim, &self.operands, cells) {
+            Err(found) => *found,
+            Ok(both) => {
+                let sure = Sure::of(claim, both.pairs.len(), claim.level());
+                let found = both.pairs.iter().map(|pair| self.of_pair(claim, &both, pair, sure));
+                let (parts, told): (Vec<Part>, Vec<String>) = found.unzip();
+                Found { told, ..Found::of(parts, claim.need()) }
+            }
+        }
+    }
+
+    fn operands(&self) -> Option<&OperandCases> {
+        Some(&self.operands)
+    }
+}
+
+impl CrossesOverKeys {
+    /// Judges one pair of lines. Also returns its ratios by level, as text.
+    fn of_pair(
+        &self,
+        claim: &Claim,
+        both: &Compares<'_>,
+        pair: &Pair<'_>,
+        sure: Sure,
+    ) -> (Part, String) {
+        let levels = pair.by_level();
+        let mut all: Vec<Compared> = levels
+            .iter()
+            .map(|(point, sides)| {
+                compare(Place::level(point), sides, self.comparison.statistic, &both.unit)
+            })
+            .collect();
+        correct(&mut all, claim.correction());
+        let stands = self.stands(claim, (&levels, &all), sure, both.better);
+        let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
+        let mut part = Part::new(Place::line(&pair.name), n);
+        part.series = all.iter().flat_map(|one| one.part.series.clone()).collect();
+        let curves = pair.curves().map_err(|why| why.to_string());
+        let found_at = |level: f64| {
+            let bootstrap = Bootstrap { level, ..Bootstrap::default() };
+            let (first, second) = curves.as_ref().map_err(String::clone)?;
+            crossing(first, second, &bootstrap).map_err(|why| why.to_string())
+        };
+        let found = match found_at(SHOWN) {
+            Ok(found) => found,
+            Err(reason) => {
+                part.verdict = Verdict::NotTestable { reason };
+                return (part, String::new());
+            }
+        };
+        let lasting = lasting(&found);
+        let place = |lasting: &Lasting| place(lasting, claim.over_unit());
+        part.estimates.extend(lasting.map(place));
+        part.verdict = verdict(self.winner, lasting, &stands, both.better);
+        if let (Verdict::Supported, Some(between)) = (&part.verdict, self.between) {
+            let lies_at =
+                |miss: f64| found_at(1.0 - miss).ok().as_ref().and_then(self::lasting).map(place);
+            part.verdict = within(between, lies_at, sure, n);
+        }
+        part.note = matches!(found.course, Course::Several { .. })
+            .then(|| "it crosses several times; the last counts".to_owned());
+        (part, ratios(pair, &found))
+    }
+
+    /// Evaluates the comparisons `all` at the levels of a pair.
+    fn stands(
+        &self,
+        claim: &Claim,
+        (levels, all): (&[(&Point, Sides)], &[Compared]),
+        sure: Sure,
+        better: Better,
+    ) -> Vec<Stand> {
+        let negligible = 1.0 + self.comparison.negligible;
+        let stand = |((point, _), one): (&(&Point, Sides), &Compared)| {
+            Stand::of(claim, (point.x, one), (levels.len(), sure), (better, negligible))
+        };
+        levels.iter().zip(all).map(stand).collect()
+    }
+}
+
+/// Lists the ratio at each level of `pair`.
+fn ratios(pair: &Pair<'_>, found: &Crossing) -> String {
+    let ratios = found.ratios.iter().zip(pair.first.common(&pair.second));
+    let ratios = ratios.map(|(ratio, (point, _))| format!("{} {:.2}", point.label, ratio.value));
+    format!("ratios of {} by level: {}", pair.name, ratios.collect::<Vec<_>>().join(", "))
 }
 
 fn lasting(found: &Crossing) -> Option<&Lasting> {
@@ -139,82 +236,13 @@ fn place(lasting: &Lasting, unit: &str) -> Estimate {
 /// Confidence level of the reported interval.
 const SHOWN: f64 = 0.95;
 
-/// One of the two lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    First,
-    Second,
-}
-
-impl Side {
-    const fn other(self) -> Self {
-        match self {
-            Self::First => Self::Second,
-            Self::Second => Self::First,
-        }
-    }
-}
-
-/// Evidence at one level.
-#[derive(Clone, Debug)]
-struct Stand {
-    x: f64,
-    /// The line that appears to be better.
-    leads: Option<Side>,
-    /// Whether the difference is significant.
-    is_significant: bool,
-    /// Lines shown to have no more than a negligible advantage.
-    beaten: Vec<Side>,
-    /// Repetitions needed to show the difference.
-    shows_at: Option<u64>,
-    /// Obstacle, if these are too many.
-    obstacle: Option<Obstacle>,
-}
-
-impl Stand {
-    /// Evaluates the comparison at `x`, one of `levels` levels of a pair.
-    fn of(
-        claim: &Claim,
-        (x, compared): (f64, &Compared),
-        (levels, sure): (usize, Sure),
-        better: Better,
-    ) -> Self {
-        let leads = match (compared.lean, better) {
-            (Lean::First, Better::Higher) | (Lean::Second, Better::Lower) => Some(Side::First),
-            (Lean::Second, Better::Higher) | (Lean::First, Better::Lower) => Some(Side::Second),
-            (Lean::Neither, _) => None,
-        };
-        let negligible = 1.0 + claim.number(&NEGLIGIBLE);
-        let ratio = compared.ratio_at(1.0 - sure.rejects);
-        let ends = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
-        let is_no_more = |most: f64| ends.is_some_and(|(_, high)| high < most);
-        let is_no_less = |least: f64| ends.is_some_and(|(low, _)| low > least);
-        let (is_low, is_high) = (is_no_more(negligible), is_no_less(1.0 / negligible));
-        let beaten = match better {
-            Better::Higher => [(Side::First, is_low), (Side::Second, is_high)],
-            Better::Lower => [(Side::First, is_high), (Side::Second, is_low)],
-        };
-        Self {
-            x,
-            leads,
-            is_significant: leads.is_some() && compared.is_significant(sure.supports),
-            beaten: beaten.into_iter().filter(|(_, is)| *is).map(|(side, _)| side).collect(),
-            shows_at: compared.shows_at(Sure::within(claim, (1, levels), sure.supports).rejects),
-            obstacle: compared.ratio().map(|ratio| ratio.obstacle(1.0)),
-        }
-    }
-
-    fn wins(&self, side: Side) -> bool {
-        self.is_significant && self.leads == Some(side)
-    }
-}
-
-fn verdict(claim: &Claim, lasting: Option<&Lasting>, stands: &[Stand], better: Better) -> Verdict {
-    let claimed = match claim.word(&WHO) {
-        "second" => vec![Side::Second],
-        "either" => vec![Side::First, Side::Second],
-        _ => vec![Side::First],
-    };
+fn verdict(
+    winner: ClaimedWinner,
+    lasting: Option<&Lasting>,
+    stands: &[Stand],
+    better: Better,
+) -> Verdict {
+    let claimed = winner.sides();
     let lasting = lasting.filter(|lasting| claimed.contains(&winner_of(lasting, better)));
     if lasting.is_some_and(|lasting| is_shown(lasting, stands, better)) {
         return Verdict::Supported;
@@ -226,45 +254,10 @@ fn verdict(claim: &Claim, lasting: Option<&Lasting>, stands: &[Stand], better: B
     worst.map_or(Verdict::UNKNOWN, |stand| Verdict::open(stand.shows_at, stand.obstacle))
 }
 
-/// Whether each line is significantly better on its side of the crossing, and the crossing is final.
-fn is_shown(lasting: &Lasting, stands: &[Stand], better: Better) -> bool {
-    let (at, winner) = (lasting.place.level, winner_of(lasting, better));
-    stands.iter().any(|stand| stand.x < at && stand.wins(winner.other()))
-        && stands.iter().any(|stand| stand.x > at && stand.wins(winner))
-        && lasting.interval.is_some_and(|ends| ends.high.is_some())
-}
-
-/// Whether `winner` is shown not to win: it has no advantage at the largest level, or was never behind.
-fn is_refuted(winner: Side, stands: &[Stand]) -> bool {
-    let Some((last, before)) = stands.split_last() else { return false };
-    let was_never_behind = before.iter().all(|stand| stand.beaten.contains(&winner.other()));
-    last.beaten.contains(&winner) || !before.is_empty() && was_never_behind
-}
-
-/// Returns the harder side: finds, on each side of the crossing, the level whose leader needs the fewest repetitions to
-/// show, and returns the one of the two that needs more.
-fn worst<'s>(lasting: &Lasting, stands: &'s [Stand], better: Better) -> Option<&'s Stand> {
-    let (at, winner) = (lasting.place.level, winner_of(lasting, better));
-    let least = |side: Side, is_there: &dyn Fn(f64) -> bool| {
-        let leading = stands.iter().filter(|one| one.leads == Some(side) && is_there(one.x));
-        leading.filter(|one| one.shows_at.is_some()).min_by_key(|one| one.shows_at)
-    };
-    let (before, after) = (least(winner.other(), &|x| x < at)?, least(winner, &|x| x > at)?);
-    Some(if before.shows_at > after.shows_at { before } else { after })
-}
-
-/// Returns the line that is better beyond the crossing.
-fn winner_of(lasting: &Lasting, better: Better) -> Side {
-    match (lasting.place.turn, better) {
-        (Turn::Rises, Better::Higher) | (Turn::Falls, Better::Lower) => Side::First,
-        (Turn::Falls, Better::Higher) | (Turn::Rises, Better::Lower) => Side::Second,
-    }
-}
-
-/// Judges whether the crossing lies between `low` and `high`. `lies_at` returns the estimate whose interval misses the
+/// Judges whether the crossing lies between two levels. `lies_at` returns the estimate whose interval misses the
 /// true place with the given probability.
 fn within(
-    (low, high): (f64, f64),
+    Between { low, high }: Between,
     lies_at: impl Fn(f64) -> Option<Estimate>,
     sure: Sure,
     n: usize,
@@ -291,24 +284,9 @@ fn within(
     Bounds { above: Some(0.0), below: Some(log(high)) }.open(&place, n)
 }
 
-/// Returns the levels between which the crossing is claimed to lie.
-fn between(claim: &Claim) -> Option<(f64, f64)> {
-    let words = claim.values.levels("between")?.iter().flat_map(|word| word.split(','));
-    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
-    let sizes: Option<Vec<f64>> =
-        words.map(|word| parse_size(word.trim()).ok().map(|bytes| bytes as f64)).collect();
-    match sizes?[..] {
-        [one, other] => Some((one.min(other), one.max(other))),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use ipcperf_stats::{OpenInterval, Place};
-
-    use super::*;
-    use crate::hypothesis::test_data::{Made, made};
+    use crate::hypothesis::test_data::{Made, made, mistakes};
 
     const KEYS: &str = "test = \"crosses-over\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
@@ -336,31 +314,21 @@ mod tests {
     }
 
     #[test]
-    fn a_crossing_that_may_lie_beyond_the_largest_level_is_not_shown() {
-        let stand = |x, side| Stand {
-            x,
-            leads: Some(side),
-            is_significant: true,
-            beaten: Vec::new(),
-            shows_at: None,
-            obstacle: None,
-        };
-        let stands = [stand(1.0, Side::Second), stand(4.0, Side::First)];
-        let is_shown_with = |high| {
-            let place = Place { level: 2.0, turn: Turn::Falls };
-            let interval = Some(OpenInterval { low: Some(1.5), high });
-            is_shown(&Lasting { place, levels_after: 1, interval }, &stands, Better::Lower)
-        };
-        assert!(is_shown_with(Some(3.0)));
-        assert!(!is_shown_with(None));
-    }
-
-    #[test]
     fn the_place_must_lie_where_it_is_claimed_to() {
         let crosses = made_of(&[1.4, 1.2, 0.9, 0.8, 0.7]);
         let between = |levels: &str| crosses.word(&format!("{KEYS}between = [{levels}]\n"));
         assert_eq!(between("\"1KiB\", \"2KiB\""), "supported");
         assert_eq!(between("\"4KiB\", \"8KiB\""), "rejected");
+    }
+
+    /// A bound that cannot be read must not be ignored.
+    #[test]
+    fn a_range_is_not_two_levels() {
+        for levels in ["\"8KiB..16KiB\"", "\"8KiB\"", "[\"1KiB\", \"2KiB\", \"4KiB\"]"] {
+            let mistakes = mistakes(&format!("{KEYS}between = {levels}\n"));
+            let words = mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+            assert!(words.contains("hypothesis[1].between: it must be the two levels"), "{words}");
+        }
     }
 
     #[test]

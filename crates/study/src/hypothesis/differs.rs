@@ -4,10 +4,12 @@ use super::compare::{Compared, Lean, Statistic, compare, correct};
 use super::evidence::Place;
 use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
-use super::keys::{AT, FIRST, MARGIN, NEGLIGIBLE, SECOND, STATISTIC};
+use super::key_values::{KeyError, KeyValues};
+use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
+use super::operand_cases::{OperandCases, SecondLines};
 use super::operands::{Pair, compares};
 use super::picture::Picture;
-use super::{Cells, Claim, Estimate, Found, Part, Rule, Test, Verdict};
+use super::{Cells, Claim, Estimate, Found, Judge, Part, Rule, Test, Verdict, parsed};
 use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -22,7 +24,7 @@ pub(super) const TEST: Test = Test {
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
     picture: Picture::DIFFERENCES,
-    find,
+    parse: parsed::<DiffersKeys>,
 };
 
 /// Minimum effect size.
@@ -34,26 +36,72 @@ pub(super) const EFFECT: Key = Key {
     example: "0.8",
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let mut all = match comparisons(claim, cells) {
-        Ok(all) => all,
-        Err(found) => return *found,
-    };
-    correct(&mut all, claim.correction());
-    let count = all.len();
-    Found::of(all.into_iter().map(|one| part(claim, one, count)).collect(), claim.need())
+/// Keys of tests for or against a difference.
+#[derive(Debug)]
+pub(super) struct DifferenceKeys {
+    pub(super) operands: OperandCases,
+    at: ComparedAt,
+    statistic: Statistic,
+    /// Minimum amount of Hedges' g that counts. `None` if any difference does.
+    pub(super) effect: Option<f64>,
 }
 
-/// Returns the comparisons for a claim: one for each pair of lines, or for each level of each pair.
+impl DifferenceKeys {
+    pub(super) fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            operands: OperandCases::parse(keys, SecondLines::Each)?,
+            at: keys.value(&AT)?,
+            statistic: keys.value(&STATISTIC)?,
+            effect: keys.optional(&EFFECT)?,
+        })
+    }
+}
+
+/// Keys of differs.
+#[derive(Debug)]
+struct DiffersKeys {
+    difference: DifferenceKeys,
+    negligible: f64,
+}
+
+impl Judge for DiffersKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        let difference = DifferenceKeys::parse(keys)?;
+        Ok(Self { difference, negligible: keys.value(&NEGLIGIBLE)? })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let mut all = match comparisons(claim, cells, &self.difference, None) {
+            Ok(all) => all,
+            Err(found) => return *found,
+        };
+        correct(&mut all, claim.correction());
+        let sure = Sure::of(claim, all.len(), claim.level());
+        let parts = all.into_iter().map(|one| self.part(claim, one, sure));
+        Found::of(parts.collect(), claim.need())
+    }
+
+    fn operands(&self) -> Option<&OperandCases> {
+        Some(&self.difference.operands)
+    }
+}
+
+/// Returns the comparisons for a claim: one for each pair of lines, or for each level of each pair. `margin` are the
+/// ratios that it calls equivalent, if it claims equivalence.
 ///
 /// # Errors
 /// Fails with the reason if there is nothing to compare.
-pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compared>, Box<Found>> {
-    let both = compares(claim, cells)?;
-    let statistic = Statistic::of(claim);
-    if claim.word(&AT) != "levels" {
+pub(super) fn comparisons(
+    claim: &Claim,
+    cells: &Cells<'_>,
+    keys: &DifferenceKeys,
+    margin: Option<Bounds>,
+) -> Result<Vec<Compared>, Box<Found>> {
+    let both = compares(claim, &keys.operands, cells)?;
+    let statistic = keys.statistic;
+    if keys.at == ComparedAt::Blocks {
         let one = |pair: &Pair<'_>| {
-            let is_otherwise = otherwise(claim, pair, statistic);
+            let is_otherwise = otherwise(margin, pair, statistic);
             compare_means(pair, is_otherwise, statistic, &both.unit)
         };
         return Ok(both.pairs.iter().map(one).collect());
@@ -68,9 +116,12 @@ pub(super) fn comparisons(claim: &Claim, cells: &Cells<'_>) -> Result<Vec<Compar
 }
 
 /// Returns a predicate for ratios at single levels that contradict a claim about the mean over levels. A ratio
-/// contradicts equivalence if it is beyond the margin, and a difference if it is on the other side of 1.
-fn otherwise(claim: &Claim, pair: &Pair<'_>, statistic: Statistic) -> impl Fn(f64) -> bool + use<> {
-    let margin = claim.test.has("margin").then(|| Bounds::around_one(claim.number(&MARGIN)));
+/// contradicts equivalence if it is beyond the `margin`, and a difference if it is on the other side of 1.
+fn otherwise(
+    margin: Option<Bounds>,
+    pair: &Pair<'_>,
+    statistic: Statistic,
+) -> impl Fn(f64) -> bool + use<> {
     let lean = compare(Place::default(), &pair.by_block(|_| false).0, statistic, "").lean;
     move |ratio| match (margin, lean) {
         (Some(bounds), _) => !bounds.is_inside(ratio),
@@ -80,33 +131,37 @@ fn otherwise(claim: &Claim, pair: &Pair<'_>, statistic: Statistic) -> impl Fn(f6
     }
 }
 
-fn part(claim: &Claim, compared: Compared, others: usize) -> Part {
-    if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
-        return compared.part;
-    }
-    let sure = Sure::of(claim, others, claim.level());
-    let effect = claim.values.number("effect");
-    let is_large = effect.is_none_or(|least| {
-        compared.hedges_at(1.0 - sure.supports).is_some_and(|g| g.lies_beyond(least))
-    });
-    let negligible = Bounds::around_one(claim.number(&NEGLIGIBLE));
-    let is_small = match effect {
-        Some(least) => {
-            compared.hedges_at(1.0 - sure.rejects).is_some_and(|g| g.lies_within(-least, least))
+impl DiffersKeys {
+    /// Judges one comparison.
+    fn part(&self, claim: &Claim, compared: Compared, sure: Sure) -> Part {
+        if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
+            return compared.part;
         }
-        None => compared.ratio_at(1.0 - sure.rejects).is_some_and(|ratio| negligible.holds(&ratio)),
-    };
-    let (verdict, rule) = if compared.suffices(claim) && is_large {
-        (Verdict::Supported, Some(Rule::P))
-    } else if is_small || compared.is_identical() {
-        (Verdict::Rejected, Some(Rule::Interval))
-    } else if let Some((least, g)) = effect.zip(compared.hedges()) {
-        let bounds = Bounds { above: Some(-least), below: Some(least) };
-        (bounds.open(g, compared.part.n), None)
-    } else {
-        (compared.open(sure.supports, Some(negligible)), None)
-    };
-    compared.decided(claim, verdict, rule)
+        let effect = self.difference.effect;
+        let is_large = effect.is_none_or(|least| {
+            compared.hedges_at(1.0 - sure.supports).is_some_and(|g| g.lies_beyond(least))
+        });
+        let negligible = Bounds::around_one(self.negligible);
+        let is_small = match effect {
+            Some(least) => {
+                compared.hedges_at(1.0 - sure.rejects).is_some_and(|g| g.lies_within(-least, least))
+            }
+            None => {
+                compared.ratio_at(1.0 - sure.rejects).is_some_and(|ratio| negligible.holds(&ratio))
+            }
+        };
+        let (verdict, rule) = if compared.suffices(claim) && is_large {
+            (Verdict::Supported, Some(Rule::P))
+        } else if is_small || compared.is_identical() {
+            (Verdict::Rejected, Some(Rule::Interval))
+        } else if let Some((least, g)) = effect.zip(compared.hedges()) {
+            let bounds = Bounds { above: Some(-least), below: Some(least) };
+            (bounds.open(g, compared.part.n), None)
+        } else {
+            (compared.open(sure.supports, Some(negligible)), None)
+        };
+        compared.decided(claim, verdict, rule)
+    }
 }
 
 impl Estimate {

@@ -1,12 +1,14 @@
 //! equivalent: two lines of cases are alike, within a margin.
 
 use super::compare::{Compared, correct};
-use super::differs::{EFFECT, comparisons};
+use super::differs::{DifferenceKeys, EFFECT, comparisons};
 use super::evidence::EstimateKind;
 use super::interval::{Bounds, Sure};
+use super::key_values::{KeyError, KeyValues};
 use super::keys::{AT, FIRST, MARGIN, SECOND, STATISTIC};
+use super::operand_cases::OperandCases;
 use super::picture::Picture;
-use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
+use super::{Cells, Claim, Estimate, Found, Judge, Part, Test, Verdict, parsed};
 
 pub(super) const TEST: Test = Test {
     name: "equivalent",
@@ -20,26 +22,43 @@ pub(super) const TEST: Test = Test {
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",
     keys: &[FIRST, SECOND, AT, STATISTIC, MARGIN, EFFECT],
     picture: Picture::DIFFERENCES,
-    find,
+    parse: parsed::<EquivalentKeys>,
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let mut all = match comparisons(claim, cells) {
-        Ok(all) => all,
-        Err(found) => return *found,
-    };
-    correct(&mut all, claim.correction());
-    let sure = Sure::of(claim, all.len(), 2.0 * claim.level());
-    let of_effect = Sure::of(claim, all.len(), claim.level());
-    let parts = all.into_iter().map(|one| match claim.values.number("effect") {
-        Some(effect) => by_effect(claim, one, effect, of_effect),
-        None => by_margin(claim, one, sure),
-    });
-    Found::of(parts.collect(), claim.need())
+/// Keys of equivalent.
+#[derive(Debug)]
+struct EquivalentKeys {
+    difference: DifferenceKeys,
+    margin: f64,
 }
 
-fn by_margin(claim: &Claim, mut compared: Compared, sure: Sure) -> Part {
-    let bounds = Bounds::around_one(claim.number(&MARGIN));
+impl Judge for EquivalentKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self { difference: DifferenceKeys::parse(keys)?, margin: keys.value(&MARGIN)? })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let margin = Bounds::around_one(self.margin);
+        let mut all = match comparisons(claim, cells, &self.difference, Some(margin)) {
+            Ok(all) => all,
+            Err(found) => return *found,
+        };
+        correct(&mut all, claim.correction());
+        let sure = Sure::of(claim, all.len(), 2.0 * claim.level());
+        let of_effect = Sure::of(claim, all.len(), claim.level());
+        let parts = all.into_iter().map(|one| match self.difference.effect {
+            Some(effect) => by_effect(claim, one, effect, of_effect),
+            None => by_margin(margin, one, sure),
+        });
+        Found::of(parts.collect(), claim.need())
+    }
+
+    fn operands(&self) -> Option<&OperandCases> {
+        Some(&self.difference.operands)
+    }
+}
+
+fn by_margin(bounds: Bounds, mut compared: Compared, sure: Sure) -> Part {
     let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
     let verdict = match &ratio {
         Some(_) => verdict,

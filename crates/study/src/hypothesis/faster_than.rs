@@ -1,12 +1,15 @@
 //! faster-than: one line of cases is better than another.
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::comparison::Comparison;
 use super::evidence::Place;
 use super::interval::{Bounds, Sure};
-use super::keys::{AT, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::key_values::{KeyError, KeyValues};
+use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operand_cases::OperandCases;
 use super::operands::{Compares, Pair, compares};
 use super::picture::Picture;
-use super::{Cells, Claim, Found, Part, Point, Rule, Test, Verdict};
+use super::{Cells, Claim, Found, Judge, Part, Point, Rule, Test, Verdict, parsed};
 use crate::Better;
 
 pub(super) const TEST: Test = Test {
@@ -26,26 +29,50 @@ pub(super) const TEST: Test = Test {
              Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],
     picture: Picture::RATIOS,
-    find,
+    parse: parsed::<FasterThanKeys>,
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    match compares(claim, cells) {
-        Err(found) => *found,
-        Ok(both) if claim.word(&AT) == "levels" => at_levels(claim, &both, |_| true),
-        Ok(both) => {
-            let statistic = Statistic::of(claim);
-            let is_otherwise = |ratio: f64| match both.better {
-                Better::Higher => ratio < 1.0,
-                Better::Lower => ratio > 1.0,
-            };
-            let one = |pair: &Pair<'_>| compare_means(pair, is_otherwise, statistic, &both.unit);
-            let mut found =
-                judged(claim, (both.pairs.iter().map(one).collect(), Vec::new()), both.better);
-            found.told = both.pairs.iter().map(|pair| by_level(pair, &both)).collect();
-            found
+/// Keys of faster-than.
+#[derive(Debug)]
+struct FasterThanKeys {
+    operands: OperandCases,
+    at: ComparedAt,
+    comparison: Comparison,
+}
+
+impl Judge for FasterThanKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
+            at: keys.value(&AT)?,
+            comparison: Comparison::parse(keys)?,
+        })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        match (compares(claim, &self.operands, cells), self.at) {
+            (Err(found), _) => *found,
+            (Ok(both), ComparedAt::Levels) => at_levels(claim, self.comparison, &both, |_| true),
+            (Ok(both), ComparedAt::Blocks) => by_means(claim, self.comparison, &both),
         }
     }
+
+    fn operands(&self) -> Option<&OperandCases> {
+        Some(&self.operands)
+    }
+}
+
+/// Compares the means over levels of each pair.
+fn by_means(claim: &Claim, comparison: Comparison, both: &Compares<'_>) -> Found {
+    let is_otherwise = |ratio: f64| match both.better {
+        Better::Higher => ratio < 1.0,
+        Better::Lower => ratio > 1.0,
+    };
+    let one = |pair: &Pair<'_>| compare_means(pair, is_otherwise, comparison.statistic, &both.unit);
+    let all = both.pairs.iter().map(one).collect();
+    let mut found = judged(claim, comparison.negligible, (all, Vec::new()), both.better);
+    found.told = both.pairs.iter().map(|pair| by_level(pair, both)).collect();
+    found
 }
 
 /// Compares the means over levels of `pair`. Levels whose ratio satisfies `is_otherwise` are reported as disagreeing.
@@ -64,22 +91,22 @@ pub(super) fn compare_means(
 /// Compares at each level that satisfies `is_meant`.
 pub(super) fn at_levels(
     claim: &Claim,
+    comparison: Comparison,
     both: &Compares<'_>,
     is_meant: impl Fn(&Point) -> bool,
 ) -> Found {
-    let statistic = Statistic::of(claim);
     let (mut all, mut missing) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
         for (point, sides) in pair.by_level().into_iter().filter(|(point, _)| is_meant(point)) {
             let place = named(both, pair, point);
-            all.push(compare(place, &sides, statistic, &both.unit));
+            all.push(compare(place, &sides, comparison.statistic, &both.unit));
         }
         for point in pair.unpaired().into_iter().filter(|point| is_meant(point)) {
             let why = "only one of the two has values there that count";
             missing.push(Part::untestable(named(both, pair, point), why));
         }
     }
-    judged(claim, (all, missing), both.better)
+    judged(claim, comparison.negligible, (all, missing), both.better)
 }
 
 /// Returns the place of a level. It names the pair if there are several.
@@ -89,14 +116,21 @@ pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> Plac
 }
 
 /// Judges the comparisons. `missing` holds the parts that could not be compared.
-fn judged(claim: &Claim, (mut all, missing): (Vec<Compared>, Vec<Part>), better: Better) -> Found {
+fn judged(
+    claim: &Claim,
+    negligible: f64,
+    (mut all, missing): (Vec<Compared>, Vec<Part>),
+    better: Better,
+) -> Found {
     correct(&mut all, claim.correction());
-    let count = all.len();
-    let parts = all.into_iter().map(|one| part(claim, one, count, better));
+    let sure = Sure::of(claim, all.len(), claim.level());
+    let none = no_advantage(negligible, better);
+    let parts = all.into_iter().map(|one| part(claim, one, none, sure, better));
     Found::of(missing.into_iter().chain(parts).collect(), claim.need())
 }
 
-fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Part {
+/// Judges one comparison. `none` are the ratios of first to second without a relevant advantage.
+fn part(claim: &Claim, compared: Compared, none: Bounds, sure: Sure, better: Better) -> Part {
     if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
         return compared.part;
     }
@@ -104,24 +138,23 @@ fn part(claim: &Claim, compared: Compared, others: usize, better: Better) -> Par
         Better::Higher => Lean::First,
         Better::Lower => Lean::Second,
     };
-    let sure = Sure::of(claim, others, claim.level());
     let loses = compared.lean != wins && compared.lean != Lean::Neither;
     let (verdict, rule) = if compared.suffices(claim) && compared.lean == wins {
         (Verdict::Supported, Some(Rule::P))
     } else if compared.is_significant(claim.level()) && loses {
         (Verdict::Rejected, Some(Rule::P))
-    } else if compared.is_no_better(claim, sure, better) {
+    } else if compared.is_no_better(none, sure) {
         (Verdict::Rejected, Some(Rule::Interval))
     } else {
         let level = if loses { sure.rejects } else { sure.supports };
-        (compared.open(level, Some(no_advantage(claim, better))), None)
+        (compared.open(level, Some(none)), None)
     };
     compared.decided(claim, verdict, rule)
 }
 
 /// Returns the range of ratios of first to second that are at most a negligible advantage.
-fn no_advantage(claim: &Claim, better: Better) -> Bounds {
-    let most = 1.0 + claim.number(&NEGLIGIBLE);
+fn no_advantage(negligible: f64, better: Better) -> Bounds {
+    let most = 1.0 + negligible;
     match better {
         Better::Higher => Bounds { above: None, below: Some(most) },
         Better::Lower => Bounds { above: Some(1.0 / most), below: None },
@@ -129,10 +162,11 @@ fn no_advantage(claim: &Claim, better: Better) -> Bounds {
 }
 
 impl Compared {
-    /// Whether the interval for rejection shows that the first has no relevant advantage over the second.
-    fn is_no_better(&self, claim: &Claim, sure: Sure, better: Better) -> bool {
+    /// Whether the interval for rejection shows that the ratio lies within `none`, where the first has no relevant
+    /// advantage.
+    fn is_no_better(&self, none: Bounds, sure: Sure) -> bool {
         let ratio = self.ratio_at(1.0 - sure.rejects);
-        self.is_identical() || ratio.is_some_and(|ratio| no_advantage(claim, better).holds(&ratio))
+        self.is_identical() || ratio.is_some_and(|ratio| none.holds(&ratio))
     }
 }
 

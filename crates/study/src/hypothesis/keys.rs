@@ -1,5 +1,6 @@
 //! Keys shared by several tests.
 
+use super::key_values::KeyWord;
 use crate::{Key, Need, STATISTICS, Takes};
 
 /// The first of two lines.
@@ -83,13 +84,32 @@ pub(super) const MARGIN: Key = Key {
     example: "0.1",
 };
 
+/// Comparisons made of two lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ComparedAt {
+    /// One, of the means over levels in each block.
+    Blocks,
+    /// One at each level.
+    Levels,
+}
+
+impl KeyWord for ComparedAt {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "blocks" => Some(Self::Blocks),
+            "levels" => Some(Self::Levels),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hypothesis::TESTS;
     use crate::sections::HYPOTHESIS;
 
-    /// Words that describe the absence of a default. A key with one of these is not read with `Claim::number`.
+    /// Words that describe the absence of a default. A key with one of these is read with `KeyValues::optional`.
     const NO_DEFAULT: [&str; 3] = ["none", "any", "its own"];
 
     /// Defaults are parsed from the keys. One that is not a number or word of its key would silently be ignored.

@@ -1,17 +1,20 @@
 //! Hypotheses and their tests on measured results.
 //!
 //! ```text
-//! Study -> Claim --+
-//!                  +-> Test -> Parts (each with its evidence) -> Verdict
-//! Results -> Cells, Lines --+
+//! [[hypothesis]] -> ClaimTable -> Claim (with the parsed keys of its test) --+
+//!                                                                            +-> Parts (with evidence) -> Verdict
+//!                                         Results -> Cells, Lines -----------+
 //! ```
 
 mod always_from;
 mod case_data;
 mod claim;
+mod claim_table;
 mod compare;
+mod comparison;
 mod complete;
 mod crosses_over;
+mod crossing_sides;
 mod differs;
 mod drift;
 mod equivalent;
@@ -25,8 +28,10 @@ mod flat;
 mod independence;
 mod interval;
 mod judge;
+mod key_values;
 mod keys;
 mod line;
+mod operand_cases;
 mod operands;
 mod outcome;
 mod picture;
@@ -44,17 +49,26 @@ mod test_data;
 mod verdict;
 
 pub use case_data::Cells;
-pub use claim::{Claim, check_cases};
+pub use claim::Claim;
+pub use claim_table::check_cases;
 pub use drift::Drift;
 pub use evidence::{Estimate, EstimateKind, Level, Part, Place, Rule};
 pub use judge::{decided_cases, judge};
 pub use line::{Line, Point, lines, lost_lines};
 pub use outcome::{Correction, Verdict};
-pub use picture::{BetterNote, Caption, Picture, Together};
+pub use picture::{BetterNote, Caption, Picture, PictureKeys, Together};
 pub use plot_lines::{Shown, shown};
 pub use verdict::{Found, Judged};
 
-use crate::Key;
+pub(crate) use claim_table::ClaimTable;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use key_values::{KeyError, KeyValues};
+use operand_cases::OperandCases;
+
+use crate::{Key, Selection};
 
 /// A statistical test that a claim can name.
 pub struct Test {
@@ -72,8 +86,39 @@ pub struct Test {
     pub keys: &'static [Key],
     /// Layout of the figure for a claim that uses it.
     pub picture: Picture,
+    /// Parses the keys of a claim that names it.
+    parse: fn(&KeyValues<'_>) -> Result<Arc<dyn Judge>, KeyError>,
+}
+
+/// Parsed keys of a test, with which it judges a claim.
+trait Judge: Debug + Send + Sync {
+    /// Parses the keys.
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError>
+    where
+        Self: Sized;
+
     /// Judges `claim` on the measured cells.
-    pub find: fn(&Claim, &Cells<'_>) -> Found,
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found;
+
+    /// Returns the cases of the two sides. `None` if the test judges each line by itself.
+    fn operands(&self) -> Option<&OperandCases> {
+        None
+    }
+
+    /// Returns the cases whose values are taken off those of the claim.
+    fn baseline(&self) -> Option<&Selection> {
+        None
+    }
+
+    /// Returns the values that the figure of the claim shows.
+    fn picture_keys(&self) -> PictureKeys<'_> {
+        PictureKeys::default()
+    }
+}
+
+/// Parses the keys of a test into `K`.
+fn parsed<K: Judge + 'static>(keys: &KeyValues<'_>) -> Result<Arc<dyn Judge>, KeyError> {
+    Ok(Arc::new(K::parse(keys)?))
 }
 
 impl Test {

@@ -7,6 +7,7 @@ use ipcperf_stats::{Curve, CurveError};
 use super::compare::{Sides, Statistic};
 use super::complete::{LevelRatio, OverLevels, complete};
 use super::line::{lines, lost_lines, name};
+use super::operand_cases::{OperandCases, SecondLines};
 use super::{Cells, Claim, Found, Line, Point};
 use crate::{Better, Levels, Metric};
 
@@ -27,18 +28,22 @@ pub(super) struct Compares<'a> {
     pub(super) unit: String,
 }
 
-/// Returns the pairs of lines for `claim`: each line of `first` with each line of `second` that shares all other
-/// factors.
+/// Returns the pairs of lines for `claim`: each line of the first of `operands` with each line of the second that
+/// shares all other factors.
 ///
 /// # Errors
 /// Fails with the reason if there are no pairs.
-pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<'a>, Box<Found>> {
+pub(super) fn compares<'a>(
+    claim: &Claim,
+    operands: &OperandCases,
+    cells: &Cells<'a>,
+) -> Result<Compares<'a>, Box<Found>> {
     let metric = claim.metric();
-    let [first, second] = ["first", "second"].map(|key| {
-        let selection = claim.cases(key);
-        let lines = lines(cells, &selection, claim.over(), &metric);
+    let [first, second] = operands.sides().map(|side| {
+        let selection = claim.cases().and(side);
+        let lines = lines(cells, &selection, claim.over(), metric);
         if lines.is_empty() {
-            Err(Box::new(Found::untestable(cells.absence(&selection, &metric))))
+            Err(Box::new(Found::untestable(cells.absence(&selection, metric))))
         } else {
             Ok(lines)
         }
@@ -50,19 +55,19 @@ pub(super) fn compares<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Compares<
     }
     let example = first.iter().chain(&second).find_map(|line| line.example);
     let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
-    let second = match claim.values.word("of_second") {
-        Some("best") => {
-            let selection = claim.cases("second");
+    let second = match operands.second_lines {
+        SecondLines::Best => {
+            let selection = claim.cases().and(&operands.second);
             let lost = lost_lines(cells, &selection, claim.over());
             let known = without_lost(best(second, better), &lost);
             if known.is_empty() {
-                return Err(Box::new(Found::untestable(cells.absence(&selection, &metric))));
+                return Err(Box::new(Found::untestable(cells.absence(&selection, metric))));
             }
             known
         }
-        _ => second,
+        SecondLines::Each => second,
     };
-    let mut compared = claim.compared();
+    let mut compared = operands.compared();
     compared.extend(apart(&first, &second));
     let mut pairs = Vec::new();
     for one in &first {
@@ -232,10 +237,9 @@ pub(super) fn alone<'a>(
     cells: &Cells<'a>,
     metric: &Metric,
 ) -> Result<Vec<Line<'a>>, Box<Found>> {
-    let selection = claim.cases("where");
-    let lines = lines(cells, &selection, claim.over(), metric);
+    let lines = lines(cells, claim.cases(), claim.over(), metric);
     if lines.is_empty() {
-        return Err(Found::untestable(cells.absence(&selection, metric)).into());
+        return Err(Found::untestable(cells.absence(claim.cases(), metric)).into());
     }
     Ok(lines)
 }

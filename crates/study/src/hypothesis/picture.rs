@@ -1,6 +1,7 @@
 //! Layout of the figure for a claim, as defined by its test.
 
 use super::evidence::EstimateKind;
+use crate::Metric;
 
 /// Layout of a figure that shows the lines of a claim.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,17 @@ pub enum BetterNote {
     Shown,
     /// Not stated.
     Hidden,
+}
+
+/// Values of keys that the figure for a claim shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PictureKeys<'k> {
+    /// Metric that is the whole, if shares of it are shown.
+    pub whole: Option<&'k Metric>,
+    /// Minimum share that is claimed.
+    pub share: Option<f64>,
+    /// Level from which on it is claimed.
+    pub from: Option<f64>,
 }
 
 impl Picture {

@@ -5,9 +5,10 @@ use ipcperf_stats::{Bootstrap, Interval};
 use super::evidence::{EstimateKind, Place};
 use super::flat::Flat;
 use super::interval::{Bounds, Sure, median_of};
+use super::key_values::{KeyError, KeyValues};
 use super::operands::alone;
 use super::picture::{BetterNote, Caption, Picture, Together};
-use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test};
+use super::{Cells, Claim, Estimate, Found, Judge, Line, Part, Point, Test, parsed};
 use crate::{Key, Metric, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -35,7 +36,7 @@ pub(super) const TEST: Test = Test {
         ),
         better: BetterNote::Hidden,
     },
-    find,
+    parse: parsed::<PlateausAtKeys>,
 };
 
 const TOLERANCE: Key = Key {
@@ -78,27 +79,52 @@ const FROM: Key = Key {
     example: "\"64KiB\"",
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let metric = claim.metric();
-    let lines = match alone(claim, cells, &metric) {
-        Ok(lines) => lines,
-        Err(found) => return *found,
-    };
-    let unit = metric.unit(lines.iter().find_map(|line| line.example)).to_owned();
-    let heights = claim.values.metric("height_of").map(|height| heights(claim, cells, height));
-    let part = |line: &Line<'_>| {
-        let height = match &heights {
-            Some(heights) => {
-                heights.iter().find(|(levels, _)| *levels == line.levels).map(|(_, height)| *height)
-            }
-            None => claim.values.number("height"),
+/// Keys of plateaus-at.
+#[derive(Debug)]
+struct PlateausAtKeys {
+    tolerance: f64,
+    /// Minimum number of levels of the plateau.
+    levels: usize,
+    height: Option<f64>,
+    height_of: Option<Metric>,
+    /// Level at which the plateau must have begun.
+    by: Option<f64>,
+}
+
+impl Judge for PlateausAtKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            tolerance: keys.value(&TOLERANCE)?,
+            levels: keys.value(&LEVELS)?,
+            height: keys.optional(&HEIGHT)?,
+            height_of: keys.optional(&HEIGHT_OF)?,
+            by: keys.optional(&FROM)?,
+        })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let metric = claim.metric();
+        let lines = match alone(claim, cells, metric) {
+            Ok(lines) => lines,
+            Err(found) => return *found,
         };
-        if heights.is_some() && height.is_none() {
-            return Part::untestable(Place::line(&line.name), "its height was not measured");
-        }
-        part(claim, (line, lines.len()), height, &unit)
-    };
-    Found::of(lines.iter().map(part).collect(), claim.need())
+        let unit = metric.unit(lines.iter().find_map(|line| line.example)).to_owned();
+        let heights = self.height_of.as_ref().map(|height| heights(claim, cells, height));
+        let part = |line: &Line<'_>| {
+            let height = match &heights {
+                Some(heights) => heights
+                    .iter()
+                    .find(|(levels, _)| *levels == line.levels)
+                    .map(|(_, height)| *height),
+                None => self.height,
+            };
+            if heights.is_some() && height.is_none() {
+                return Part::untestable(Place::line(&line.name), "its height was not measured");
+            }
+            self.part(claim, (line, lines.len()), height, &unit)
+        };
+        Found::of(lines.iter().map(part).collect(), claim.need())
+    }
 }
 
 /// Returns the height of each line.
@@ -111,40 +137,43 @@ fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::Lev
     lines.into_iter().filter_map(median).collect()
 }
 
-/// Judges one line of `lines`.
-fn part(claim: &Claim, (line, lines): (&Line<'_>, usize), height: Option<f64>, unit: &str) -> Part {
-    let least = usize::try_from(claim.whole(&LEVELS)).unwrap_or(usize::MAX);
-    let count = line.points.len();
-    if count < least {
-        let reason = format!("{count} levels were measured, and {least} must be flat");
-        return Part::untestable(Place::line(&line.name), reason);
+impl PlateausAtKeys {
+    /// Judges one line of `lines`.
+    fn part(
+        &self,
+        claim: &Claim,
+        (line, lines): (&Line<'_>, usize),
+        height: Option<f64>,
+        unit: &str,
+    ) -> Part {
+        let (count, least) = (line.points.len(), self.levels);
+        if count < least {
+            let reason = format!("{count} levels were measured, and {least} must be flat");
+            return Part::untestable(Place::line(&line.name), reason);
+        }
+        let flat = Flat { points: &line.points, height, tolerance: self.tolerance, least };
+        let first = self.claimed(&line.points);
+        let levels = levels(claim, &flat, first, lines);
+        let farthest =
+            |level: &&Part| level.estimates.first().map_or(0.0, |one| one.value.ln().abs());
+        let widest = levels.iter().max_by(|one, other| farthest(one).total_cmp(&farthest(other)));
+        let mut part = Part::new(Place::line(&line.name), widest.map_or(0, |level| level.n));
+        part.unit = unit.to_owned();
+        part.estimates = seen(&flat, first, [unit, claim.over_unit()]);
+        part.estimates.extend(
+            widest
+                .and_then(|level| Some(level.estimates.first()?.clone().farthest_at(&level.what))),
+        );
+        part.series = levels.iter().flat_map(|level| level.series.clone()).collect();
+        part.verdict = Found::of(levels, 1.0).verdict;
+        part
     }
-    let flat = Flat { points: &line.points, height, tolerance: tolerance(claim), least };
-    let first = claimed(claim, &line.points, least);
-    let levels = levels(claim, &flat, first, lines);
-    let farthest = |level: &&Part| level.estimates.first().map_or(0.0, |one| one.value.ln().abs());
-    let widest = levels.iter().max_by(|one, other| farthest(one).total_cmp(&farthest(other)));
-    let mut part = Part::new(Place::line(&line.name), widest.map_or(0, |level| level.n));
-    part.unit = unit.to_owned();
-    part.estimates = seen(&flat, first, [unit, claim.over_unit()]);
-    part.estimates.extend(
-        widest.and_then(|level| Some(level.estimates.first()?.clone().farthest_at(&level.what))),
-    );
-    part.series = levels.iter().flat_map(|level| level.series.clone()).collect();
-    part.verdict = Found::of(levels, 1.0).verdict;
-    part
-}
 
-fn tolerance(claim: &Claim) -> f64 {
-    claim.number(&TOLERANCE)
-}
-
-/// Returns the index of the level from which the line is claimed to be flat.
-fn claimed(claim: &Claim, points: &[Point], least: usize) -> usize {
-    let last = points.len().saturating_sub(least);
-    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
-    let by = claim.values.whole("by").map_or(f64::INFINITY, |bytes| bytes as f64);
-    points.partition_point(|point| point.x < by).min(last)
+    /// Returns the index of the level from which the line is claimed to be flat.
+    fn claimed(&self, points: &[Point]) -> usize {
+        let last = points.len().saturating_sub(self.levels);
+        self.by.map_or(last, |by| points.partition_point(|point| point.x < by).min(last))
+    }
 }
 
 /// Judges how far each level from index `first` on deviates from the height, for one of `lines` lines.

@@ -3,7 +3,6 @@
 use super::line::{lines, together};
 use super::operands::{Pair, alone, compares};
 use super::{Cells, Claim, Line, Together};
-use crate::Selection;
 
 /// Lines that share a panel.
 pub struct Shown<'a> {
@@ -18,15 +17,16 @@ pub fn shown<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
     if claim.test.picture.together == Together::Pairs {
         return pairs(claim, cells);
     }
-    let metric = claim.metric();
     let all = claim.selections().into_iter();
-    let all = all.flat_map(|selection| lines(cells, &selection, claim.over(), &metric)).collect();
+    let all =
+        all.flat_map(|selection| lines(cells, &selection, claim.over(), claim.metric())).collect();
     let lines = shares(claim, cells, together(all));
     if lines.is_empty() { Vec::new() } else { vec![Shown { name: String::new(), lines }] }
 }
 
 fn pairs<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
-    let Ok(both) = compares(claim, cells) else { return Vec::new() };
+    let both = claim.operands().map(|operands| compares(claim, operands, cells));
+    let Some(Ok(both)) = both else { return Vec::new() };
     let is_one = both.pairs.len() == 1;
     let pair = |pair: Pair<'a>| {
         let is_told_apart = pair.first.name != pair.second.name;
@@ -39,21 +39,9 @@ fn pairs<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
 
 /// Converts `lines` to shares, if the claim names a whole.
 fn shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
-    let Some(whole) = claim.values.metric("of") else { return lines };
+    let Some(whole) = claim.picture_keys().whole else { return lines };
     let wholes = alone(claim, cells, whole).unwrap_or_default();
     let share =
         |line: Line<'a>| Some(line.over(wholes.iter().find(|whole| whole.levels == line.levels)?));
     lines.into_iter().filter_map(share).collect()
-}
-
-impl Claim {
-    /// Returns the cases of both sides. For a claim without sides, returns its cases and those of `beyond`.
-    pub fn selections(&self) -> Vec<Selection> {
-        let sides = ["first", "second"].into_iter().filter(|key| self.values.cases(key).is_some());
-        let sides: Vec<Selection> = sides.map(|key| self.cases(key)).collect();
-        if !sides.is_empty() {
-            return sides;
-        }
-        std::iter::once(self.cases("where")).chain(self.values.cases("beyond").cloned()).collect()
-    }
 }

@@ -4,10 +4,12 @@ use super::compare::{Compared, Statistic, compare};
 use super::evidence::EstimateKind;
 use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
-use super::keys::{ABOVE, AT, BELOW, FIRST, SECOND, STATISTIC};
-use super::operands::compares;
+use super::key_values::{KeyError, KeyValues};
+use super::keys::{ABOVE, AT, BELOW, ComparedAt, FIRST, SECOND, STATISTIC};
+use super::operand_cases::{OperandCases, SecondLines};
+use super::operands::{Compares, Pair, compares};
 use super::picture::{BetterNote, Picture};
-use super::{Cells, Claim, Found, Part, Test, Verdict};
+use super::{Cells, Claim, Found, Judge, Part, Test, Verdict, parsed};
 
 pub(super) const TEST: Test = Test {
     name: "ratio-within",
@@ -20,34 +22,64 @@ pub(super) const TEST: Test = Test {
     source: "Student 1908, Biometrika 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],
     picture: Picture { better: BetterNote::Hidden, ..Picture::RATIOS },
-    find,
+    parse: parsed::<RatioWithinKeys>,
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let both = match compares(claim, cells) {
-        Ok(both) => both,
-        Err(found) => return *found,
-    };
-    let bounds =
-        Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
-    let statistic = Statistic::of(claim);
-    let mut all: Vec<Compared> = Vec::new();
-    for pair in &both.pairs {
-        if claim.word(&AT) == "levels" {
-            let levels = pair.by_level().into_iter();
-            all.extend(levels.map(|(point, sides)| {
-                compare(named(&both, pair, point), &sides, statistic, &both.unit)
-            }));
-        } else {
-            let is_otherwise = |ratio: f64| !bounds.is_inside(ratio);
-            all.push(compare_means(pair, is_otherwise, statistic, &both.unit));
+/// Keys of ratio-within.
+#[derive(Debug)]
+struct RatioWithinKeys {
+    operands: OperandCases,
+    at: ComparedAt,
+    statistic: Statistic,
+    bounds: Bounds,
+}
+
+impl Judge for RatioWithinKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            operands: OperandCases::parse(keys, SecondLines::Each)?,
+            at: keys.value(&AT)?,
+            statistic: keys.value(&STATISTIC)?,
+            bounds: Bounds::parse(keys)?,
+        })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let both = match compares(claim, &self.operands, cells) {
+            Ok(both) => both,
+            Err(found) => return *found,
+        };
+        let all: Vec<Compared> =
+            both.pairs.iter().flat_map(|pair| self.comparisons(&both, pair)).collect();
+        let sure = Sure::of(claim, all.len(), claim.level());
+        let parts = all.into_iter().map(|one| part(one, self.bounds, sure)).collect();
+        let mut found = Found::of(parts, claim.need());
+        found.told.push(format!("the ratio must lie {}", self.bounds.words()));
+        found
+    }
+
+    fn operands(&self) -> Option<&OperandCases> {
+        Some(&self.operands)
+    }
+}
+
+impl RatioWithinKeys {
+    /// Returns the comparison of the means of `pair`, or one for each of its levels.
+    fn comparisons(&self, both: &Compares<'_>, pair: &Pair<'_>) -> Vec<Compared> {
+        match self.at {
+            ComparedAt::Levels => {
+                let levels = pair.by_level().into_iter();
+                let one = |(point, sides)| {
+                    compare(named(both, pair, point), &sides, self.statistic, &both.unit)
+                };
+                levels.map(one).collect()
+            }
+            ComparedAt::Blocks => {
+                let is_otherwise = |ratio: f64| !self.bounds.is_inside(ratio);
+                vec![compare_means(pair, is_otherwise, self.statistic, &both.unit)]
+            }
         }
     }
-    let sure = Sure::of(claim, all.len(), claim.level());
-    let parts = all.into_iter().map(|one| part(one, bounds, sure)).collect();
-    let mut found = Found::of(parts, claim.need());
-    found.told.push(format!("the ratio must lie {}", bounds.words()));
-    found
 }
 
 fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {

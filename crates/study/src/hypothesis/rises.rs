@@ -3,12 +3,14 @@
 use ipcperf_stats::Peak;
 
 use super::compare::Sides;
+use super::comparison::Comparison;
 use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
+use super::key_values::{KeyError, KeyValues};
 use super::keys::{NEGLIGIBLE, STATISTIC};
 use super::picture::Picture;
 use super::rises_then_falls::{Step, by_peak, is_nowhere_below, odd_blocks, only, place};
-use super::{Cells, Claim, Found, Line, Part, Test, Verdict};
+use super::{Cells, Claim, Found, Judge, Line, Part, Test, Verdict, parsed};
 
 pub(super) const TEST: Test = Test {
     name: "rises",
@@ -25,26 +27,47 @@ pub(super) const TEST: Test = Test {
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection of tests)",
     keys: &[STATISTIC, NEGLIGIBLE],
     picture: Picture::PEAKS,
-    find,
+    parse: parsed::<RisesKeys>,
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let least = (2, "one level neither rises nor falls");
-    by_peak(claim, cells, least, |line, peak, unit, sure| held(claim, (line, peak), unit, sure))
+/// Keys of rises.
+#[derive(Debug)]
+struct RisesKeys {
+    comparison: Comparison,
+}
+
+impl Judge for RisesKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self { comparison: Comparison::parse(keys)? })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let least = (2, "one level neither rises nor falls");
+        by_peak(claim, cells, least, |line, peak, unit, sure| {
+            held(self.comparison, (line, peak), [unit, claim.over_unit()], sure)
+        })
+    }
 }
 
 /// Compares the largest level with the peak and with the smallest level, on the blocks that did not choose the peak.
-fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure) -> Part {
+fn held(
+    comparison: Comparison,
+    (line, peak): (&Line<'_>, &Peak),
+    [unit, over_unit]: [&str; 2],
+    sure: Sure,
+) -> Part {
     let last = line.points.len() - 1;
     let (top, largest, smallest) = (&line.points[peak.index], &line.points[last], &line.points[0]);
     let odd = odd_blocks(line);
-    let step = |low, high, level| Step::of(claim, (&only(low, &odd), &only(high, &odd)), level);
+    let step = |low, high, level| {
+        Step::of(comparison.statistic, &(only(low, &odd), only(high, &odd)), level)
+    };
     let fall = (peak.index != last).then(|| step(largest, top, sure.rejects));
     let rise = step(smallest, largest, sure.supports);
     let mut part = Part::new(Place::line(&line.name), rise.n);
     part.unit = unit.to_owned();
     part.medians = ipcperf_stats::median(&largest.all()).into_iter().collect();
-    part.estimates.push(place(peak, claim.over_unit()));
+    part.estimates.push(place(peak, over_unit));
     let steps = [
         (fall.as_ref(), EstimateKind::LargestOverPeak),
         (Some(&rise), EstimateKind::SmallestOverLargest),
@@ -61,7 +84,7 @@ fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure)
     };
     let others = &line.points[..last];
     part.series = others.iter().map(|other| Sides::of(other, largest).series()).collect();
-    let is_highest = is_nowhere_below(claim, largest, line, sure.supports);
+    let is_highest = is_nowhere_below(comparison, largest, line, sure.supports);
     part.verdict = verdict(fall.as_ref(), &rise, is_highest);
     part
 }

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use ipcperf_stats::{Alternative, Blocks, Bootstrap, Curve, Peak};
 
 use super::compare::{Sides, Statistic};
+use super::comparison::Comparison;
 use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
+use super::key_values::{KeyError, KeyValues};
 use super::keys::{NEGLIGIBLE, STATISTIC};
 use super::line::lost_lines;
 use super::operands::alone;
 use super::picture::Picture;
-use super::{Cells, Claim, Estimate, Found, Line, Part, Point, Test, Verdict};
+use super::{Cells, Claim, Estimate, Found, Judge, Line, Part, Point, Test, Verdict, parsed};
 
 pub(super) const TEST: Test = Test {
     name: "rises-then-falls",
@@ -28,12 +30,26 @@ pub(super) const TEST: Test = Test {
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection of tests)",
     keys: &[STATISTIC, NEGLIGIBLE],
     picture: Picture::PEAKS,
-    find,
+    parse: parsed::<RisesThenFallsKeys>,
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let least = (3, "a line of three levels or more has an inside");
-    by_peak(claim, cells, least, |line, peak, unit, sure| held(claim, (line, peak), unit, sure))
+/// Keys of rises-then-falls.
+#[derive(Debug)]
+struct RisesThenFallsKeys {
+    comparison: Comparison,
+}
+
+impl Judge for RisesThenFallsKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self { comparison: Comparison::parse(keys)? })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let least = (3, "a line of three levels or more has an inside");
+        by_peak(claim, cells, least, |line, peak, unit, sure| {
+            held(self.comparison, (line, peak), [unit, claim.over_unit()], sure)
+        })
+    }
 }
 
 /// Applies `held` to each line of `claim` and its peak, which is chosen on the even blocks. Lines with fewer than
@@ -44,13 +60,13 @@ pub(super) fn by_peak<'a>(
     (least, reason): (usize, &str),
     held: impl Fn(&Line<'a>, &Peak, &str, Sure) -> Part,
 ) -> Found {
-    let lines = match alone(claim, cells, &claim.metric()) {
+    let lines = match alone(claim, cells, claim.metric()) {
         Ok(lines) => lines,
         Err(found) => return *found,
     };
     let unit = claim.metric().unit(lines.iter().find_map(|line| line.example)).to_owned();
     let sure = Sure::of(claim, lines.len(), claim.level());
-    let lost = lost_lines(cells, &claim.cases("where"), claim.over());
+    let lost = lost_lines(cells, claim.cases(), claim.over());
     let part = |line: &Line<'a>| {
         if let Some(end) = lost_end(line, &lost) {
             let reason = format!("no run at {end}, an end of the line, counts: measure it again");
@@ -79,16 +95,21 @@ fn lost_end<'l>(line: &Line<'_>, lost: &'l [Line<'_>]) -> Option<&'l str> {
 }
 
 /// Compares the peak with both ends, on the blocks that did not choose it.
-fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure) -> Part {
+fn held(
+    comparison: Comparison,
+    (line, peak): (&Line<'_>, &Peak),
+    [unit, over_unit]: [&str; 2],
+    sure: Sure,
+) -> Part {
     let top = &line.points[peak.index];
     let ends = [&line.points[0], &line.points[line.points.len() - 1]];
     let odd = odd_blocks(line);
-    let results =
-        ends.map(|end| Step::of(claim, (&only(end, &odd), &only(top, &odd)), sure.supports));
+    let step = |end| (only(end, &odd), only(top, &odd));
+    let results = ends.map(|end| Step::of(comparison.statistic, &step(end), sure.supports));
     let mut part = Part::new(Place::line(&line.name), results[0].n.min(results[1].n));
     part.unit = unit.to_owned();
     part.medians = ipcperf_stats::median(&top.all()).into_iter().collect();
-    part.estimates.push(place(peak, claim.over_unit()));
+    part.estimates.push(place(peak, over_unit));
     let kinds = [EstimateKind::SmallestOverPeak, EstimateKind::LargestOverPeak];
     for (step, kind) in results.iter().zip(kinds) {
         part.estimates.extend(step.ratio.clone().map(|ratio| ratio.with_kind(kind)));
@@ -96,7 +117,7 @@ fn held(claim: &Claim, (line, peak): (&Line<'_>, &Peak), unit: &str, sure: Sure)
     part.p = results[0].p.zip(results[1].p).map(|(one, other)| one.max(other));
     part.p_corrected = part.p;
     part.series = ends.iter().map(|end| Sides::of(end, top).series()).collect();
-    let is_refuted = ends.iter().any(|end| is_nowhere_below(claim, end, line, sure.rejects));
+    let is_refuted = ends.iter().any(|end| is_nowhere_below(comparison, end, line, sure.rejects));
     part.verdict = verdict(peak, &results, is_refuted);
     part
 }
@@ -108,12 +129,17 @@ pub(super) fn odd_blocks(line: &Line<'_>) -> BTreeSet<u32> {
 
 /// Whether `end` is below no inner level of `line` by more than is negligible, by intervals with error probability
 /// `miss`.
-pub(super) fn is_nowhere_below(claim: &Claim, end: &Point, line: &Line<'_>, miss: f64) -> bool {
-    let least = 1.0 / (1.0 + claim.number(&NEGLIGIBLE));
+pub(super) fn is_nowhere_below(
+    comparison: Comparison,
+    end: &Point,
+    line: &Line<'_>,
+    miss: f64,
+) -> bool {
+    let least = 1.0 / (1.0 + comparison.negligible);
     let last = line.points.len().saturating_sub(1);
     let mut inner = line.points.get(1..last).unwrap_or_default().iter();
     inner.all(|point| {
-        let ratio = Sides::of(end, point).ratio(Statistic::of(claim), 1.0 - miss);
+        let ratio = Sides::of(end, point).ratio(comparison.statistic, 1.0 - miss);
         ratio.and_then(|ratio| ratio.low).is_some_and(|low| low > least)
     })
 }
@@ -143,9 +169,8 @@ pub(super) struct Step {
 
 impl Step {
     /// Tests whether `end` is below `other`, with p below `level`.
-    pub(super) fn of(claim: &Claim, (end, other): (&Point, &Point), level: f64) -> Self {
+    pub(super) fn of(statistic: Statistic, (end, other): &(Point, Point), level: f64) -> Self {
         let sides = &Sides::of(end, other);
-        let statistic = Statistic::of(claim);
         let p = statistic.test(sides, Alternative::Less).ok().map(|tested| tested.p_value);
         let effect = sides.hedges(statistic, 0.95).map(|g| g.value).filter(|g| *g < 0.0);
         Self {

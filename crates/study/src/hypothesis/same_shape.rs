@@ -5,10 +5,12 @@ use ipcperf_stats::{Bootstrap, LevelShape, shapes};
 use super::compare::{Compared, Sides, Statistic, compare, correct};
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
+use super::key_values::{KeyError, KeyValues, KeyWord};
 use super::keys::{FIRST, MARGIN, SECOND, STATISTIC};
+use super::operand_cases::{OperandCases, SecondLines};
 use super::operands::{Pair, compares};
 use super::picture::{BetterNote, Caption, Picture, Together};
-use super::{Cells, Claim, Estimate, Found, Part, Test, Verdict};
+use super::{Cells, Claim, Estimate, Found, Judge, Part, Test, Verdict, parsed};
 use crate::{Key, Need, Takes};
 
 pub(super) const TEST: Test = Test {
@@ -33,7 +35,7 @@ pub(super) const TEST: Test = Test {
         ),
         better: BetterNote::Hidden,
     },
-    find,
+    parse: parsed::<SameShapeKeys>,
 };
 
 const RULE: Key = Key {
@@ -52,56 +54,118 @@ const MOST: Key = Key {
     example: "3",
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let both = match compares(claim, cells) {
-        Ok(both) => both,
-        Err(found) => return *found,
-    };
-    let (mut parts, mut by_level) = (Vec::new(), Vec::new());
-    for pair in &both.pairs {
-        let (part, levels) = of_pair(claim, pair, both.pairs.len());
-        by_level.extend(levels.into_iter().map(|level| level.of_line(&pair.name)));
-        parts.push(part);
-    }
-    Found { by_level, ..Found::of(parts, claim.need()) }
+/// Rule by which levels are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ShapeRule {
+    /// Their ratio lies within a margin.
+    Equivalence,
+    /// No difference is significant.
+    Difference,
 }
 
-/// Judges one of `pairs` pairs of lines. Also returns its levels.
-fn of_pair(claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
-    let untestable = |why: String| (Part::untestable(Place::line(&pair.name), why), Vec::new());
-    let (pair, over) = &pair.whole();
-    let curves = match pair.curves() {
-        Ok(curves) => curves,
-        Err(why) => return untestable(why.to_string()),
-    };
-    let shapes = match shapes(&curves.0, &curves.1, &Bootstrap::default()) {
-        Ok(shapes) => shapes,
-        Err(why) => return untestable(why.to_string()),
-    };
-    let most = usize::try_from(claim.whole(&MOST)).unwrap_or(usize::MAX);
-    let levels = match claim.word(&RULE) {
-        "difference" => {
-            let sure = Sure::of(claim, pairs, claim.level());
-            by_difference(claim, pair, &shapes, sure.rejects)
+impl KeyWord for ShapeRule {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "equivalence" => Some(Self::Equivalence),
+            "difference" => Some(Self::Difference),
+            _ => None,
         }
-        _ => {
-            let sure = Sure::within(claim, (pairs, shapes.len()), claim.level());
-            by_equivalence(claim, pair, &shapes, if most > 0 { sure.of_some() } else { sure })
+    }
+}
+
+/// Keys of same-shape.
+#[derive(Debug)]
+struct SameShapeKeys {
+    operands: OperandCases,
+    statistic: Statistic,
+    margin: f64,
+    rule: ShapeRule,
+    /// Maximum number of levels that may differ.
+    max_differing: usize,
+}
+
+impl Judge for SameShapeKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            operands: OperandCases::parse(keys, SecondLines::Each)?,
+            statistic: keys.value(&STATISTIC)?,
+            margin: keys.value(&MARGIN)?,
+            rule: keys.value(&RULE)?,
+            max_differing: keys.value(&MOST)?,
+        })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let both = match compares(claim, &self.operands, cells) {
+            Ok(both) => both,
+            Err(found) => return *found,
+        };
+        let (mut parts, mut by_level) = (Vec::new(), Vec::new());
+        for pair in &both.pairs {
+            let (part, levels) = self.of_pair(claim, pair, both.pairs.len());
+            by_level.extend(levels.into_iter().map(|level| level.of_line(&pair.name)));
+            parts.push(part);
         }
-    };
+        Found { by_level, ..Found::of(parts, claim.need()) }
+    }
+
+    fn operands(&self) -> Option<&OperandCases> {
+        Some(&self.operands)
+    }
+}
+
+impl SameShapeKeys {
+    /// Judges one of `pairs` pairs of lines. Also returns its levels.
+    fn of_pair(&self, claim: &Claim, pair: &Pair<'_>, pairs: usize) -> (Part, Vec<Part>) {
+        let untestable = |why: String| (Part::untestable(Place::line(&pair.name), why), Vec::new());
+        let (pair, over) = &pair.whole();
+        let curves = match pair.curves() {
+            Ok(curves) => curves,
+            Err(why) => return untestable(why.to_string()),
+        };
+        let shapes = match shapes(&curves.0, &curves.1, &Bootstrap::default()) {
+            Ok(shapes) => shapes,
+            Err(why) => return untestable(why.to_string()),
+        };
+        let found = self.of_levels(self.levels(claim, pair, &shapes, pairs));
+        let holds = found.parts.iter().filter(|part| part.verdict == Verdict::Supported).count();
+        let n = found.parts.iter().map(|part| part.n).min().unwrap_or(0);
+        let mut part = Part::new(Place::line(&pair.name), n);
+        part.note = Some(format!("{holds} of {} levels alike", found.parts.len()));
+        part.estimates = widest(&found.parts).into_iter().collect();
+        part.verdict = found.verdict;
+        part.series = found.parts.iter().flat_map(|level| level.series.clone()).collect();
+        (part.over(Some(over.clone())), found.parts)
+    }
+
+    /// Judges each level of one of `pairs` pairs of lines.
+    fn levels(
+        &self,
+        claim: &Claim,
+        pair: &Pair<'_>,
+        shapes: &[LevelShape],
+        pairs: usize,
+    ) -> Vec<Part> {
+        match self.rule {
+            ShapeRule::Difference => {
+                let sure = Sure::of(claim, pairs, claim.level());
+                by_difference((claim, self.statistic), pair, shapes, sure.rejects)
+            }
+            ShapeRule::Equivalence => {
+                let sure = Sure::within(claim, (pairs, shapes.len()), claim.level());
+                let sure = if self.max_differing > 0 { sure.of_some() } else { sure };
+                by_equivalence(Bounds::around_one(self.margin), pair, shapes, sure)
+            }
+        }
+    }
+
+    /// Combines the verdicts of the levels of a pair, of which some may differ.
     #[allow(clippy::cast_precision_loss, reason = "a few levels")]
-    let need = levels.len().saturating_sub(most) as f64 / levels.len().max(1) as f64;
-    let found = Found::of(levels, need);
-    let holds = found.parts.iter().filter(|part| part.verdict == Verdict::Supported).count();
-    let mut part = Part::new(
-        Place::line(&pair.name),
-        found.parts.iter().map(|part| part.n).min().unwrap_or(0),
-    );
-    part.note = Some(format!("{holds} of {} levels alike", found.parts.len()));
-    part.estimates = widest(&found.parts).into_iter().collect();
-    part.verdict = found.verdict;
-    part.series = found.parts.iter().flat_map(|level| level.series.clone()).collect();
-    (part.over(Some(over.clone())), found.parts)
+    fn of_levels(&self, levels: Vec<Part>) -> Found {
+        let alike = levels.len().saturating_sub(self.max_differing);
+        let need = alike as f64 / levels.len().max(1) as f64;
+        Found::of(levels, need)
+    }
 }
 
 /// Returns the ratio at the level that deviates most from 1.
@@ -118,8 +182,7 @@ fn place(pair: &Pair<'_>, shape: &LevelShape) -> Place {
     point.map_or_else(Place::default, Place::level)
 }
 
-fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], sure: Sure) -> Vec<Part> {
-    let bounds = Bounds::around_one(claim.number(&MARGIN));
+fn by_equivalence(bounds: Bounds, pair: &Pair<'_>, shapes: &[LevelShape], sure: Sure) -> Vec<Part> {
     let judged = |shape: &LevelShape| {
         let ratios: Vec<f64> = shape.pairs.iter().map(|(first, second)| first / second).collect();
         let mut part = Part::new(place(pair, shape), ratios.len());
@@ -133,8 +196,12 @@ fn by_equivalence(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], sure: S
     shapes.iter().map(judged).collect()
 }
 
-fn by_difference(claim: &Claim, pair: &Pair<'_>, shapes: &[LevelShape], level: f64) -> Vec<Part> {
-    let statistic = Statistic::of(claim);
+fn by_difference(
+    (claim, statistic): (&Claim, Statistic),
+    pair: &Pair<'_>,
+    shapes: &[LevelShape],
+    level: f64,
+) -> Vec<Part> {
     let compared = |shape: &LevelShape| {
         compare(place(pair, shape), &Sides::of_pairs(&shape.pairs), statistic, "")
     };

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
+use super::key_values::{KeyError, KeyValues};
 use super::line::lines;
 use super::operands::alone;
-use super::picture::{BetterNote, Caption, Picture, Together};
-use super::{Cells, Claim, Found, Line, Part, Point, Test};
-use crate::{Key, Need, Takes};
+use super::picture::{BetterNote, Caption, Picture, PictureKeys, Together};
+use super::{Cells, Claim, Found, Judge, Line, Part, Point, Test, parsed};
+use crate::{Key, Metric, Need, Selection, Takes};
 
 pub(super) const TEST: Test = Test {
     name: "share-at-least",
@@ -24,7 +25,7 @@ pub(super) const TEST: Test = Test {
         caption: Caption::None,
         better: BetterNote::Hidden,
     },
-    find,
+    parse: parsed::<ShareAtLeastKeys>,
 };
 
 const SHARE: Key = Key {
@@ -59,53 +60,89 @@ const FROM: Key = Key {
     example: "\"1MB\"",
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let metric = claim.metric();
-    let lines = match alone(claim, cells, &metric) {
-        Ok(lines) => lines,
-        Err(found) => return *found,
-    };
-    let wholes = match wholes(claim, cells) {
-        Ok(wholes) => wholes,
-        Err(found) => return *found,
-    };
-    #[allow(clippy::cast_precision_loss, reason = "a size, beside levels that are floats")]
-    let from = claim.values.whole("from").unwrap_or(0) as f64;
-    let mut all = Vec::new();
-    for line in &lines {
-        let whole =
-            wholes.as_ref().map(|wholes| wholes.iter().find(|whole| whole.levels == line.levels));
-        for point in line.points.iter().filter(|point| point.x >= from) {
-            let level = Place::level(point);
-            let place = if lines.len() == 1 { level } else { level.of_line(&line.name) };
-            all.push((place, shares(point, whole)));
-        }
-    }
-    if all.is_empty() {
-        return Found::untestable("no level from there on was measured");
-    }
-    let sure = Sure::of(claim, all.len(), claim.level());
-    let part = |(place, shares): (Place, Vec<f64>)| part(claim, place, &shares, sure);
-    Found::of(all.into_iter().map(part).collect(), claim.need())
+/// Keys of share-at-least.
+#[derive(Debug)]
+struct ShareAtLeastKeys {
+    share: f64,
+    whole: Option<Metric>,
+    beyond: Option<Selection>,
+    from: Option<f64>,
 }
 
-/// Returns the whole of each line, less that of the cases in `beyond`. `None` if the metric is itself a share.
-///
-/// # Errors
-/// Fails with the reason if there are no wholes.
-fn wholes<'a>(claim: &Claim, cells: &Cells<'a>) -> Result<Option<Vec<Line<'a>>>, Box<Found>> {
-    let Some(metric) = claim.values.metric("of") else { return Ok(None) };
-    let wholes = alone(claim, cells, metric)?;
-    let Some(beyond) = claim.values.cases("beyond") else { return Ok(Some(wholes)) };
-    match &lines(cells, beyond, claim.over(), metric)[..] {
-        [base] => Ok(Some(wholes.iter().map(|whole| whole.less(base)).collect())),
-        [] => Err(Box::new(Found::untestable(cells.absence(beyond, metric)))),
-        several => {
-            let count = several.len();
-            let reason = format!(
-                "beyond means {count} lines (the whole lies beyond one: name more factors)"
-            );
-            Err(Box::new(Found::untestable(reason)))
+impl Judge for ShareAtLeastKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self {
+            share: keys.required(&SHARE)?,
+            whole: keys.optional(&WHOLE)?,
+            beyond: keys.optional(&BEYOND)?,
+            from: keys.optional(&FROM)?,
+        })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let found = alone(claim, cells, claim.metric());
+        let found = found.and_then(|lines| Ok((lines, self.wholes(claim, cells)?)));
+        let (lines, wholes) = match found {
+            Ok(found) => found,
+            Err(found) => return *found,
+        };
+        let all = self.levels(&lines, wholes.as_deref());
+        if all.is_empty() {
+            return Found::untestable("no level from there on was measured");
+        }
+        let bounds = Bounds { above: Some(self.share), below: None };
+        let sure = Sure::of(claim, all.len(), claim.level());
+        let part = |(place, shares): (Place, Vec<f64>)| part(bounds, place, &shares, sure);
+        Found::of(all.into_iter().map(part).collect(), claim.need())
+    }
+
+    fn baseline(&self) -> Option<&Selection> {
+        self.beyond.as_ref()
+    }
+
+    fn picture_keys(&self) -> PictureKeys<'_> {
+        PictureKeys { whole: self.whole.as_ref(), share: Some(self.share), from: self.from }
+    }
+}
+
+impl ShareAtLeastKeys {
+    /// Returns the shares by block at each level of `lines` that is claimed.
+    fn levels(&self, lines: &[Line<'_>], wholes: Option<&[Line<'_>]>) -> Vec<(Place, Vec<f64>)> {
+        let is_claimed = |point: &&Point| self.from.is_none_or(|from| point.x >= from);
+        let mut all = Vec::new();
+        for line in lines {
+            let whole = wholes.map(|wholes| wholes.iter().find(|one| one.levels == line.levels));
+            for point in line.points.iter().filter(is_claimed) {
+                let level = Place::level(point);
+                let place = if lines.len() == 1 { level } else { level.of_line(&line.name) };
+                all.push((place, shares(point, whole)));
+            }
+        }
+        all
+    }
+
+    /// Returns the whole of each line, less that of the cases in `beyond`. `None` if the metric is itself a share.
+    ///
+    /// # Errors
+    /// Fails with the reason if there are no wholes.
+    fn wholes<'a>(
+        &self,
+        claim: &Claim,
+        cells: &Cells<'a>,
+    ) -> Result<Option<Vec<Line<'a>>>, Box<Found>> {
+        let Some(metric) = &self.whole else { return Ok(None) };
+        let wholes = alone(claim, cells, metric)?;
+        let Some(beyond) = &self.beyond else { return Ok(Some(wholes)) };
+        match &lines(cells, beyond, claim.over(), metric)[..] {
+            [base] => Ok(Some(wholes.iter().map(|whole| whole.less(base)).collect())),
+            [] => Err(Box::new(Found::untestable(cells.absence(beyond, metric)))),
+            several => {
+                let count = several.len();
+                let reason = format!(
+                    "beyond means {count} lines (the whole lies beyond one: name more factors)"
+                );
+                Err(Box::new(Found::untestable(reason)))
+            }
         }
     }
 }
@@ -123,11 +160,10 @@ fn shares(point: &Point, whole: Option<Option<&Line<'_>>>) -> Vec<f64> {
     point.values.iter().filter_map(share).collect()
 }
 
-fn part(claim: &Claim, place: Place, shares: &[f64], sure: Sure) -> Part {
+fn part(bounds: Bounds, place: Place, shares: &[f64], sure: Sure) -> Part {
     if shares.is_empty() {
         return Part::untestable(place, "no run has a share");
     }
-    let bounds = Bounds { above: claim.values.number("share"), below: None };
     let mut part = Part::new(place, shares.len());
     let (verdict, share) =
         bounds.judge(|level| median_of(EstimateKind::Share, shares, level), sure, part.n);

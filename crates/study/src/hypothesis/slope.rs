@@ -4,10 +4,11 @@ use ipcperf_stats::Bootstrap;
 
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
+use super::key_values::{KeyError, KeyValues};
 use super::keys::{ABOVE, BELOW};
 use super::operands::alone;
 use super::picture::{BetterNote, Caption, Picture, Together};
-use super::{Cells, Claim, Found, Line, Part, Test};
+use super::{Cells, Claim, Found, Judge, Line, Part, Test, parsed};
 
 pub(super) const TEST: Test = Test {
     name: "slope",
@@ -26,21 +27,30 @@ pub(super) const TEST: Test = Test {
         ),
         better: BetterNote::Hidden,
     },
-    find,
+    parse: parsed::<SlopeKeys>,
 };
 
-fn find(claim: &Claim, cells: &Cells<'_>) -> Found {
-    let bounds =
-        Bounds { above: claim.values.number("above"), below: claim.values.number("below") };
-    match alone(claim, cells, &claim.metric()) {
-        Err(found) => *found,
-        Ok(lines) => {
-            let sure = Sure::of(claim, lines.len(), claim.level());
-            let parts = lines.iter().map(|line| part(line, claim.over(), bounds, sure)).collect();
-            let mut found = Found::of(parts, claim.need());
-            found.told.push(format!("the slope must lie {}", bounds.words()));
-            found
-        }
+/// Keys of slope.
+#[derive(Debug)]
+struct SlopeKeys {
+    bounds: Bounds,
+}
+
+impl Judge for SlopeKeys {
+    fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self { bounds: Bounds::parse(keys)? })
+    }
+
+    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+        let lines = match alone(claim, cells, claim.metric()) {
+            Ok(lines) => lines,
+            Err(found) => return *found,
+        };
+        let sure = Sure::of(claim, lines.len(), claim.level());
+        let part = |line| part(line, claim.over(), self.bounds, sure);
+        let mut found = Found::of(lines.iter().map(part).collect(), claim.need());
+        found.told.push(format!("the slope must lie {}", self.bounds.words()));
+        found
     }
 }
 

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 use super::{Found, Verdict, judge};
-use crate::Study;
+use crate::{Mistake, Study};
 
 /// The smallest level, bytes.
 const SMALLEST: u64 = 512;
@@ -172,6 +172,16 @@ impl Made {
 
 /// Returns a study with one claim that has `keys`.
 pub(super) fn study(keys: &str) -> Study {
+    read(keys).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+}
+
+/// Returns the mistakes in a claim that has `keys`.
+pub(super) fn mistakes(keys: &str) -> Vec<Mistake> {
+    read(keys).expect_err("mistakes")
+}
+
+/// Reads a study with one claim that has `keys`.
+pub(super) fn read(keys: &str) -> Result<Study, Vec<Mistake>> {
     let text = format!(
         "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n\
          mechanism = [\"pipe\", \"unix-stream\", \"fifo\", \"tcp\", \"unix-seqpacket\", \"shm-ring\", \
@@ -179,7 +189,7 @@ pub(super) fn study(keys: &str) -> Study {
          [[matrix]]\nmechanism = \"pipe\"\nbuffer = \"512\"\ninstrument = \"counters\"\n\
          [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
     );
-    Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+    Study::read(&text)
 }
 
 fn nothing() -> Results {

@@ -93,12 +93,12 @@ impl Found {
     /// Runs the test, but withholds no support: a publication's own judgement does not require independent blocks.
     /// Unavailable instruments and drifting cases are added to the remarks.
     pub fn by_its_rule(claim: &Claim, cells: &Cells<'_>) -> Self {
-        let mut found = (claim.test.find)(claim, cells);
+        let mut found = claim.judge().find(claim, cells);
         if matches!(found.verdict, Verdict::NotTestable { .. }) {
             return found;
         }
         found.independence = overall(&mut found.parts);
-        found.drifting = cells.drifting(&claim.selections(), &claim.metric());
+        found.drifting = cells.drifting(&claim.selections(), claim.metric());
         let missing = cells.missing_instruments(&claim.selections());
         found.told.extend(missing.iter().map(|one| format!("not testable here: {one}")));
         found.told.extend(drifts(&found.drifting));
