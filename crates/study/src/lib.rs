@@ -55,7 +55,7 @@ pub use mistake::{Mistake, Mistakes};
 pub use new::scaffold;
 pub use schema::schema;
 pub use sections::BESIDE;
-pub use selection::{FACTORS, Levels, Selection, is_size};
+pub use selection::{FACTORS, Levels, Selection};
 pub use values::Values;
 
 pub(crate) use sections::STATISTICS;
@@ -134,8 +134,9 @@ impl Study {
             parts.take(entry, mistakes)
         });
         parts.check(mistakes);
+        let hypotheses = parts.hypotheses.iter();
         let hypotheses =
-            parts.hypotheses.iter().filter_map(|table| table.parse(mistakes)).collect();
+            hypotheses.filter_map(|table| hypothesis::Claim::parse(table, mistakes)).collect();
         Some(Self {
             name: top.text("name")?.to_owned(),
             title: top.text("title")?.to_owned(),

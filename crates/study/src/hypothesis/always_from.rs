@@ -1,9 +1,11 @@
 //! always-from: one line of cases is better than another at every level from a given one.
 
+use super::comparison::Comparison;
 use super::faster_than::at_levels;
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{Comparison, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
-use super::operands::{Operands, compares};
+use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operand_cases::OperandCases;
+use super::operands::compares;
 use super::picture::{Picture, PictureKeys};
 use super::{Cells, Claim, Found, Judge, Test, Verdict, parsed};
 use crate::{Key, Need, Takes};
@@ -33,7 +35,7 @@ const FROM: Key = Key {
 /// Keys of always-from.
 #[derive(Debug)]
 struct AlwaysFromKeys {
-    operands: Operands,
+    operands: OperandCases,
     from: f64,
     comparison: Comparison,
 }
@@ -41,7 +43,7 @@ struct AlwaysFromKeys {
 impl Judge for AlwaysFromKeys {
     fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
         Ok(Self {
-            operands: Operands::parse(keys, keys.value(&OF_SECOND)?)?,
+            operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
             from: keys.required(&FROM)?,
             comparison: Comparison::parse(keys)?,
         })
@@ -61,7 +63,7 @@ impl Judge for AlwaysFromKeys {
         found
     }
 
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         Some(&self.operands)
     }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::claim_table::ClaimTable;
 use super::key_values::{KeyError, KeyValues};
-use super::operands::Operands;
+use super::operand_cases::OperandCases;
 use super::outcome::Correction;
 use super::picture::PictureKeys;
-use super::{Cells, Found, Judge, Test};
+use super::{Judge, Test};
 use crate::sections::{CORRECTION, FIGURE_NUMBER, LEVEL, METRIC, NEED, OVER, PUBLISHED, WHERE};
 use crate::selection::is_size;
-use crate::{Metric, Selection, Values};
+use crate::{Metric, Mistakes, Selection, Values};
 
 /// A hypothesis of a study.
 #[derive(Clone)]
@@ -99,8 +99,12 @@ impl OriginalRules {
 }
 
 impl Claim {
-    /// Parses the keys of `table`.
-    pub(super) fn parse(table: &ClaimTable) -> Result<Self, KeyError> {
+    /// Parses the keys of `table`. Returns `None`, and reports it, if one of them has no usable value.
+    pub(crate) fn parse(table: &ClaimTable, mistakes: &mut Mistakes) -> Option<Self> {
+        Self::from_table(table).map_err(|error| error.report(&table.values, mistakes)).ok()
+    }
+
+    fn from_table(table: &ClaimTable) -> Result<Self, KeyError> {
         let keys = KeyValues::new(&table.values);
         let beside = table.beside.as_ref().map(|beside| OriginalRules::parse(table, beside));
         Ok(Self {
@@ -117,9 +121,9 @@ impl Claim {
         })
     }
 
-    /// Runs its test on `cells`.
-    pub(super) fn find(&self, cells: &Cells<'_>) -> Found {
-        self.rules.judge.find(self, cells)
+    /// Returns the parsed keys of its test.
+    pub(super) fn judge(&self) -> &dyn Judge {
+        self.rules.judge.as_ref()
     }
 
     /// Returns the metric that is compared.
@@ -179,7 +183,7 @@ impl Claim {
     }
 
     /// Returns the cases of the two sides, if its test compares two.
-    pub(super) fn operands(&self) -> Option<&Operands> {
+    pub(super) fn operands(&self) -> Option<&OperandCases> {
         self.rules.judge.operands()
     }
 

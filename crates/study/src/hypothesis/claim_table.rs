@@ -2,7 +2,7 @@
 
 use ipcperf_model::suggestion::nearest;
 
-use super::{Claim, TESTS, Test};
+use super::{TESTS, Test};
 use crate::sections::HYPOTHESIS;
 use crate::{BESIDE, Entry, Key, KnownLevels, Mistakes, Table, Takes, Values};
 
@@ -63,11 +63,6 @@ impl ClaimTable {
     pub(crate) fn check(&self, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
         let keys = self.keys_of(|takes| matches!(takes, Takes::Cases));
         check_cases(&self.values, &keys, known, mistakes);
-    }
-
-    /// Parses the keys. Returns `None`, and reports it, if one of them has no usable value.
-    pub(crate) fn parse(&self, mistakes: &mut Mistakes) -> Option<Claim> {
-        Claim::parse(self).map_err(|error| error.report(&self.values, mistakes)).ok()
     }
 }
 

@@ -4,12 +4,14 @@ use ipcperf_model::size::parse as parse_size;
 use ipcperf_stats::{Bootstrap, Course, Crossing, Lasting, crossing};
 
 use super::compare::{Compared, Sides, compare, correct};
+use super::comparison::Comparison;
 use super::crossing_sides::{Side, Stand, is_refuted, is_shown, winner_of, worst};
 use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure};
 use super::key_values::{KeyError, KeyValue, KeyValues, KeyWord};
-use super::keys::{Comparison, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
-use super::operands::{Compares, Operands, Pair, compares};
+use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operand_cases::OperandCases;
+use super::operands::{Compares, Pair, compares};
 use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Judge, Part, Point, Test, Verdict, parsed};
 use crate::better::float;
@@ -113,7 +115,7 @@ impl KeyValue for Between {
 /// Keys of crosses-over.
 #[derive(Debug)]
 struct CrossesOverKeys {
-    operands: Operands,
+    operands: OperandCases,
     comparison: Comparison,
     between: Option<Between>,
     winner: ClaimedWinner,
@@ -122,7 +124,7 @@ struct CrossesOverKeys {
 impl Judge for CrossesOverKeys {
     fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
         Ok(Self {
-            operands: Operands::parse(keys, keys.value(&OF_SECOND)?)?,
+            operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
             comparison: Comparison::parse(keys)?,
             between: keys.optional(&BETWEEN)?,
             winner: keys.value(&WHO)?,
@@ -141,7 +143,7 @@ impl Judge for CrossesOverKeys {
         }
     }
 
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         Some(&self.operands)
     }
 }

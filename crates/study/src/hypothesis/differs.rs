@@ -6,7 +6,8 @@ use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
 use super::key_values::{KeyError, KeyValues};
 use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
-use super::operands::{Operands, Pair, SecondLines, compares};
+use super::operand_cases::{OperandCases, SecondLines};
+use super::operands::{Pair, compares};
 use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Judge, Part, Rule, Test, Verdict, parsed};
 use crate::{Key, Need, Takes};
@@ -38,7 +39,7 @@ pub(super) const EFFECT: Key = Key {
 /// Keys of tests for or against a difference.
 #[derive(Debug)]
 pub(super) struct DifferenceKeys {
-    pub(super) operands: Operands,
+    pub(super) operands: OperandCases,
     at: ComparedAt,
     statistic: Statistic,
     /// Minimum amount of Hedges' g that counts. `None` if any difference does.
@@ -48,7 +49,7 @@ pub(super) struct DifferenceKeys {
 impl DifferenceKeys {
     pub(super) fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
         Ok(Self {
-            operands: Operands::parse(keys, SecondLines::Each)?,
+            operands: OperandCases::parse(keys, SecondLines::Each)?,
             at: keys.value(&AT)?,
             statistic: keys.value(&STATISTIC)?,
             effect: keys.optional(&EFFECT)?,
@@ -80,7 +81,7 @@ impl Judge for DiffersKeys {
         Found::of(parts.collect(), claim.need())
     }
 
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         Some(&self.difference.operands)
     }
 }

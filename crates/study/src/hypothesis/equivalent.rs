@@ -6,7 +6,7 @@ use super::evidence::EstimateKind;
 use super::interval::{Bounds, Sure};
 use super::key_values::{KeyError, KeyValues};
 use super::keys::{AT, FIRST, MARGIN, SECOND, STATISTIC};
-use super::operands::Operands;
+use super::operand_cases::OperandCases;
 use super::picture::Picture;
 use super::{Cells, Claim, Estimate, Found, Judge, Part, Test, Verdict, parsed};
 
@@ -53,7 +53,7 @@ impl Judge for EquivalentKeys {
         Found::of(parts.collect(), claim.need())
     }
 
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         Some(&self.difference.operands)
     }
 }

@@ -1,11 +1,13 @@
 //! faster-than: one line of cases is better than another.
 
 use super::compare::{Compared, Lean, Statistic, compare, correct};
+use super::comparison::Comparison;
 use super::evidence::Place;
 use super::interval::{Bounds, Sure};
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{AT, ComparedAt, Comparison, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
-use super::operands::{Compares, Operands, Pair, compares};
+use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
+use super::operand_cases::OperandCases;
+use super::operands::{Compares, Pair, compares};
 use super::picture::Picture;
 use super::{Cells, Claim, Found, Judge, Part, Point, Rule, Test, Verdict, parsed};
 use crate::Better;
@@ -33,7 +35,7 @@ pub(super) const TEST: Test = Test {
 /// Keys of faster-than.
 #[derive(Debug)]
 struct FasterThanKeys {
-    operands: Operands,
+    operands: OperandCases,
     at: ComparedAt,
     comparison: Comparison,
 }
@@ -41,7 +43,7 @@ struct FasterThanKeys {
 impl Judge for FasterThanKeys {
     fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
         Ok(Self {
-            operands: Operands::parse(keys, keys.value(&OF_SECOND)?)?,
+            operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
             at: keys.value(&AT)?,
             comparison: Comparison::parse(keys)?,
         })
@@ -55,7 +57,7 @@ impl Judge for FasterThanKeys {
         }
     }
 
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         Some(&self.operands)
     }
 }

@@ -3,6 +3,8 @@
 use ipcperf_stats::{Bootstrap, median};
 
 use super::evidence::EstimateKind;
+use super::key_values::{KeyError, KeyValues};
+use super::keys::{ABOVE, BELOW};
 use super::outcome::Obstacle;
 use super::{Claim, Correction, Estimate, Verdict};
 
@@ -64,6 +66,11 @@ impl Sure {
 }
 
 impl Bounds {
+    /// Parses the bounds of an estimate.
+    pub(super) fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
+        Ok(Self { above: keys.optional(&ABOVE)?, below: keys.optional(&BELOW)? })
+    }
+
     /// Returns bounds for ratios within `share` of 1.
     pub(super) fn around_one(share: f64) -> Self {
         Self { above: Some(1.0 / (1.0 + share)), below: Some(1.0 + share) }

@@ -1,8 +1,6 @@
 //! Keys shared by several tests.
 
-use super::compare::Statistic;
-use super::interval::Bounds;
-use super::key_values::{KeyError, KeyValues, KeyWord};
+use super::key_values::KeyWord;
 use crate::{Key, Need, STATISTICS, Takes};
 
 /// The first of two lines.
@@ -102,26 +100,6 @@ impl KeyWord for ComparedAt {
             "levels" => Some(Self::Levels),
             _ => None,
         }
-    }
-}
-
-/// Statistic of a comparison, and the share below which a difference does not matter.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Comparison {
-    pub(super) statistic: Statistic,
-    pub(super) negligible: f64,
-}
-
-impl Comparison {
-    pub(super) fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
-        Ok(Self { statistic: keys.value(&STATISTIC)?, negligible: keys.value(&NEGLIGIBLE)? })
-    }
-}
-
-impl Bounds {
-    /// Parses the bounds of an estimate.
-    pub(super) fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
-        Ok(Self { above: keys.optional(&ABOVE)?, below: keys.optional(&BELOW)? })
     }
 }
 

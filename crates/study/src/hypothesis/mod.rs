@@ -11,6 +11,7 @@ mod case_data;
 mod claim;
 mod claim_table;
 mod compare;
+mod comparison;
 mod complete;
 mod crosses_over;
 mod crossing_sides;
@@ -30,6 +31,7 @@ mod judge;
 mod key_values;
 mod keys;
 mod line;
+mod operand_cases;
 mod operands;
 mod outcome;
 mod picture;
@@ -64,7 +66,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use key_values::{KeyError, KeyValues};
-use operands::Operands;
+use operand_cases::OperandCases;
 
 use crate::{Key, Selection};
 
@@ -99,7 +101,7 @@ trait Judge: Debug + Send + Sync {
     fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found;
 
     /// Returns the cases of the two sides. `None` if the test judges each line by itself.
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         None
     }
 

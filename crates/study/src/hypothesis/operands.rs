@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_stats::{Curve, CurveError};
 
-use super::case_data::EVENTS;
 use super::compare::{Sides, Statistic};
 use super::complete::{LevelRatio, OverLevels, complete};
-use super::key_values::{KeyError, KeyValues, KeyWord};
-use super::keys::{FIRST, SECOND};
 use super::line::{lines, lost_lines, name};
+use super::operand_cases::{OperandCases, SecondLines};
 use super::{Cells, Claim, Found, Line, Point};
-use crate::{Better, Levels, Metric, Selection};
+use crate::{Better, Levels, Metric};
 
 /// A line of the first kind and the line of the second kind that it is compared with.
 pub(super) struct Pair<'a> {
@@ -30,54 +28,6 @@ pub(super) struct Compares<'a> {
     pub(super) unit: String,
 }
 
-/// The cases of the two sides of a claim.
-#[derive(Debug)]
-pub(super) struct Operands {
-    first: Selection,
-    second: Selection,
-    second_lines: SecondLines,
-}
-
-/// Lines of the second side that each line of the first is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SecondLines {
-    /// Each of them in turn.
-    Each,
-    /// The best of them at each level and in each block.
-    Best,
-}
-
-impl KeyWord for SecondLines {
-    fn from_word(word: &str) -> Option<Self> {
-        match word {
-            "each" => Some(Self::Each),
-            "best" => Some(Self::Best),
-            _ => None,
-        }
-    }
-}
-
-impl Operands {
-    /// Parses the cases of both sides, for tests that compare with `second_lines`.
-    pub(super) fn parse(keys: &KeyValues<'_>, second_lines: SecondLines) -> Result<Self, KeyError> {
-        let (first, second) = (keys.required(&FIRST)?, keys.required(&SECOND)?);
-        Ok(Self { first, second, second_lines })
-    }
-
-    /// Returns the cases of the first side and those of the second.
-    pub(super) const fn sides(&self) -> [&Selection; 2] {
-        [&self.first, &self.second]
-    }
-
-    /// Returns the factors whose levels differ between the two sides. Two compared lines may differ only in these.
-    fn compared(&self) -> BTreeSet<String> {
-        let named = self.first.factors().chain(self.second.factors()).map(|(factor, _)| factor);
-        let compared = named.filter(|factor| self.first.of(factor) != self.second.of(factor));
-        // The events that are counted depend on the matrix, so lines may differ in them.
-        compared.chain([EVENTS]).map(str::to_owned).collect()
-    }
-}
-
 /// Returns the pairs of lines for `claim`: each line of the first of `operands` with each line of the second that
 /// shares all other factors.
 ///
@@ -85,7 +35,7 @@ impl Operands {
 /// Fails with the reason if there are no pairs.
 pub(super) fn compares<'a>(
     claim: &Claim,
-    operands: &Operands,
+    operands: &OperandCases,
     cells: &Cells<'a>,
 ) -> Result<Compares<'a>, Box<Found>> {
     let metric = claim.metric();

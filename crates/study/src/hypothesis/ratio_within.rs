@@ -6,7 +6,8 @@ use super::faster_than::{compare_means, named};
 use super::interval::{Bounds, Sure};
 use super::key_values::{KeyError, KeyValues};
 use super::keys::{ABOVE, AT, BELOW, ComparedAt, FIRST, SECOND, STATISTIC};
-use super::operands::{Compares, Operands, Pair, SecondLines, compares};
+use super::operand_cases::{OperandCases, SecondLines};
+use super::operands::{Compares, Pair, compares};
 use super::picture::{BetterNote, Picture};
 use super::{Cells, Claim, Found, Judge, Part, Test, Verdict, parsed};
 
@@ -27,7 +28,7 @@ pub(super) const TEST: Test = Test {
 /// Keys of ratio-within.
 #[derive(Debug)]
 struct RatioWithinKeys {
-    operands: Operands,
+    operands: OperandCases,
     at: ComparedAt,
     statistic: Statistic,
     bounds: Bounds,
@@ -36,7 +37,7 @@ struct RatioWithinKeys {
 impl Judge for RatioWithinKeys {
     fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
         Ok(Self {
-            operands: Operands::parse(keys, SecondLines::Each)?,
+            operands: OperandCases::parse(keys, SecondLines::Each)?,
             at: keys.value(&AT)?,
             statistic: keys.value(&STATISTIC)?,
             bounds: Bounds::parse(keys)?,
@@ -57,7 +58,7 @@ impl Judge for RatioWithinKeys {
         found
     }
 
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         Some(&self.operands)
     }
 }

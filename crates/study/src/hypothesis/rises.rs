@@ -3,10 +3,11 @@
 use ipcperf_stats::Peak;
 
 use super::compare::Sides;
+use super::comparison::Comparison;
 use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{Comparison, NEGLIGIBLE, STATISTIC};
+use super::keys::{NEGLIGIBLE, STATISTIC};
 use super::picture::Picture;
 use super::rises_then_falls::{Step, by_peak, is_nowhere_below, odd_blocks, only, place};
 use super::{Cells, Claim, Found, Judge, Line, Part, Test, Verdict, parsed};

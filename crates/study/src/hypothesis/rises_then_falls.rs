@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use ipcperf_stats::{Alternative, Blocks, Bootstrap, Curve, Peak};
 
 use super::compare::{Sides, Statistic};
+use super::comparison::Comparison;
 use super::evidence::{EstimateKind, Place};
 use super::interval::Sure;
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{Comparison, NEGLIGIBLE, STATISTIC};
+use super::keys::{NEGLIGIBLE, STATISTIC};
 use super::line::lost_lines;
 use super::operands::alone;
 use super::picture::Picture;

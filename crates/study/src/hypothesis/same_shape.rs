@@ -7,7 +7,8 @@ use super::evidence::{EstimateKind, Place};
 use super::interval::{Bounds, Sure, median_of};
 use super::key_values::{KeyError, KeyValues, KeyWord};
 use super::keys::{FIRST, MARGIN, SECOND, STATISTIC};
-use super::operands::{Operands, Pair, SecondLines, compares};
+use super::operand_cases::{OperandCases, SecondLines};
+use super::operands::{Pair, compares};
 use super::picture::{BetterNote, Caption, Picture, Together};
 use super::{Cells, Claim, Estimate, Found, Judge, Part, Test, Verdict, parsed};
 use crate::{Key, Need, Takes};
@@ -75,7 +76,7 @@ impl KeyWord for ShapeRule {
 /// Keys of same-shape.
 #[derive(Debug)]
 struct SameShapeKeys {
-    operands: Operands,
+    operands: OperandCases,
     statistic: Statistic,
     margin: f64,
     rule: ShapeRule,
@@ -86,7 +87,7 @@ struct SameShapeKeys {
 impl Judge for SameShapeKeys {
     fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
         Ok(Self {
-            operands: Operands::parse(keys, SecondLines::Each)?,
+            operands: OperandCases::parse(keys, SecondLines::Each)?,
             statistic: keys.value(&STATISTIC)?,
             margin: keys.value(&MARGIN)?,
             rule: keys.value(&RULE)?,
@@ -108,7 +109,7 @@ impl Judge for SameShapeKeys {
         Found { by_level, ..Found::of(parts, claim.need()) }
     }
 
-    fn operands(&self) -> Option<&Operands> {
+    fn operands(&self) -> Option<&OperandCases> {
         Some(&self.operands)
     }
 }

@@ -93,7 +93,7 @@ impl Found {
     /// Runs the test, but withholds no support: a publication's own judgement does not require independent blocks.
     /// Unavailable instruments and drifting cases are added to the remarks.
     pub fn by_its_rule(claim: &Claim, cells: &Cells<'_>) -> Self {
-        let mut found = claim.find(cells);
+        let mut found = claim.judge().find(claim, cells);
         if matches!(found.verdict, Verdict::NotTestable { .. }) {
             return found;
         }
