@@ -10,6 +10,7 @@ use crate::chromedriver::{self, Chromedriver};
 use crate::skip::skip;
 
 /// Flags of Chromium. It ends with chromedriver, because their pipe breaks.
+const CM_PER_INCH: f64 = 2.54;
 const FLAGS: [&str; 11] = [
     "--headless=new",
     "--no-sandbox",
@@ -173,10 +174,21 @@ impl Browser {
         picture
     }
 
-    /// Returns the page as a PDF on A4, with its background colours.
+    /// Returns the page as a PDF on A4 with margins of 1 cm and with its background colours.
+    ///
+    /// Printed by DevTools: WebDriver's own command is given up after 10 s, however busy the machine is.
     pub(crate) fn print(&self) -> Vec<u8> {
-        let page = json!({"width": 21.0, "height": 29.7});
-        decoded(&self.post("print", &json!({"background": true, "page": page})))
+        let margin = 1.0 / CM_PER_INCH;
+        let page = json!({
+            "printBackground": true,
+            "paperWidth": 21.0 / CM_PER_INCH,
+            "paperHeight": 29.7 / CM_PER_INCH,
+            "marginTop": margin,
+            "marginBottom": margin,
+            "marginLeft": margin,
+            "marginRight": margin,
+        });
+        decoded(&self.devtools("Page.printToPDF", &page)["data"])
     }
 
     /// Returns console messages since the last call, including uncaught errors.
