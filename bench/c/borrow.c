@@ -1,4 +1,4 @@
-/* Plain loop of a stream whose sender lends its pages to the pipe, like pipe-borrow. */
+/* Plain stream loop whose sender lends its pages to the pipe, as pipe-borrow does. */
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -6,8 +6,8 @@
 
 #include "stream.h"
 
-/* Number of buffers: a pipe of 64 KiB refers to one message of that size or more, one is being read,
- * and one is lent next. */
+/* Number of buffers: one for the message in the pipe (a pipe of 64 KiB refers to one message of that size or
+ * more), one for the message that is being read, and one for the message that is lent next. */
 #define TURNS 3
 
 static void lend_whole(int fd, char *bytes, size_t left)

@@ -1,9 +1,8 @@
 /* Main program around a plain loop, with the same steps as a worker of ipcperf: one process opens the
- * mechanism, forks two peers and waits for them. Each peer closes the ends that are not its own,
- * pins itself to its CPU, maps and touches its own buffers, and meets the other at a barrier; then
- * the loop runs. Prints the time from just before the first write to just after the last byte was
- * read, in ns. SOCKET_BUFFER_BYTES of 0 selects the system's default. With `untouched`, buffers are
- * not touched before the loop, as in ipc-static of 2015.
+ * mechanism, forks two peers and waits for them. Each peer closes the other peer's end, pins itself to its
+ * CPU, maps and touches its buffers, and waits at a barrier; then the loop runs. Prints the time from just
+ * before the first write to just after the last byte was read, in ns. SOCKET_BUFFER_BYTES of 0 selects the
+ * system's default. With `untouched`, buffers are not touched before the loop, as in ipc-static of 2015.
  *
  *     PROGRAM pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES [untouched]]
  */
@@ -112,7 +111,7 @@ static void play(enum role role, struct end end, int cpu, struct task task)
     meet(task.shared);
 }
 
-/* Forks a peer, which dies with this process in any case. */
+/* Forks a peer. The kernel kills it if this process dies. */
 static pid_t fork_party(enum role role, struct end ends[2], int cpu, struct task task)
 {
     pid_t parent = getpid();
@@ -128,12 +127,12 @@ static pid_t fork_party(enum role role, struct end ends[2], int cpu, struct task
     _exit(0);
 }
 
-/* Waits for a peer. If it failed, this process ends, and the other peer dies with it. */
+/* Waits for a peer. If the peer failed, exits, which also kills the other peer. */
 static void reap_one(void)
 {
     int status;
     if (wait(&status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        fprintf(stderr, "a party failed\n");
+        fprintf(stderr, "a peer failed\n");
         exit(1);
     }
 }
@@ -143,7 +142,7 @@ int main(int count, char **words)
     struct end ends[2];
     if (count < 5 || count > 7 || (count == 7 && strcmp(words[6], "untouched") != 0)) {
         fprintf(stderr,
-                "use: %s pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES [untouched]]\n",
+                "usage: %s pipe|unix-stream BUFFER_BYTES TOTAL_BYTES CPU [SOCKET_BUFFER_BYTES [untouched]]\n",
                 words[0]);
         return 2;
     }

@@ -1,4 +1,4 @@
-/* Parameters of a loop, and the two transfers that all loops consist of. */
+/* Parameters of a loop, and the transfers that all loops use. */
 
 #ifndef PARTY_H
 #define PARTY_H
@@ -43,7 +43,7 @@ static inline uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Exits a peer with _exit: exit would flush output that was buffered before the fork. */
+/* Ends a peer with _exit, because exit would flush output that was buffered before the fork. */
 static inline void give_up(const char *what)
 {
     perror(what);

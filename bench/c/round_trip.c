@@ -1,5 +1,5 @@
-/* Plain loop of round trips: each message is answered by one of the same size. The clock is read
- * only at the start and end of the run. */
+/* Plain round-trip loop: each message is answered by one of the same size. Reads the clock only at the start
+ * and the end of the run. */
 
 #include "party.h"
 

@@ -1,4 +1,4 @@
-/* Plain loop of a stream: one peer writes, the other reads, until the total has arrived. */
+/* Plain stream loop: one peer writes and the other reads until the total has arrived. */
 
 #include "stream.h"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A mechanism of one's own as a program in Python: a FIFO in the folder that ipcperf provides.
+"""Custom mechanism as a Python program: a FIFO in the folder that ipcperf provides.
 
     ipcperf run -m fifo,exec:examples/own/fifo.py -b 64KiB
 
-Streams only. docs/your-own-mechanism.md has the protocol. SPDX-License-Identifier: MIT OR Apache-2.0
+Streams only. The protocol is described in docs/custom-mechanisms.md. SPDX-License-Identifier: MIT OR Apache-2.0
 """
 
 import os
@@ -19,7 +19,7 @@ def say(words):
 
 
 def stamped(number, size):
-    """Message `number`, of `size` bytes."""
+    """Returns message `number`, of `size` bytes."""
     words = [number]
     for index in range(1, (size + 7) // 8):
         mixed = (number ^ index * 0x9E3779B97F4A7C15 & MASK) * 0xBF58476D1CE4E5B9 & MASK
@@ -28,7 +28,7 @@ def stamped(number, size):
 
 
 def prepare(case):
-    """Opens the FIFO: each side waits for the other there."""
+    """Opens the FIFO. The open call of each peer waits for that of the other."""
     path = os.path.join(case["folder"], "fifo")
     try:
         os.mkfifo(path)

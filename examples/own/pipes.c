@@ -1,4 +1,4 @@
-/* A mechanism of one's own as a library: two pipes, one in each direction.
+/* Custom mechanism as a library: two pipes, one in each direction.
  *
  *     cc -O2 -fPIC -shared -I include -o pipes.so examples/own/pipes.c
  *     ipcperf run -m pipe,lib:./pipes.so -b 64,64KiB -w stream,round-trip
@@ -22,7 +22,7 @@ static int set_capacity(const int pipe[2], uint64_t bytes) {
     return fcntl(pipe[1], F_SETPIPE_SZ, (int)bytes) < 0 ? -errno : 0;
 }
 
-/* The bytes that the pipes shall hold, from the option or else the setup; 0: as they are. */
+/* Stores the requested capacity of the pipes, from the option or else the setup; 0 keeps the default. */
 static int wanted(const struct ipcperf_setup *setup, uint64_t *bytes, char *error, size_t room) {
     *bytes = setup->kernel_buffer_bytes;
     for (uint32_t i = 0; i < setup->option_count; i++) {
@@ -65,7 +65,7 @@ static ssize_t recv_bytes(void *end, void *bytes, size_t count) {
     return got < 0 ? -errno : got;
 }
 
-/* Closing descriptors is all there is to do, whoever used the end: disown may be left out. */
+/* Only closes descriptors, so it also serves as disown. */
 static void close_end(void *end) {
     close(((struct end *)end)->in);
     close(((struct end *)end)->out);

@@ -1,9 +1,9 @@
-/* A mechanism of one's own as a program: the socket that ipcperf hands to both parties.
+/* Custom mechanism as a program: the socket that ipcperf passes to both peers.
  *
  *     cc -O2 -o socket examples/own/socket.c
  *     ipcperf run -m unix-stream,exec:./socket -b 64,64KiB -w stream,round-trip
  *
- * docs/your-own-mechanism.md has the protocol. SPDX-License-Identifier: MIT OR Apache-2.0 */
+ * The protocol is described in docs/custom-mechanisms.md. SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +29,14 @@ static void fail(const char *words, uint64_t number) {
     exit(1);
 }
 
-/* The words that a message holds, from its number (inverted in an answer that is not an echo). */
+/* Word `index` of a message whose first word is `first`. */
 static uint64_t word(uint64_t first, uint64_t index) {
     if (index == 0) return first;
     uint64_t mixed = (first ^ index * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
     return (mixed ^ mixed >> 29) * 0x94D049BB133111EBu;
 }
 
-/* Every byte of message `first`, little end first. */
+/* Fills the message, little-endian. `first` is its number, inverted in a reply that is not an echo. */
 static void stamp(uint64_t first, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) message[i] = (unsigned char)(word(first, i / 8) >> i % 8 * 8);
 }
@@ -64,7 +64,7 @@ static void receive_message(uint64_t number, uint64_t first, size_t bytes) {
     if (verify) check(first, bytes);
 }
 
-/* Instruments tell the loop by these calls just before and just after it. */
+/* Marks the loop for instruments: called just before and just after it. */
 static void mark(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -97,7 +97,7 @@ int main(void) {
         if (sscanf(line, "verify %s", value) == 1) verify = strcmp(value, "yes") == 0;
         sscanf(line, "buffer_bytes %zu", &buffer_bytes);
         sscanf(line, "reply_bytes %zu", &reply_bytes);
-        if (strncmp(line, "option ", 7) == 0) return dprintf(CONTROL, "refuse it has no options\n"), 1;
+        if (strncmp(line, "option ", 7) == 0) return dprintf(CONTROL, "refuse no options are supported\n"), 1;
         if (strcmp(line, "prepare\n") == 0) {
             message = calloc(1, buffer_bytes > reply_bytes ? buffer_bytes : reply_bytes);
             dprintf(CONTROL, message ? "ready verifies marks\n" : "refuse no memory for a message\n");
